@@ -16,7 +16,7 @@ from merge_runner.engine.table_format.commit_metadata import stamp_confs
 from merge_runner.engine.table_format.delta.batches import batch_confs
 from merge_runner.engine.table_format.delta.first_run import is_built_in, wrote_rows
 from merge_runner.engine.table_format.delta.stored_metadata import stored_metadata
-from merge_runner.engine.table_format.delta.stored_version import stored_version
+from merge_runner.engine.table_format.delta.stored_version import stored_versions
 from merge_runner.engine.table_format.protocol import Commit, RealColumn, RealLayout, TableState, Vacuumed, no_changes
 from merge_runner.formats import Format
 from merge_runner.formats.delta.capabilities import DELTA
@@ -62,7 +62,7 @@ class FakeFormat:
     replaced_rows_metric = "numOutputRows"
     batch_confs = staticmethod(batch_confs)
     is_built_in = staticmethod(is_built_in)
-    stored_version = staticmethod(stored_version)
+    stored_versions = staticmethod(stored_versions)
     stored_metadata = staticmethod(stored_metadata)
 
     def layout(self, session: FakeSession, table: Relation) -> RealLayout:

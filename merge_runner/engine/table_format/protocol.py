@@ -245,22 +245,23 @@ class TableFormat(Protocol):
     def is_built_in(self, folder: Path, others: Collection[str]) -> bool | None:
         """Return the same of a table in a local folder, from its files alone; None where these do not say it."""
 
-    def stored_version(self, path: Path) -> StoredVersion | None:
-        """Return the newest commit that may have changed rows or columns, from files alone; None where it is not known.
+    def stored_versions(self, path: Path) -> Iterator[StoredVersion]:
+        """Yield the commits that may have changed rows or columns, newest first, from files alone.
 
-        `path` is the folder of the table, or its metadata file where a catalog names one.
+        They end with the first one, or where the next one is not known. `path` is the folder of the table, or its
+        metadata file where a catalog names one.
         """
 
     def stored_metadata(self, path: Path) -> StoredMetadata | None:
         """Return columns and sizes of the newest version, from files alone; None where these do not say it.
 
-        `path` is that of `stored_version`.
+        `path` is that of `stored_versions`.
         """
 
     def changed_partitions(self, path: Path, since: str) -> frozenset[Partition] | str:
         """Return the partitions that were changed since the commit with an identity; a text says why it is not known.
 
-        `path` is that of `stored_version`.
+        `path` is that of `stored_versions`.
         """
 
     def merges_since_compaction(self, session: SparkSession, table: Relation, limit: int) -> Iterator[bool]:

@@ -10,7 +10,7 @@ Partition = tuple[tuple[str, str | None], ...]
 
 @dataclass(frozen=True)
 class StoredVersion:
-    """The newest commit that may have changed rows or columns: compaction and removed files do not count.
+    """A commit that may have changed rows or columns: compaction and removed files do not count.
 
     `version` is the version (Delta) or the id of the snapshot (Iceberg; -1: there is none), `identity` a text that no
     other commit of any table has. `stamp` is what the commit carries (commit_metadata.py).

@@ -113,8 +113,9 @@ class Catalog:
 
     @_attach.register(ViewInput)
     def _(self, item: ViewInput, session: SparkSession) -> None:
-        if item.definition is None or session.catalog.tableExists(str(item.relation)):
+        if item.definition is None:
             return
+        # A view that is there is created again: Spark keeps the columns that its tables had when it was created.
         if not item.definition.exists():
             raise EngineError(
                 "missing-input", f"{item.relation.name} has not been built yet", hint="build its model first"

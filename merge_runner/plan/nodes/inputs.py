@@ -40,9 +40,7 @@ class Inputs:
             return
         node = self._prepared.graph.nodes[unique_id]
         if isinstance(node, SourceNode):
-            source = self._file_source(node)
-            if source is not None:
-                yield source
+            yield self._source(node)
             return
         if not isinstance(node, RefNode):
             raise TypeError(f"{unique_id} cannot be read")
@@ -77,12 +75,12 @@ class Inputs:
             location = table_location(self._root, self._profile, node.relation, node.format)
             yield TableInput(node.relation, node.format, location)
 
-    def _file_source(self, node: SourceNode) -> Input | None:
+    def _source(self, node: SourceNode) -> Input:
         declared = node.config
         if declared.stream is not None:
             return BatchInput(own_relation(node), node.full_name)
         if declared.path is None:
-            return None
+            return TableInput(own_relation(node), declared.format or "", None)
         format = table_format_of(declared.format)
         if format is not None and capabilities(format).needs_catalog:
             table = capabilities(format).a_table
@@ -104,4 +102,5 @@ class Inputs:
             dict(declared.options),
             tuple((column.name, column.data_type) for column in declared.columns),
             node.place,
+            declared.checksum,
         )

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableInput:
-    """A table that another model built, or, with a `place` in YAML, a source that is a Delta table in a folder."""
+    """A table that another model built, or a source: one of a catalog, or, with a `place` in YAML, one in a folder.
+
+    `location` None: a catalog has it, and it need not be attached. The format of a source that is not known is empty.
+    """
 
     relation: Relation
     format: str
@@ -37,7 +40,8 @@ class ViewInput:
 class FileInput:
     """A source that is files: it is attached as an external table. `columns` are name and declared type.
 
-    `place` is that of the source in its YAML. It is no part of what identifies the table.
+    `place` is that of the source in its YAML, and `checksum` says how a build sees that the files have changed. They
+    are no part of what identifies the table.
     """
 
     relation: Relation
@@ -46,6 +50,7 @@ class FileInput:
     options: Mapping[str, str]
     columns: tuple[tuple[str, str | None], ...] = ()
     place: Place | None = field(default=None, compare=False, repr=False)
+    checksum: bool = field(default=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from merge_runner.errors import Problems, did_you_mean
+from merge_runner.formats import Format
 from merge_runner.formats.lines import LINES, Line, installed_line
 from merge_runner.project.schema.accepts import NULL, TEXT, Exactly, also, exclusive, matching
 from merge_runner.project.schema.secret_names import secret_values
@@ -26,6 +27,8 @@ _KNOWN = Known("a profile", f"only env_var('NAME', 'default') works in {FILE}")
 LOCAL = "local[*]"
 _MASTER = "spark.master"
 EMBEDDED = "embedded"
+EMBEDDED_FORMAT: Format = "iceberg"
+"""The format of all tables of an embedded catalog."""
 """The `type` of a catalog that merge-runner keeps itself, in the warehouse."""
 
 Platform = Literal["oss", "databricks", "fabric"]

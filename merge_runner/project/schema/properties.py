@@ -188,6 +188,10 @@ class SourceTable(Keyed):
     """The format of the files at `path`: any that Spark reads. Default: derived from the suffix (csv, tsv, json, jsonl,
     parquet, orc).
     Example: `format: csv`"""
+    checksum: StrictBool = False
+    """Whether a build knows the files at `path` by their content, which it reads for that. Default: by their sizes and
+    modification times, which a fresh checkout changes.
+    Example: `checksum: true`"""
     identifier: str | None = None
     """The name of the table in the catalog, where it is not `name`. Example: `identifier: orders_v2`"""
     schema: str | None = None

@@ -50,23 +50,31 @@ def fingerprint(environment: object, node: Node, plan: NodePlan, scratch: Scratc
 
 def environment_of(prepared: Prepared) -> object:
     """Return what all nodes of an invocation depend on, as JSON: versions, confs, options of Java, the time zone."""
-    profile, env = prepared.files.profile, prepared.invocation.env
-    env = env.whole if isinstance(env, RecordingEnv) else env
-    try:
-        defaults = dict(installed_spark(prepared.files.root, env).defaults)
-    except ProblemsError:
-        defaults = {}  # a build will say so
+    profile, env = prepared.files.profile, _environ(prepared)
     settings = {
         "merge-runner": version(),
         "spark": package_version("pyspark"),
         "schema": profile.schema,
-        "defaults": defaults,
+        "defaults": defaults(prepared),
         "java": {name: env[name] for name in _JAVA if name in env},
         "conf": dict(profile.conf),
         "catalogs": {name: dict(settings) for name, settings in profile.catalogs.items()},
         "zone": [time.tzname, time.timezone],
     }
     return plain(settings)
+
+
+def defaults(prepared: Prepared) -> dict[str, str]:
+    """Return the confs of spark-defaults.conf; none where it cannot be read, as a build will say."""
+    try:
+        return dict(installed_spark(prepared.files.root, _environ(prepared)).defaults)
+    except ProblemsError:
+        return {}
+
+
+def _environ(prepared: Prepared) -> Mapping[str, str]:
+    env = prepared.invocation.env
+    return env.whole if isinstance(env, RecordingEnv) else env
 
 
 def plain(value: Any) -> Any:

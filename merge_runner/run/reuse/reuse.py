@@ -14,6 +14,7 @@ from datetime import datetime, timezone
 
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.spark.day import current_day
+from merge_runner.formats.branches import CONF as BRANCH
 from merge_runner.graph.graph import Graph, Node, SeedNode, run_config
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.model_tests.unit_tests import Scratch
@@ -22,7 +23,7 @@ from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.reuse.build_after import waiting_parents, waiting_time
 from merge_runner.run.reuse.decision import Changed, LeftOut
 from merge_runner.run.reuse.eligible import asked_for, ineligible, reads_day
-from merge_runner.run.reuse.fingerprint import environment_of, fingerprint
+from merge_runner.run.reuse.fingerprint import defaults, environment_of, fingerprint
 from merge_runner.run.reuse.partitions import needed_partitions
 from merge_runner.run.reuse.reads import names_of_inputs, states_of_inputs, stored_target
 from merge_runner.run.reuse.records import FILE, Record, Records
@@ -42,6 +43,7 @@ class Reuse:
         self._states = States()
         self._records = Records(prepared.target_path / FILE)
         self._environment = environment_of(prepared)
+        self._confs = {**defaults(prepared), **prepared.files.profile.conf}
 
     def decide(self, plan: NodePlan, above: Collection[str] = ()) -> LeftOut | Changed:
         """Return whether a node runs, and why. To be asked once all that it reads has been written.
@@ -81,6 +83,8 @@ class Reuse:
     def _now(self, node: Node, plan: NodePlan, target: Stored | None) -> Changed:
         """Return what a node would read now, without a reason to run."""
         doubt = asked_for(node, plan) or ineligible(plan)
+        if BRANCH in {**self._confs, **run_config(node).conf}:
+            doubt = doubt or f"`{BRANCH}` has it read and write a branch, of which no version is known here"
         inputs = states_of_inputs(plan, self._prepared, self._states) if doubt is None else {}
         if isinstance(inputs, str):
             doubt, inputs = inputs, {}
@@ -147,14 +151,16 @@ class Reuse:
     def _left(self, plan: NodePlan, decided: Changed, context: NodeContext, target: Stored | None) -> Record:
         """Return the record of a run, with the reason why another one may do something."""
         left, version = target.state() if target is not None else None, None
-        doubt = decided.doubt or _did_nothing(context)
+        doubt = decided.doubt or _shows_nothing(context)
         if target is not None and target.is_table and (after := target.version()) is not None:
             left, version = after.identity, after.version
             if doubt is None and not (after.stamp == context.stamp or after == decided.before):
                 doubt = _MEANWHILE
-        for step in plan.steps if doubt is None else ():
+        for step in plan.steps:
             if isinstance(step, RunMerge) and doubt is None:
-                doubt = unsettled(step, context)
+                # Delta commits a MERGE that has not seen rows which another writer appended while it ran.
+                alone = target is None or target.changed_only_by(context.stamp, decided.before)
+                doubt = unsettled(step, context) if alone else _MEANWHILE
         if doubt is None and target is not None and (left is None or target.state() != left):
             doubt = _MEANWHILE
         at = datetime.now(timezone.utc)
@@ -176,8 +182,10 @@ _SKEW_SECONDS = 60.0
 _MEANWHILE = "another writer has changed its table meanwhile"
 
 
-def _did_nothing(context: NodeContext) -> str | None:
-    """Return why a run shows nothing about the next one: it had nothing to do, or did not pass."""
+def _shows_nothing(context: NodeContext) -> str | None:
+    """Return why a run shows nothing about the next one: it had nothing to do, another text, or did not pass."""
+    if context.output.response.is_incremental is False:
+        return "its last run was its first one, in which `is_incremental()` is false: the next one has another text"
     if context.output.no_op is not None:
         return "its last run had nothing to do"
     tested = context.output.tested

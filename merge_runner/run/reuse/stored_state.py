@@ -5,14 +5,15 @@ Nothing here needs an engine. What is not on a local disk has no name, and its r
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import json
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -24,16 +25,21 @@ from merge_runner.engine.table_format.stored_version import Partition, StoredVer
 from merge_runner.formats.registry import table_format_of
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import FileInput, Input, TableInput, ViewInput
+from merge_runner.project.schema.profile import EMBEDDED_FORMAT
 from merge_runner.relation import Relation
 
 _RACY_SECONDS = 1.0
 """A file that was written so shortly before may be written again with the same time and size."""
 _MOST_FILES = 100_000
+_CHUNK = 1 << 20
+_WILDCARDS = re.compile(r"[*?\[{\\]")
 
 
 @dataclass(frozen=True)
 class Stored:
-    """Where something is stored: `kind` is `folder` or `catalog` (tables), `files` or `text`, `path` says where.
+    """Where something is stored: `kind` is `folder` or `catalog` (tables), `files`, `contents` or `text`.
+
+    `path` says where. Of `files` names, sizes and times count, of `contents` names and what is in them.
 
     The path of a table is JSON: its format, then its folder, or where its embedded catalog has it. All is kept as text,
     so that a later invocation can ask for its state before it has planned anything.
@@ -56,8 +62,8 @@ class Stored:
         if self.is_table:
             found = self.version()
             return found.identity if found is not None else None
-        if self.kind == "files":
-            return _files(self.path)
+        if self.kind in ("files", "contents"):
+            return _files(self.path, contents=self.kind == "contents")
         try:
             return hashlib.sha256(Path(self.path).read_bytes()).hexdigest()[:32]
         except OSError:
@@ -70,10 +76,20 @@ class Stored:
 
     def version(self) -> StoredVersion | None:
         """Return the newest version of a table; None where there is none, or it cannot be read."""
-        if not self.is_table:
-            return None
-        found = self._table()
-        return found[0].stored_version(found[1]) if found is not None else None
+        return next(self._versions(), None)
+
+    def changed_only_by(self, stamp: str, since: StoredVersion | None) -> bool:
+        """Return whether only commits with a stamp have changed a table since a version; None: it was not there."""
+        for version in self._versions():
+            if version == since or (since is None and version.version < 0):
+                return True
+            if version.stamp != stamp:
+                return False
+        return since is None
+
+    def _versions(self) -> Iterator[StoredVersion]:
+        found = self._table() if self.is_table else None
+        return found[0].stored_versions(found[1]) if found is not None else iter(())
 
     def metadata(self) -> StoredMetadata | None:
         """Return columns and sizes of a table; None where there is none, or its files do not say it."""
@@ -98,7 +114,7 @@ def stored_input(item: Input, prepared: Prepared) -> Stored | None:
     if isinstance(item, ViewInput):
         return Stored("text", str(item.definition.absolute())) if item.definition is not None else None
     if isinstance(item, FileInput) and "://" not in item.path:
-        return Stored("files", item.path)
+        return Stored("contents" if item.checksum else "files", item.path)
     return None
 
 
@@ -110,7 +126,7 @@ def stored_table(relation: Relation, format: str, location: Path | None, prepare
     if catalog is None or catalog not in profile.embedded_catalogs or relation.schema is None:
         return None
     file = database(profile, prepared.files.root.absolute(), catalog)
-    return Stored("catalog", json.dumps([format, str(file), catalog, relation.schema, relation.identifier]))
+    return Stored("catalog", json.dumps([EMBEDDED_FORMAT, str(file), catalog, relation.schema, relation.identifier]))
 
 
 def _metadata(file: str, catalog: str, schema: str, table: str) -> Path | None:
@@ -129,29 +145,65 @@ def _metadata(file: str, catalog: str, schema: str, table: str) -> Path | None:
     return Path(unquote(location.removeprefix("file:")) if location.startswith("file:") else location)
 
 
-def _files(path: str) -> str | None:
-    """Return names, sizes and times of the files at a path, which may have wildcards; None where one is too new."""
+def _files(path: str, *, contents: bool) -> str | None:
+    """Return the state of the files at a path, which may have wildcards; None where there is none, or one is too new.
+
+    That is their names, sizes and times, or names and `contents`.
+    """
     digest, number, now = hashlib.sha256(), 0, time.time()
     try:
         for file in _below(path):
             stat = file.stat()
             number += 1
-            if number > _MOST_FILES or now - stat.st_mtime < _RACY_SECONDS:
+            if number > _MOST_FILES or (not contents and now - stat.st_mtime < _RACY_SECONDS):
                 return None
-            digest.update(f"{file}\0{stat.st_size}\0{stat.st_mtime_ns}\0".encode())
+            known = _content(file) if contents else f"{stat.st_size}\0{stat.st_mtime_ns}"
+            digest.update(f"{file}\0{known}\0".encode())
     except OSError:
         return None
     return digest.hexdigest()[:32] if number else None
 
 
+def _content(file: Path) -> str:
+    digest = hashlib.sha256()
+    with file.open("rb") as opened:
+        while chunk := opened.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
 def _below(path: str) -> Iterator[Path]:
-    # The pattern may be absolute, which Path.glob does not take.
-    roots = sorted(glob.glob(path)) if glob.has_magic(path) else [path]  # noqa: PTH207
-    for root in map(Path, roots):
+    """Yield the files at a path of Hadoop's, which may have wildcards, and those below: these or more."""
+    for root in _matching(Path(path)):
         if root.is_dir():
-            yield from sorted(file for file in root.rglob("*") if file.is_file())
+            yield from _walked(root, frozenset())
         else:
             yield root
+
+
+def _matching(path: Path) -> Iterator[Path]:
+    """Yield what a path with Hadoop's wildcards may name, in a fixed order."""
+    if not _WILDCARDS.search(str(path)):
+        yield path
+        return
+    pattern = re.sub(r"[\[{\\].*", "*", path.name)  # sets and alternatives are not as in Python: anything may be meant
+    for folder in _matching(path.parent):
+        if not _WILDCARDS.search(path.name):
+            yield from (each for each in (folder / path.name,) if each.exists())
+        elif folder.is_dir():
+            yield from sorted(each for each in folder.iterdir() if fnmatchcase(each.name, pattern))
+
+
+def _walked(folder: Path, above: frozenset[Path]) -> Iterator[Path]:
+    """Yield the files below a folder, those of linked folders included, as Spark lists them."""
+    real = folder.resolve()
+    if real in above:
+        raise OSError(f"{folder} is linked to a folder above it")
+    for entry in sorted(folder.iterdir()):
+        if entry.is_dir():
+            yield from _walked(entry, above | {real})
+        elif entry.is_file():
+            yield entry
 
 
 class States:

@@ -1,4 +1,4 @@
-"""The newest commit of a table that may have changed rows, from its files: logs and metadata as the formats write them."""
+"""The commits of a table that may have changed rows, from its files: logs and metadata as the formats write them."""
 
 import json
 
@@ -12,6 +12,10 @@ ADD = {"add": {"path": "a.parquet", "dataChange": True}}
 MOVED = {"add": {"path": "b.parquet", "dataChange": False}}
 NONE = {"numTargetRowsInserted": "0", "numTargetRowsUpdated": "0", "numTargetRowsDeleted": "0"}
 GONE = {"remove": {"path": "a.parquet", "dataChange": False}}
+
+
+def newest(table_format, path):
+    return next(table_format.stored_versions(path), None)
 
 
 def log(tmp_path, *commits):
@@ -44,26 +48,26 @@ def log(tmp_path, *commits):
     ],
 )
 def test_delta(tmp_path, commits, version):
-    found = delta.stored_version(log(tmp_path, *commits))
+    found = newest(delta, log(tmp_path, *commits))
     assert (found.version, found.stamp) == (version, f"stamp {version}")
 
 
 def test_the_identity_of_a_commit_is_its_text(tmp_path):
     folder = log(tmp_path, ("CREATE TABLE",))
-    first = delta.stored_version(folder)
-    assert first == delta.stored_version(folder)
+    first = newest(delta, folder)
+    assert first == newest(delta, folder)
     path = folder / "_delta_log" / f"{0:020}.json"
     path.write_text(path.read_text().replace('"txnId": "0"', '"txnId": "another"'))
-    assert delta.stored_version(folder).identity != first.identity
+    assert newest(delta, folder).identity != first.identity
 
 
 def test_a_log_that_is_not_whole_says_nothing(tmp_path):
-    assert delta.stored_version(tmp_path) is None
+    assert newest(delta, tmp_path) is None
     folder = log(tmp_path, ("MERGE", ADD), ("OPTIMIZE", MOVED))
     (folder / "_delta_log" / f"{0:020}.json").unlink()  # cleaned up after a checkpoint
-    assert delta.stored_version(folder) is None
+    assert newest(delta, folder) is None
     (folder / "_delta_log" / f"{1:020}.json").write_text("no JSON")
-    assert delta.stored_version(folder) is None
+    assert newest(delta, folder) is None
 
 
 def metadata(tmp_path, current, snapshots, **more):
@@ -92,14 +96,21 @@ def snapshot(number, operation, parent=None):
     ],
 )
 def test_iceberg(tmp_path, current, snapshots, found):
-    assert iceberg.stored_version(metadata(tmp_path, current, snapshots)) == found
+    assert newest(iceberg, metadata(tmp_path, current, snapshots)) == found
 
 
 def test_another_schema_is_another_version_and_no_metadata_is_none(tmp_path):
     path = metadata(tmp_path, 7, [snapshot(7, "append")])
-    first = iceberg.stored_version(path)
+    first = newest(iceberg, path)
     path = metadata(tmp_path, 7, [snapshot(7, "append")], **{"current-schema-id": 1})
-    assert iceberg.stored_version(path).identity != first.identity
-    assert iceberg.stored_version(tmp_path / "none.metadata.json") is None
+    assert newest(iceberg, path).identity != first.identity
+    assert newest(iceberg, tmp_path / "none.metadata.json") is None
     path.write_bytes(b"\x1f\x8b compressed")
-    assert iceberg.stored_version(path) is None
+    assert newest(iceberg, path) is None
+
+
+def test_all_of_them_are_there_newest_first(tmp_path):
+    found = delta.stored_versions(log(tmp_path, ("CREATE TABLE",), ("MERGE", ADD), ("OPTIMIZE", MOVED), ("WRITE", ADD)))
+    assert [version.version for version in found] == [3, 1, 0]
+    path = metadata(tmp_path, 9, [snapshot(7, "append"), snapshot(8, "replace", 7), snapshot(9, "overwrite", 8)])
+    assert [version.version for version in iceberg.stored_versions(path)] == [9, 7, -1]

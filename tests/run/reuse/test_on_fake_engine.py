@@ -1,7 +1,9 @@
 """Builds on the fake engine: what is asked of it, and what the next build makes of that."""
 
 import json
+import sqlite3
 import time
+from contextlib import closing
 
 import pytest
 
@@ -223,3 +225,93 @@ def test_a_failure_does_not_wait(make_project, after):
     results = Project.load(shop.root).build(driver=shop.driver, lint=False, reuse="fresh").results
     assert "error" in {result.status for result in results}
     assert shop.reason("m") == "would run: no earlier run of it is known"
+
+
+OF_A_CATALOG = {
+    "profiles.yml": "shop: {outputs: {dev: {master: 'local[2]', schema: shop, warehouse: warehouse, catalogs: {ice: {type: embedded}}}}}\n",
+    "models/m.yml": "{version: 2, sources: [{name: raw, tables: [{name: orders, CATALOG}]}]}",
+    "models/m.sql": "{{ config(materialized='table') }} select * from {{ source('raw', 'orders') }}",
+}
+
+
+@pytest.mark.parametrize(
+    ("catalog", "known", "said"),
+    [
+        ("catalog: ice", True, "no earlier run of it is known"),
+        ("catalog: ice", False, "ice.raw.orders was written just now, or cannot be read"),
+        (
+            "catalog: far",
+            True,
+            "whether far.raw.orders has changed is not known: it is not stored on this machine",
+        ),
+    ],
+)
+def test_a_source_in_an_embedded_catalog_has_versions(make_project, catalog, known, said):
+    root = make_project({**OF_A_CATALOG, "models/m.yml": OF_A_CATALOG["models/m.yml"].replace("CATALOG", catalog)})
+    (root / "warehouse").mkdir()
+    metadata = root / "warehouse/1.metadata.json"
+    metadata.write_text('{"table-uuid": "u", "current-schema-id": 0, "snapshots": []}')
+    with closing(sqlite3.connect(root / "warehouse/ice.db")) as connection, connection:
+        connection.execute(
+            "create table iceberg_tables (catalog_name text, table_namespace text, table_name text, metadata_location text)"
+        )
+        if known:
+            connection.execute("insert into iceberg_tables values ('ice', 'raw', 'orders', ?)", (str(metadata),))
+    assert Shop(root).reason("m") == f"would run: {said}"
+
+
+def test_a_first_run_says_nothing_about_an_incremental_one(make_project):
+    text = (
+        "merge into {{ this }} as t using (select 1L as id, {% if is_incremental() %}3{% else %}2{% endif %} as n) as s\n"
+        "on t.id = s.id when matched then update set * when not matched then insert *"
+    )
+    types = "{version: 2, models: [{name: m, columns: [{name: id, data_type: bigint}, {name: n, data_type: int}]}]}"
+    shop = Shop(make_project({"models/m.sql": text, "models/m.yml": types}))
+    assert shop.build()["m"].response.is_incremental is False
+    said = "its last run was its first one, in which `is_incremental()` is false: the next one has another text"
+    assert shop.reason("m") == f"would run: {said}"
+
+
+def test_a_view_that_is_left_out_has_the_columns_that_its_tables_have_now(make_project):
+    shop = Orders(make_project)
+    (shop.root / "models/v.sql").write_text(
+        "{{ config(materialized='view') }} select * from {{ source('raw', 'orders') }}"
+    )
+    (shop.root / "models/r.sql").write_text("{{ config(materialized='table') }} select * from {{ ref('v') }}")
+    shop.build()
+    shop.commit(1, metaData={})
+    before = len(shop.driver.statements)
+    found = shop.build()
+    assert (found["v"].status, found["r"].status) == ("no-op", "success")
+    assert any(text.startswith("CREATE OR REPLACE VIEW") for text in shop.driver.statements[before:])
+
+
+@pytest.mark.parametrize("place", ["profile", "config"])
+def test_a_session_on_a_branch_has_no_versions(make_project, place):
+    conf = "conf: {spark.wap.branch: audit}"
+    files = {"models/m.sql": "{{ config(materialized='table', CONF) }} select 1 as id"}
+    files["models/m.sql"] = files["models/m.sql"].replace(
+        ", CONF", ", conf={'spark.wap.branch': 'audit'}" if place == "config" else ""
+    )
+    files["profiles.yml"] = (
+        f"shop: {{outputs: {{dev: {{schema: shop, {conf if place == 'profile' else 'threads: 1'}}}}}}}\n"
+    )
+    shop = Shop(make_project(files))
+    said = "`spark.wap.branch` has it read and write a branch, of which no version is known here"
+    assert shop.reason("m") == f"would run: {said}"
+
+
+@pytest.mark.parametrize("writer", [False, True])
+def test_rows_that_another_writer_appends_while_a_merge_runs_are_not_merged_yet(make_project, writer):
+    shop = Orders(make_project)
+
+    def append(_session, text):
+        if writer and text.lstrip().lower().startswith("merge into"):
+            shop.driver.lake.commit(shop.driver.lake["m"], "WRITE", "of another job", 2)
+
+    shop.driver.observe = append
+    shop.build()
+    wanted = "would be left out: inputs unchanged since version 1"
+    if writer:
+        wanted = "would run: another writer has changed its table meanwhile"
+    assert shop.reason("m") == wanted

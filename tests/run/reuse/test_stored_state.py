@@ -46,6 +46,15 @@ def test_files_are_known_by_names_sizes_and_times(folder, change):
     assert stored.state() not in (None, first)
 
 
+@pytest.mark.parametrize("change", CHANGES)
+def test_files_are_known_by_their_content_where_that_is_asked(folder, change):
+    stored = Stored("contents", str(folder))
+    first = stored.state()
+    assert first is not None
+    CHANGES[change](folder)
+    assert (stored.state() == first) == (change == "a time")
+
+
 def test_a_pattern_names_some_of_them(folder):
     stored = Stored("files", str(folder / "*.csv"))
     first = stored.state()
@@ -96,3 +105,56 @@ def test_a_state_counts_for_the_whole_run_until_a_node_writes_it(folder):
     assert states.of(stored) == first
     states.written(stored)
     assert states.of(stored) == stored.state() != first
+
+
+def test_linked_folders_are_followed(tmp_path):
+    kept, read = tmp_path / "kept", tmp_path / "in"
+    kept.mkdir()
+    read.mkdir()
+    (kept / "a.csv").write_text("1")
+    (read / "day=1").symlink_to(kept)
+    dated(kept / "a.csv", 1_700_000_000)
+    stored = Stored("files", str(read))
+    first = stored.state()
+    assert first is not None
+    (kept / "a.csv").write_text("12")
+    dated(kept / "a.csv", 1_700_000_000)
+    assert stored.state() not in (None, first)
+    (kept / "round").symlink_to(read)
+    assert stored.state() is None
+
+
+@pytest.mark.parametrize(
+    "pattern", ["[^a]*.csv", "[!b]*.csv", "?.csv", "{b,c}.csv", "b\\.csv", "*", "sub*/*.csv", "s[tu]b/c.csv"]
+)
+def test_wildcards_of_hadoop_name_at_least_what_it_reads(folder, pattern):
+    """Its sets, alternatives and escapes are not those of Python: files that are not read may count, but none is missing."""
+    read = folder / ("sub/c.csv" if pattern.startswith("s") else "b.csv")
+    stored = Stored("contents", str(folder / pattern))
+    first = stored.state()
+    assert first is not None
+    read.write_text("another")
+    assert stored.state() not in (None, first)
+
+
+@pytest.mark.parametrize(
+    ("stamps", "since", "ours"),
+    [
+        (["a", "a"], None, True),
+        (["a", "other", "a"], None, False),
+        (["other", "a", "a"], 0, True),
+        (["other", "a", "other"], 0, False),
+        (["other", "another", "a"], 0, False),  # appended while the statement of `a` ran
+        (["other"], 0, True),
+    ],
+)
+def test_only_own_commits_have_changed_a_table(tmp_path, stamps, since, ours):
+    folder = tmp_path / "_delta_log"
+    folder.mkdir()
+    stored, before = Stored("folder", json.dumps(["delta", str(tmp_path)])), None
+    for version, stamp in enumerate(stamps):
+        info = {"commitInfo": {"operation": "WRITE", "txnId": str(version), "userMetadata": stamp}}
+        (folder / f"{version:020}.json").write_text(json.dumps(info))
+        if version == since:
+            before = stored.version()
+    assert stored.changed_only_by("a", before) is ours

@@ -10,7 +10,7 @@ from merge_runner.engine.table_format.delta.change_feed import changes
 from merge_runner.engine.table_format.delta.columns import columns, columns_after
 from merge_runner.engine.table_format.delta.merge_metrics import merge_figures, past_merge
 from merge_runner.engine.table_format.delta.stored_metadata import stored_metadata
-from merge_runner.engine.table_format.delta.stored_version import changed_partitions, stored_version
+from merge_runner.engine.table_format.delta.stored_version import changed_partitions, stored_versions
 from merge_runner.engine.table_format.delta.target_files import target_files
 from merge_runner.formats import Format
 from merge_runner.formats.delta.capabilities import DELTA
@@ -44,7 +44,7 @@ class DeltaFormat:
     protocol_properties = staticmethod(log.protocol_properties)
     is_built = staticmethod(first_run.is_built)
     is_built_in = staticmethod(first_run.is_built_in)
-    stored_version = staticmethod(stored_version)
+    stored_versions = staticmethod(stored_versions)
     stored_metadata = staticmethod(stored_metadata)
     changed_partitions = staticmethod(changed_partitions)
     target_files = staticmethod(target_files)

@@ -1,4 +1,4 @@
-"""The newest commit to a Delta table that may have changed rows or columns, and the partitions that were changed.
+"""The commits to a Delta table that may have changed rows or columns, and the partitions that were changed.
 
 Read from its log without an engine.
 
@@ -22,12 +22,13 @@ _CHANGED_ROWS = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRows
 """The metrics of a MERGE: where all are 0, it has copied rows at most."""
 
 
-def stored_version(folder: Path) -> StoredVersion | None:
-    """Return the commit of the table in a folder; None where there is none, or its file was cleaned up."""
+def stored_versions(folder: Path) -> Iterator[StoredVersion]:
+    """Yield the commits of the table in a folder, newest first, of which the log has the files."""
     try:
-        return next((version for version, _ in _changes(folder)), None)
+        for version, _ in _changes(folder):
+            yield version
     except (OSError, ValueError, TypeError, AttributeError):
-        return None  # cleaned up meanwhile, or no log of Delta's: nothing is known of it
+        return  # cleaned up meanwhile, or no log of Delta's: nothing is known of it
 
 
 def changed_partitions(folder: Path, since: str) -> frozenset[Partition] | str:

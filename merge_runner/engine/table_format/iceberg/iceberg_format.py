@@ -11,7 +11,7 @@ from merge_runner.engine.table_format.iceberg.change_feed import changes
 from merge_runner.engine.table_format.iceberg.layout import columns, table_layout
 from merge_runner.engine.table_format.iceberg.merge_metrics import merge_figures, past_merge
 from merge_runner.engine.table_format.iceberg.stored_metadata import stored_metadata
-from merge_runner.engine.table_format.iceberg.stored_version import changed_partitions, stored_version
+from merge_runner.engine.table_format.iceberg.stored_version import changed_partitions, stored_versions
 from merge_runner.engine.table_format.iceberg.target_files import target_files
 from merge_runner.engine.table_format.protocol import Ask
 from merge_runner.formats import Format
@@ -42,7 +42,7 @@ class IcebergFormat:
     columns = staticmethod(columns)
     is_built = staticmethod(first_run.is_built)
     is_built_in = staticmethod(first_run.is_built_in)
-    stored_version = staticmethod(stored_version)
+    stored_versions = staticmethod(stored_versions)
     stored_metadata = staticmethod(stored_metadata)
     changed_partitions = staticmethod(changed_partitions)
     target_files = staticmethod(target_files)

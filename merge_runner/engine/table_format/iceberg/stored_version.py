@@ -1,4 +1,4 @@
-"""The newest snapshot of an Iceberg table with other rows than the one before, read from its metadata file.
+"""The snapshots of an Iceberg table with other rows than the one before, read from its metadata file.
 
 Iceberg's table specification: the file has all snapshots that are kept, and that of main as `current-snapshot-id`.
 """
@@ -6,6 +6,7 @@ Iceberg's table specification: the file has all snapshots that are kept, and tha
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +16,21 @@ from merge_runner.formats.iceberg.capabilities import SUMMARY_KEY
 _NONE = -1
 
 
-def stored_version(metadata: Path) -> StoredVersion | None:
-    """Return the snapshot of the table with this metadata file; None where it, or a snapshot, cannot be read."""
+def stored_versions(metadata: Path) -> Iterator[StoredVersion]:
+    """Yield the snapshots of main of the table with this metadata file, newest first, and that without rows at last."""
     try:
         table = json.loads(metadata.read_text(encoding="utf-8"))
         snapshots = {each["snapshot-id"]: each for each in table.get("snapshots") or ()}
+        schema = f"{table['table-uuid']}/{table['current-schema-id']}"
         current = table.get("current-snapshot-id")
-        current = _NONE if current is None else current
-        while current != _NONE and snapshots[current]["summary"]["operation"] == "replace":
-            current = snapshots[current].get("parent-snapshot-id", _NONE)
-        summary: dict[str, Any] = snapshots[current]["summary"] if current != _NONE else {}
-        identity = f"{table['table-uuid']}/{table['current-schema-id']}/{current}"
+        while current is not None and current != _NONE:
+            summary: dict[str, Any] = snapshots[current]["summary"]
+            if summary["operation"] != "replace":
+                yield StoredVersion(current, f"{schema}/{current}", summary.get(SUMMARY_KEY))
+            current = snapshots[current].get("parent-snapshot-id")
+        yield StoredVersion(_NONE, f"{schema}/{_NONE}", None)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None  # compressed, expired, or no metadata of Iceberg's
-    return StoredVersion(current, identity, summary.get(SUMMARY_KEY))
+        return  # compressed, expired, or no metadata of Iceberg's
 
 
 def changed_partitions(_metadata: Path, _since: str) -> str:
