@@ -11,6 +11,8 @@ from merge_runner.formats.merge_plans import MergePlan
 from merge_runner.formats.write_distribution import WriteDistribution
 from merge_runner.graph.graph import ModelNode, run_config
 from merge_runner.graph.order import contracted, levels_of, unit_tests_first
+from merge_runner.lineage.edge import TableLineage
+from merge_runner.plan.explain import merge_columns
 from merge_runner.plan.explain.join_strategy import engine_plan, write_distribution_of
 from merge_runner.plan.explain.spark_explain import EngineReport, report_as_json
 from merge_runner.plan.lineage.model_lineage import ModelLineages
@@ -21,8 +23,6 @@ from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 from merge_runner.pruning.judge.unchanged_rows import Refusal, unchanged_rows
-
-_FEW_COLUMNS = 8
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,11 @@ class ExplainedNode:
         return write_distribution_of(self.merge, self.conf) if self.merge is not None else None
 
     @property
-    def reads(self) -> Mapping[str, tuple[str, ...]]:
-        """The columns that its MERGE reads, by the names of relations; of what cannot be resolved, none."""
+    def lineage(self) -> TableLineage:
+        """The columns that its MERGE writes, and what it reads for them; of what cannot be resolved, none."""
         if self.merge is None or self.lineages is None:
-            return {}
-        return self.lineages.statement_inputs(self.plan.unique_id, self.merge.statement)
+            return TableLineage(())
+        return self.lineages.of_statement(self.plan.unique_id, self.merge.statement)
 
     @property
     def is_test(self) -> bool:
@@ -135,8 +135,7 @@ class Explanation:
                     yield f"    {step}"
                 if node.merge is not None:
                     yield f"    its scan is {node.merge.judgement.verdict}: {node.merge.judgement.reason}"
-                for relation, columns in node.reads.items():
-                    yield f"    reads {_few(relation, columns)}"
+                yield from (f"    {line}" for line in merge_columns.lines(node.lineage, node.name))
                 if node.engine_plan is not None:
                     yield f"    on {node.engine_plan.format}: {node.engine_plan.words}"
                 if node.distribution is not None:
@@ -156,7 +155,7 @@ class Explanation:
                         "class": node.merge.statement.merge_class if node.merge else None,
                         "verdict": node.merge.judgement.verdict if node.merge else None,
                         "reason": node.merge.judgement.reason if node.merge else None,
-                        "reads": {relation: list(columns) for relation, columns in node.reads.items()},
+                        **_columns_json(node.lineage),
                         "engine_plan": _plan_json(node.engine_plan),
                         "skip_unchanged": _skipping_json(node.merge),
                         "distribution": asdict(node.distribution) if node.distribution else None,
@@ -221,11 +220,9 @@ def shown(node: ExplainedNode, built: bool | None) -> ExplainedNode:
     return replace(node, plan=plan, merge=merge, forms=forms)
 
 
-def _few(relation: str, columns: Sequence[str]) -> str:
-    """Columns of a relation in few words: all names, or the first and how many more."""
-    if len(columns) <= _FEW_COLUMNS:
-        return f"{relation}: {', '.join(columns)}"
-    return f"{relation}: {', '.join(columns[: _FEW_COLUMNS - 1])} and {len(columns) - _FEW_COLUMNS + 1} more columns"
+def _columns_json(lineage: TableLineage) -> dict[str, Any]:
+    reads = {relation: list(columns) for relation, columns in merge_columns.columns_read(lineage).items()}
+    return {"reads": reads, "columns": merge_columns.columns_written(lineage)}
 
 
 def _steps_json(plan: NodePlan) -> list[dict[str, str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from merge_runner.errors import Problem, ProblemsError
@@ -90,16 +89,11 @@ class ModelLineages:
             self._found[unique_id] = self._read(self._prepared.graph.model(unique_id))
         return self._found[unique_id]
 
-    def statement_inputs(self, unique_id: str, statement: MergeStatement) -> Mapping[str, tuple[str, ...]]:
-        """The columns that a MERGE of a model reads, those that only decide included, by the names of relations."""
+    def of_statement(self, unique_id: str, statement: MergeStatement) -> TableLineage:
+        """The lineage of one of the MERGEs that a model may run."""
         from merge_runner.lineage.merge import merge_lineage
 
-        found = merge_lineage(statement, self.table(unique_id), self._named)
-        parts = {part for column in found.columns for part in column.inputs} | set(found.rows)
-        by_relation: dict[str, dict[str, None]] = {}
-        for part in sorted(parts):
-            by_relation.setdefault(part.relation, {})[part.column] = None
-        return {relation: tuple(columns) for relation, columns in by_relation.items()}
+        return merge_lineage(statement, self.table(unique_id), self._named)
 
     def table(self, unique_id: str) -> Table:
         """A model, seed or source as the SQL of others sees it."""
