@@ -26,7 +26,12 @@ CASES = [
     ),
     (
         "merge into t using s on t.id = s.id when matched then update set a = s.b, b = upper(s.b)",
-        ["reads shop.s: b, id", "reads shop.t: id", "writes a from shop.s.b (identity)", "writes b from shop.s.b (transformation)"],
+        [
+            "reads shop.s: b, id",
+            "reads shop.t: id",
+            "writes a from shop.s.b (identity)",
+            "writes b from shop.s.b (transformation)",
+        ],
     ),
     ("merge into t using s on t.id = s.id when matched then delete", ["reads shop.s: id", "reads shop.t: id"]),
     (

@@ -27,8 +27,7 @@ def columns_written(lineage: TableLineage) -> Mapping[str, list[dict[str, str]]]
 
 def lines(lineage: TableLineage, model: str) -> Iterator[str]:
     """Yield both in few lines: columns that are copied under their names together, then each of the others."""
-    for relation, columns in columns_read(lineage).items():
-        yield f"reads {_few(relation, columns)}"
+    yield from (f"reads {_few(relation, columns)}" for relation, columns in columns_read(lineage).items())
     copied: dict[str, list[str]] = {}
     made: list[tuple[str, list[Input]]] = []
     for column in lineage.columns:
@@ -38,8 +37,7 @@ def lines(lineage: TableLineage, model: str) -> Iterator[str]:
             copied.setdefault(source, []).append(column.column)
         elif direct:
             made.append((column.column, direct))
-    for relation, columns in copied.items():
-        yield f"copies {_few(relation, columns)}"
+    yield from (f"copies {_few(relation, columns)}" for relation, columns in copied.items())
     for name, parts in made[:_FEW_WRITTEN]:
         yield f"writes {name} from {', '.join(f'{part.relation}.{part.column} ({part.subtype})' for part in parts)}"
     if len(made) > _FEW_WRITTEN:
