@@ -307,6 +307,29 @@ class Project(QueriedProject):
         with starting(self.start, self.prepared, events, driver) as coming:
             return run_operation(self.prepared, macro, arguments or {}, events, driver, coming)
 
+    def restore_runs(self, *, on_event: Listener | None = None, driver: Driver | None = None) -> int:
+        """Keep the last runs that the audit table has in the target folder, where `report` shows them; return how many.
+
+        Raises ProblemsError where the output of the profile has no audit table.
+        """
+        from merge_runner.api.node_run import starting
+        from merge_runner.errors import Problem, ProblemsError
+        from merge_runner.graph.naming import audit_table
+        from merge_runner.run.execution.driver_scope import driving
+        from merge_runner.run.results.audited_runs import restore_runs
+
+        profile = self.prepared.files.profile
+        table = audit_table(profile)
+        if table is None:
+            message = f'the output "{profile.target}" has no audit table'
+            raise ProblemsError([Problem("no-audit", message, hint="`audit: schema.table` in profiles.yml names one")])
+        events = events_to(on_event)
+        with (
+            starting(self.start, self.prepared, events, driver) as coming,
+            driving(self.prepared, events, driver, coming) as running,
+        ):
+            return restore_runs(running, self.prepared, table)
+
     def start_warm(self, *, idle: float = 30.0, on_message: Callable[[str], None] | None = None) -> None:
         """Start a Spark driver that stays, and that the next runs of the project use; it ends after `idle` minutes.
 

@@ -478,6 +478,10 @@ _RUN = {
         "`docs serve` cannot listen on its address.", "Pass another `--port` (0 takes any free one) or `--host`."
     ),
     "no-runs": Meaning("`report` finds no record of a run in the target folder.", "Run `merge-runner build` first."),
+    "no-audit": Meaning(
+        "`report --from-audit` for an output without an audit table.",
+        "Name one: `audit: schema.table` in profiles.yml.",
+    ),
     "no-docs": Meaning("`docs serve` finds no page to serve.", "Run `merge-runner docs generate` first."),
     "no-run-results": Meaning("`retry` found no usable results of an earlier run.", "Run `merge-runner build` first."),
     "vars-not-kept": Meaning(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.startup import Starting
@@ -13,6 +14,7 @@ from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import Node
 from merge_runner.graph.naming import audit_table
 from merge_runner.graph.streams import streams_read
+from merge_runner.pages.runs.history import kept_runs
 from merge_runner.plan.branch_plan import check_isolated, is_view, on_branch
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.model_tests.unit_tests import Scratch
@@ -24,11 +26,13 @@ from merge_runner.run.execution.scratch_folder import scratch_folder
 from merge_runner.run.node.run_context import Nodes
 from merge_runner.run.results.artifacts import plan_nodes
 from merge_runner.run.results.audit_rows import audit
+from merge_runner.run.results.audited_runs import restore_runs
 from merge_runner.run.results.event_types import Message, Running
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.invocation import Invocation
 from merge_runner.run.results.previous_run import recorded_durations
 from merge_runner.run.results.results import Command, RunResults
+from merge_runner.run.results.table_versions import read_versions
 from merge_runner.run.reuse.reuse import Reuse
 from merge_runner.run.settings import RunSettings
 
@@ -64,7 +68,7 @@ def build(
     optimizes, on_a_branch = command == "optimize", settings.branch is not None
     settings = replace(settings, independent=optimizes)
     planned = on_branch(prepared) if on_a_branch else prepared
-    nodes = planned.graph.nodes
+    nodes, profile = planned.graph.nodes, prepared.files.profile
     invocation = Invocation(prepared, command, settings.args, events)
     chosen = [node for node in ids if nodes[node].resource_type in TYPES[command]]
     views = [node for node in chosen if on_a_branch and is_view(prepared.graph.nodes[node])]
@@ -85,10 +89,10 @@ def build(
         for text in _not_run(prepared.graph.nodes, views, left_out, streamed):
             events.emit(Message(text))
         if plans:
-            table = None if optimizes else audit_table(prepared.files.profile)  # its rows are about what models did
+            at_end = partial(_keep, node_run, prepared, invocation, None if optimizes else audit_table(profile))
             try:
                 if driver is not None or not node_run.leave_out():
-                    _run_on_drivers(node_run, prepared, table, driver, starting)
+                    _run_on_drivers(node_run, prepared, at_end, driver, starting)
             finally:
                 _save(reuse, events)
     return invocation.results
@@ -110,12 +114,29 @@ def _save(reuse: Reuse | None, events: Events) -> None:
         events.emit(Message(f"{error.filename}: {error.strerror}: the next build runs what this one ran", level="warn"))
 
 
+def _keep(
+    node_run: NodeRun, prepared: Prepared, invocation: Invocation, table: Relation | None, driver: Driver
+) -> None:
+    """Keep what a run has done, as long as its driver can be asked. `table` is the audit table, for what models did."""
+    if table is not None and next(kept_runs(prepared.target_path), None) is None:
+        restore_runs(driver, prepared, table)
+    if node_run.settings.branch is None:
+        read_versions(driver, prepared, node_run.results, node_run.events)
+    if table is not None:
+        record = invocation.record(node_run.results, node_run.waits_for)
+        audit(driver, prepared, table, node_run.results, record, node_run.events)
+
+
 def _run_on_drivers(
-    node_run: NodeRun, prepared: Prepared, table: Relation | None, driver: Driver | None, starting: Starting | None
+    node_run: NodeRun,
+    prepared: Prepared,
+    at_end: Callable[[Driver], None],
+    driver: Driver | None,
+    starting: Starting | None,
 ) -> None:
     """Run the nodes on `driver` or a new one; where a new one is lost, run what has not begun on another.
 
-    After the last one, what is left has failed. `table` is the audit table.
+    After the last one, what is left has failed. `at_end` is called with the driver that has run the last node.
     """
     events, branch, made = node_run.events, node_run.settings.branch, frozenset(node_run.settings.made)
     for others in range(_MOST_OTHERS + 1):
@@ -130,8 +151,7 @@ def _run_on_drivers(
                     left = node_run.run_open(running, catalog)
                 if not left or driver is not None or others == _MOST_OTHERS:
                     node_run.give_up()
-                    if table is not None:
-                        audit(running, prepared, table, node_run.id, node_run.results, events)
+                    at_end(running)
                     return
         except ProblemsError as error:
             if others == 0:

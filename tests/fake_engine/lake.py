@@ -17,6 +17,10 @@ REPLACE = "CREATE OR REPLACE TABLE"
 REPLACE_AS = "CREATE OR REPLACE TABLE AS SELECT"
 
 
+_FIRST = 1_700_000_000_000
+"""When the first version of each table is committed, in milliseconds since the epoch; the others follow by the second."""
+
+
 def dotted(name: str) -> str:
     """Return the name of a relation without quotes, in lower case: `shop`.`fct` is shop.fct."""
     return name.replace("`", "").strip().casefold()
@@ -95,7 +99,7 @@ class Lake:
             metrics = {kind: str(count) for kind, count in (counts or {}).items()}
             if operation == REPLACE_AS:
                 metrics["numOutputRows"] = str(table.rows)
-            made = Commit(len(table.commits), operation, stamp, metrics)
+            made = Commit(len(table.commits), operation, stamp, metrics, _FIRST + 1000 * len(table.commits))
             table.commits.append(made)
             if batch is not None:
                 table.batches.setdefault(batch[0], []).append((made.version, batch[1]))

@@ -14,6 +14,7 @@ from merge_runner.engine.spark.errors import engine_error
 from merge_runner.engine.spark.sql import temporary_confs
 from merge_runner.engine.table_format.commit_metadata import stamp_confs
 from merge_runner.engine.table_format.delta.batches import batch_confs
+from merge_runner.engine.table_format.delta.commit_figures import commit_figures
 from merge_runner.engine.table_format.delta.first_run import is_built_in, wrote_rows
 from merge_runner.engine.table_format.delta.stored_metadata import stored_metadata
 from merge_runner.engine.table_format.delta.stored_version import stored_versions
@@ -63,6 +64,7 @@ class FakeFormat:
     batch_confs = staticmethod(batch_confs)
     is_built_in = staticmethod(is_built_in)
     stored_versions = staticmethod(stored_versions)
+    commit_figures = staticmethod(commit_figures)
     stored_metadata = staticmethod(stored_metadata)
 
     def layout(self, session: FakeSession, table: Relation) -> RealLayout:

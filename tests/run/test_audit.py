@@ -1,6 +1,7 @@
 """The audit table: one row for each model of each invocation, once."""
 
 import json
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from datetime import datetime, timezone
@@ -14,11 +15,13 @@ from merge_runner.engine.table_format.registry import table_format
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.graph.graph import DataTestNode, ModelNode
 from merge_runner.graph.naming import audit_table
+from merge_runner.pages.runs.history import kept_runs, packed
 from merge_runner.project.schema.config import ModelConfig
 from merge_runner.project.schema.data_test import DataTestConfig
 from merge_runner.project.schema.profile import Profile
 from merge_runner.relation import Relation
 from merge_runner.run.results.audit_rows import audit, audit_rows
+from merge_runner.run.results.audited_runs import restore_runs
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.results import Result, Timing
 from merge_runner.text import Place
@@ -34,6 +37,9 @@ NODES = {
     "model.p.b": node(ModelNode, "b", ModelConfig()),
     "test.p.c": node(DataTestNode, "c", DataTestConfig()),
 }
+
+
+RECORD = {"id": "run1", "started_at": "2024-01-01T00:00:00.000000Z", "nodes": []}
 
 
 def at(second):
@@ -52,7 +58,7 @@ def test_a_row_has_every_column_and_tests_have_none():
         ),
         message="3 inserted",
     )
-    rows = audit_rows("run1", [ran, Result("model.p.b", "skipped"), Result("test.p.c", "pass")], NODES)
+    rows = audit_rows([ran, Result("model.p.b", "skipped"), Result("test.p.c", "pass")], RECORD, NODES)
     assert [row["unique_id"] for row in rows] == ["model.p.a", "model.p.b"]
     assert all(row.keys() == COLUMNS.keys() for row in rows)
     assert {key: value for key, value in rows[0].items() if value is not None} == {
@@ -67,12 +73,15 @@ def test_a_row_has_every_column_and_tests_have_none():
         "bounds": '{"dt": "2 values"}',
         "metrics": '{"n": 1}',
         "message": "3 inserted",
+        "run_started_at": at(0),
+        "run_record": packed(RECORD),
     }
     assert {key for key, value in rows[1].items() if value is not None} == {
         "invocation_id",
         "unique_id",
         "name",
         "status",
+        "run_started_at",
     }
 
 
@@ -144,14 +153,32 @@ def test_two_invocations_are_kept_and_the_same_one_is_written_once(built, driver
     assert merged["message"] == second["fct"].message
     events = []
     again = Events(lambda event: events.append(event.event))
-    audit(
-        driver, project.prepared, audit_table(project.prepared.files.profile), first.invocation_id, first.results, again
-    )
+    record = {**RECORD, "id": first.invocation_id}
+    audit(driver, project.prepared, audit_table(project.prepared.files.profile), first.results, record, again)
     assert events == ["audit_written"]
     assert rows_of(spark, table) == rows
     if table.startswith("audited"):
         folder = project.prepared.files.root / "warehouse" / "audited_delta" / "runs"
         assert (folder / "_delta_log").is_dir()
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_folder_without_runs_gets_them_from_the_table_of_an_older_release(built, driver, spark):
+    old = ", ".join(f"{name} {type}" for name, type in COLUMNS.items() if not name.startswith("run_"))
+    spark.sql("create schema if not exists ice.restored")
+    spark.sql(f"create table ice.restored.runs ({old}) using iceberg")
+    project, (first, second) = built("restored_shop", "ice.restored.runs", 1, 2)
+    before = [run.record for run in kept_runs(project.prepared.target_path)]
+    shutil.rmtree(project.prepared.target_path)
+    third = Project.load(project.prepared.files.root, vars={"id": 3}).build(driver=driver, lint=False)
+    kept = [run.record for run in kept_runs(project.prepared.target_path)]
+    assert [each["id"] for each in kept] == [third.invocation_id, second.invocation_id, first.invocation_id]
+    assert [each["nodes"] for each in kept[1:]] == [each["nodes"] for each in before]
+    other = Project.load(project.prepared.files.root, target_path="other")
+    assert other.restore_runs(driver=driver) == 3
+    assert [run.record["id"] for run in kept_runs(other.prepared.target_path)] == [each["id"] for each in kept]
+    assert restore_runs(driver, other.prepared, Relation("none", "restored", "ice")) == 0
 
 
 @pytest.mark.spark
@@ -173,7 +200,7 @@ def test_writers_without_a_lock_try_again_after_a_conflict(spark, tmp_path):
     table, folder = Relation("runs", "audited_at_once"), tmp_path / "runs"
 
     def write(number):
-        rows = audit_rows(f"run{number}", [Result("model.p.a", "success")], NODES)
+        rows = audit_rows([Result("model.p.a", "success")], {**RECORD, "id": f"run{number}"}, NODES)
         return write_audit(spark.newSession(), Catalog(table_format), table, folder, rows, nullcontext)
 
     assert write(0) == ()

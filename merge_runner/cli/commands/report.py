@@ -9,19 +9,22 @@ from typing import Literal
 import click
 
 from merge_runner.cli.command import command as make
-from merge_runner.cli.loading import project_root
+from merge_runner.cli.loading import load_project, project_root
 from merge_runner.options.declaration import flag, option
-from merge_runner.options.project import FolderOptions
+from merge_runner.options.project import ProjectOptions
 
 
 @dataclass(frozen=True)
-class Options(FolderOptions):
+class Options(ProjectOptions):
     """The options of `report`."""
 
     output: Literal["html", "markdown"] = option(
         "--output", default="html", help="The page of all kept runs, or a summary of the last one on standard output."
     )
     report: Path | None = option("--report", path="file", help="The file of the page; default: target/run_report.html.")
+    from_audit: bool = flag(
+        "--from-audit", help="Take the last runs that the audit table of the profile has, too; this starts Spark."
+    )
     open_page: bool = flag("--open", help="Open the page in a browser.")
 
 
@@ -29,11 +32,14 @@ class Options(FolderOptions):
 def command(options: Options) -> int:
     """Write the page of the runs that are kept: timelines, what each MERGE did, what has changed, each model's history.
 
-    Every build keeps a record of itself in the target folder, the last 50 of them, and writes this page.
+    Every build keeps a record of itself in the target folder, the last 50 of them, and writes this page. The records
+    are in the audit table, too, where the profile has one.
     """
     from merge_runner.api.pages import run_markdown, write_run_report
     from merge_runner.api.set_up import target_folder
 
+    if options.from_audit:
+        _restore(options)
     target = target_folder(project_root(options.project_dir), options.target_path)
     if options.output == "markdown":
         click.echo(run_markdown(target), nl=False)
@@ -43,3 +49,17 @@ def command(options: Options) -> int:
     if options.open_page:
         click.launch(page.absolute().as_uri())
     return 0
+
+
+def _restore(options: Options) -> None:
+    from merge_runner.cli.display.messages import counted, say
+    from merge_runner.cli.node_commands import display_for
+
+    project = load_project(options)
+    display = display_for(options, project.graph)
+    try:
+        count = project.restore_runs(on_event=display)
+    finally:
+        display.close()
+    if not options.quiet:
+        say(f"{counted(count, 'run')} in the audit table")

@@ -6,12 +6,13 @@ import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.response import MERGE_FIGURES
 from merge_runner.engine.spark.errors import EngineError, Kind, engine_errors
-from merge_runner.engine.spark.sql import run_command
+from merge_runner.engine.spark.sql import run_command, run_statement
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.formats import DEFAULT, Format
 from merge_runner.formats.registry import FORMATS
@@ -29,9 +30,14 @@ COLUMNS: Mapping[str, str] = {
     **dict.fromkeys((*MERGE_FIGURES, "attempts"), "bigint"),
     **{"verdict": "string", "verdict_held": "boolean"},
     **dict.fromkeys(("bounds", "metrics", "message"), "string"),
+    **{"run_started_at": "timestamp", "run_record": "string"},
 }
-"""Name and type of the table's columns; `bounds` and `metrics` are JSON."""
+"""Name and type of the table's columns; `bounds` and `metrics` are JSON.
 
+One row of each invocation has `run_record`: what `report` shows of the run, as gzipped JSON in base64.
+"""
+
+_DAYS = 90
 _TRIES = 8
 _LONGEST_PAUSE = 5.0
 _VIEW = "__audit__"
@@ -48,12 +54,10 @@ def write_audit(
     """Adds the rows of one invocation that the table does not have yet; creates the table where it is missing.
 
     `location` is its folder in the embedded warehouse, None elsewhere. `lock` keeps other processes of the machine from
-    writing it. Another writer's conflict is tried again. Returns the schema drift from COLUMNS as text.
-    Raises EngineError.
+    writing it. Another writer's conflict is tried again. Returns the schema drift from COLUMNS as text; columns that an
+    older release did not have are added. Raises EngineError.
     """
-    layout = Layout(
-        table, _format(session, table), location, tuple(Column(name, type) for name, type in COLUMNS.items())
-    )
+    layout = _layout(session, table, location)
     schema = ", ".join(f"{name} {type}" for name, type in COLUMNS.items())
     with engine_errors(or_bugs=True):
         values = [tuple(row.get(name) for name in COLUMNS) for row in rows]
@@ -63,7 +67,7 @@ def write_audit(
     while True:
         try:
             with lock():
-                target = catalog.create_target(session, layout, None, replace=False)
+                target = catalog.create_target(session, _completed(session, catalog, layout), None, replace=False)
                 run_command(session, statement)
         except EngineError as error:
             if error.kind is not Kind.CONFLICT or attempt == _TRIES:
@@ -72,6 +76,38 @@ def write_audit(
             return target.drift
         time.sleep(min(_LONGEST_PAUSE, 0.2 * 2**attempt) * random.uniform(0.5, 1.0))
         attempt += 1
+
+
+def run_records(
+    session: SparkSession, catalog: Catalog, table: Relation, location: Path | None, project: str, limit: int
+) -> list[str]:
+    """Return the `run_record` of the last runs of a project, newest first; none where there is no such table.
+
+    Runs of the last `_DAYS` days count: files that are older are skipped. Raises EngineError.
+    """
+    if not catalog.adopt(session, _layout(session, table, location)):
+        return []
+    rows = run_statement(
+        session,
+        f"SELECT run_record FROM {table} WHERE run_started_at > current_timestamp() - INTERVAL {_DAYS} DAYS AND "
+        f"run_record IS NOT NULL AND startswith(unique_id, {string_literal(f'model.{project}.')}) "
+        f"ORDER BY run_started_at DESC LIMIT {limit}",
+    )
+    return [row[0] for row in rows]
+
+
+def _layout(session: SparkSession, table: Relation, location: Path | None) -> Layout:
+    columns = tuple(Column(name, type) for name, type in COLUMNS.items())
+    return Layout(table, _format(session, table), location, columns)
+
+
+def _completed(session: SparkSession, catalog: Catalog, layout: Layout) -> Layout:
+    """The layout that adds what is missing to the table of an older release; a table of others stays as it is."""
+    if not catalog.adopt(session, layout):
+        return layout
+    with engine_errors(or_bugs=True):
+        columns = session.table(str(layout.relation)).columns
+    return replace(layout, on_schema_change="append_new_columns") if set(KEYS) <= {*columns} else layout
 
 
 def _format(session: SparkSession, table: Relation) -> Format:

@@ -42,13 +42,14 @@ class Writer:
 
     node: str
     of: str | None
+    invocation_id: str | None = None
 
 
 def written_by(stamp: str | None) -> Writer | None:
     """Return what a stamp says; None for no stamp and for other writers' texts."""
     try:
         parsed = json.loads(stamp or "")["merge_runner"]
-        return Writer(parsed["node"], parsed.get("hook") or parsed.get("maintenance"))
+        return Writer(parsed["node"], parsed.get("hook") or parsed.get("maintenance"), parsed.get("invocation_id"))
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from merge_runner.engine.response import Compaction, MergeFigures
     from merge_runner.engine.spark.sql import Ran
     from merge_runner.engine.table_format.branches import Branches
+    from merge_runner.engine.table_format.commit_figures import CommitFigures
     from merge_runner.engine.table_format.stored_metadata import StoredMetadata
     from merge_runner.engine.table_format.stored_version import Partition, StoredVersion
     from merge_runner.formats.capabilities import Capabilities
@@ -38,12 +39,16 @@ CHANGE_TYPE = "_change_type"
 
 @dataclass(frozen=True)
 class Commit:
-    """One commit: version (on Iceberg the snapshot's id), operation, the stamp it carries, metrics as text."""
+    """One commit: version (on Iceberg the snapshot's id), operation, the stamp it carries, metrics as text.
+
+    `milliseconds` is when it was committed, since the epoch; None: not read.
+    """
 
     version: int
     operation: str
     stamp: str | None
     metrics: Mapping[str, str]
+    milliseconds: int | None = None
 
 
 @dataclass(frozen=True)
@@ -202,6 +207,9 @@ class TableFormat(Protocol):
 
     def past_merge(self, commit: Commit) -> PastMerge | None:
         """Return what the MERGE of a commit had to do; None for other commits, and where that is not recorded."""
+
+    def commit_figures(self, commit: Commit) -> CommitFigures:
+        """Return the rows, files and bytes that a commit has added, changed and removed, as its metrics have them."""
 
     def columns_after(self, session: SparkSession, merge: MergeStatement) -> Sequence[StructField] | None:
         """Return the columns that schema evolution would give the target, none where it leaves them as they are.

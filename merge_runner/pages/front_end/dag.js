@@ -1,42 +1,64 @@
 // The DAG on a canvas: nodes in the columns and the order that Python has computed, panned, zoomed and walked by keys.
 
 const BOX = { width: 168, height: 30, across: 236, down: 42 };
+const BEND = 16;
+const MOST_BENT = 400;
 
-/** Place some nodes: columns by level, each as near to its neighbours as its order and the space allow. */
+/**
+ * Place some nodes: columns by level, each as near to its neighbours as its order and the space allow. An edge over several
+ * columns has a bend in each, which is placed as a node is, so that it passes between boxes; in large graphs it has none.
+ */
 function placed(numbers) {
   const shown = new Set(numbers);
-  const byLevel = new Map();
-  for (const number of numbers) {
-    const [level] = data.nodes[number].at;
-    if (!byLevel.has(level)) byLevel.set(level, []);
-    byLevel.get(level).push(number);
+  const levels = [...new Set(numbers.map((number) => data.nodes[number].at[0]))].sort((a, b) => a - b);
+  const columnOf = new Map(levels.map((level, column) => [level, column]));
+  const columns = levels.map(() => []);
+  const before = new Map(), after = new Map(), order = new Map();
+  const add = (item, column, at) => { columns[column].push(item); order.set(item, at); before.set(item, []); after.set(item, []); };
+  for (const number of numbers) add(number, columnOf.get(data.nodes[number].at[0]), data.nodes[number].at[1]);
+  const join = (from, to) => { after.get(from).push(to); before.get(to).push(from); };
+  const edges = [];
+  for (const node of numbers) {
+    const last = columnOf.get(data.nodes[node].at[0]);
+    for (const parent of parentsOf(node)) {
+      if (!shown.has(parent)) continue;
+      const first = columnOf.get(data.nodes[parent].at[0]), bends = [];
+      let from = parent;
+      for (let column = first + 1; column < last && numbers.length <= MOST_BENT; column += 1) {
+        const bend = { column };
+        const part = (column - first) / (last - first);
+        add(bend, column, order.get(parent) + (order.get(node) - order.get(parent)) * part);
+        join(from, bend);
+        bends.push(bend);
+        from = bend;
+      }
+      join(from, node);
+      edges.push([parent, node, bends]);
+    }
   }
-  const columns = [...byLevel.keys()].sort((a, b) => a - b).map((level) => byLevel.get(level).sort((a, b) => data.nodes[a].at[1] - data.nodes[b].at[1]));
+  for (const column of columns) column.sort((a, b) => order.get(a) - order.get(b));
   const y = new Map();
-  columns.forEach((column) => column.forEach((number, place) => y.set(number, (place - (column.length - 1) / 2) * BOX.down)));
+  columns.forEach((column) => column.forEach((item, place) => y.set(item, (place - (column.length - 1) / 2) * BOX.down)));
   const mean = (others) => others.reduce((sum, each) => sum + y.get(each), 0) / others.length;
   for (let sweep = 0; sweep < 8; sweep += 1) {
-    const down = sweep % 2 === 0;
-    for (const column of down ? columns : [...columns].reverse()) {
-      const wanted = column.map((number) => {
-        const others = (down ? parentsOf(number) : childrenOf[number]).filter((each) => shown.has(each));
-        return others.length ? mean(others) : y.get(number);
-      });
-      spread(wanted).forEach((value, place) => y.set(column[place], value));
+    const near = sweep % 2 === 0 ? before : after;
+    for (const column of sweep % 2 === 0 ? columns : [...columns].reverse()) {
+      const wanted = column.map((item) => (near.get(item).length ? mean(near.get(item)) : y.get(item)));
+      spread(wanted, column.map((item) => (typeof item === "number" ? BOX.down : BEND))).forEach((value, place) => y.set(column[place], value));
     }
   }
   const boxes = new Map();
-  columns.forEach((column, number) => column.forEach((node) => boxes.set(node, { x: number * BOX.across, y: y.get(node) })));
-  const edges = [];
-  for (const node of numbers) for (const parent of parentsOf(node)) if (shown.has(parent)) edges.push([parent, node]);
-  return { boxes, edges, columns };
+  columns.forEach((column, number) => column.forEach((item) => { if (typeof item === "number") boxes.set(item, { x: number * BOX.across, y: y.get(item) }); }));
+  return { boxes, edges: edges.map(([from, to, bends]) => [from, to, bends.map((bend) => ({ x: bend.column * BOX.across, y: y.get(bend) + BOX.height / 2 }))]), columns: columns.map((column) => column.filter((item) => typeof item === "number")) };
 }
 
-/** Positions in order, at least a row apart, with the least squared distance to those wanted (pooled neighbours). */
-function spread(wanted) {
-  const pools = [];
+/** Positions in order, with so much space for each, and the least squared distance to those wanted (pooled neighbours). */
+function spread(wanted, heights) {
+  const pools = [], tops = [];
+  let top = 0;
+  heights.forEach((height, place) => { top += place ? (height + heights[place - 1]) / 2 : 0; tops.push(top); });
   wanted.forEach((value, place) => {
-    pools.push({ sum: value - place * BOX.down, size: 1 });
+    pools.push({ sum: value - tops[place], size: 1 });
     while (pools.length > 1 && pools[pools.length - 2].sum / pools[pools.length - 2].size >= pools[pools.length - 1].sum / pools[pools.length - 1].size) {
       const last = pools.pop();
       pools[pools.length - 1].sum += last.sum;
@@ -44,7 +66,7 @@ function spread(wanted) {
     }
   });
   const found = [];
-  for (const pool of pools) for (let each = 0; each < pool.size; each += 1) found.push(pool.sum / pool.size + found.length * BOX.down);
+  for (const pool of pools) for (let each = 0; each < pool.size; each += 1) found.push(pool.sum / pool.size + tops[found.length]);
   return found;
 }
 
@@ -78,14 +100,21 @@ function dagView(numbers, { fill, focus, onopen, label, onfocus }) {
     context.lineWidth = Math.max(1.2, 0.6 / view.zoom);
     for (const bright of near ? [false, true] : [true]) {
       context.beginPath();
-      for (const [from, to] of edges) {
+      for (const [from, to, bends] of edges) {
         const on = !near || (near.up.has(from) && near.up.has(to)) || (near.down.has(from) && near.down.has(to));
         if (on !== bright) continue;
         const a = boxes.get(from), b = boxes.get(to);
         if (b.x < left || a.x > right || Math.max(a.y, b.y) < top - 40 || Math.min(a.y, b.y) > bottom + 40) continue;
-        const x1 = a.x + BOX.width, y1 = a.y + BOX.height / 2, x2 = b.x, y2 = b.y + BOX.height / 2, bend = Math.min(60, (x2 - x1) / 2 + 8);
-        context.moveTo(x1, y1);
-        context.bezierCurveTo(x1 + bend, y1, x2 - bend, y2, x2, y2);
+        const ends = [{ x: b.x, y: b.y + BOX.height / 2 }];
+        let x = a.x + BOX.width, y = a.y + BOX.height / 2;
+        context.moveTo(x, y);
+        for (const each of [...bends, ...ends]) {
+          const lean = Math.min(60, (each.x - x) / 2 + 8);
+          context.bezierCurveTo(x + lean, y, each.x - lean, each.y, each.x, each.y);
+          if (each !== ends[0]) context.lineTo(each.x + BOX.width, each.y);
+          x = each.x + BOX.width;
+          y = each.y;
+        }
       }
       context.strokeStyle = tint(near && bright ? "accent" : "edge");
       context.globalAlpha = near && !bright ? 0.35 : 1;

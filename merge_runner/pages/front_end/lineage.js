@@ -10,10 +10,31 @@ function columnName(node, column) {
 }
 
 function columnCard(node, column, subtypes) {
-  const label = [columnName(node, column), subtypes.map((each) => h("span", { class: `subtype${DIRECT.has(each) ? " direct" : ""}` }, each.replace("_", " ")))];
+  const label = [columnName(node, column), subtypeMarks(subtypes)];
   if (typeof node !== "number") return h("div", { class: "column-card" }, label);
-  return h("a", { class: "column-card", href: address("node", data.nodes[node].id, { tab: "lineage", column: column === "*" ? "" : column }) }, label);
+  return h("a", { class: "column-card", href: columnAddress(node, column) }, label);
 }
+
+const subtypeMarks = (subtypes) => subtypes.map((each) => h("span", { class: `subtype${DIRECT.has(each) ? " direct" : ""}` }, each.replace("_", " ")));
+
+/** One card for each node, with its columns. */
+function nodeCards(inputs) {
+  const found = new Map();
+  for (const [node, column, subtypes] of cards(inputs)) {
+    if (!found.has(node)) found.set(node, []);
+    found.get(node).push([column, subtypes]);
+  }
+  return h("ul", { class: "cards" }, [...found].map(([node, columns]) => h("li", {}, h("div", { class: "column-card" },
+    h("span", { class: "column-node" }, typeof node === "number" ? data.nodes[node].name : node),
+    h("ul", { class: "plain" }, columns.map(([column, subtypes]) => h("li", {}, columnLink(node, column), subtypeMarks(subtypes))))))));
+}
+
+function columnLink(node, column) {
+  const text = column === "*" ? "every column" : column;
+  return typeof node === "number" ? h("a", { class: "column-name", href: columnAddress(node, column) }, text) : h("span", { class: "column-name" }, text);
+}
+
+const columnAddress = (node, column) => address("node", data.nodes[node].id, { tab: "lineage", column: column === "*" ? "" : column });
 
 /** One card for each column, with all that it does. */
 function cards(inputs) {
@@ -37,7 +58,7 @@ function lineageTab(panel, number, detail, column, go) {
   const direct = inputs.filter(([, , subtype]) => DIRECT.has(subtype)), decides = inputs.filter(([, , subtype]) => !DIRECT.has(subtype));
   const readers = (lineage.readers || {})[chosen.toLowerCase()] || [];
   const made = readers.filter(([, , subtype]) => DIRECT.has(subtype)), decided = readers.filter(([, , subtype]) => !DIRECT.has(subtype));
-  const side = (title, list, none) => h("section", {}, h("h2", { class: "small" }, title), list.length ? h("ul", { class: "cards" }, cards(list).map((each) => h("li", {}, columnCard(...each)))) : h("p", { class: "muted" }, none));
+  const side = (title, list, none) => h("section", {}, h("h2", { class: "small" }, title), list.length ? nodeCards(list) : h("p", { class: "muted" }, none));
   const traced = h("div", { class: "traced", "aria-live": "polite" });
   const isModel = data.nodes[number].kind === "model";
   append(panel, [

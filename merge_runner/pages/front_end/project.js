@@ -56,13 +56,13 @@ function overview(main) {
   if (!data.nodes.length) { replace(main, h("h1", { tabindex: "-1" }, data.project), emptyState("This project has no models yet", "Put a MERGE into models/ and run merge-runner docs generate again.")); return; }
   const tests = data.nodes.filter((node) => !node.at);
   const tile = (value, label, href) => h(href ? "a" : "div", { class: "tile", href }, h("span", { class: "tile-value" }, count(value)), h("span", { class: "tile-label" }, label));
-  const total = merges.length || 1;
-  const verdicts = Object.entries(data.verdicts).filter(([, value]) => value);
+  const kinds = Object.keys(VERDICTS).flatMap((verdict) => [[verdict, false], [verdict, true]]);
+  const verdicts = kinds.map(([verdict, full]) => [verdict, full, merges.filter((node) => node.verdict === verdict && (verdict === "none" && Boolean(node.scan_full)) === full).length]).filter(([, , value]) => value);
   replace(main, h("h1", { tabindex: "-1" }, data.project),
     h("div", { class: "tiles" }, tile(models.length, "models", address("graph")), tile(data.nodes.filter((node) => node.kind === "source").length, "tables of sources"), tile(tests.length, "tests"), tile(data.macros.length, "macros"), tile(data.findings.error + data.findings.warning, "findings of lint")),
     merges.length > 0 && h("section", {}, h("h2", {}, "What each MERGE scans"),
-      h("div", { class: "bar", role: "img", "aria-label": verdicts.map(([name, value]) => `${value} ${name}`).join(", ") }, verdicts.map(([name, value]) => h("span", { class: `bar-part fill-${name}`, style: { flex: String(value / total) } }))),
-      h("p", { class: "legend" }, verdicts.map(([name, value]) => h("a", { href: address("graph", undefined, { select: `verdict:${name}` }) }, verdictMark(name), ` ${count(value)}`)))),
+      h("div", { class: "bar", role: "img", "aria-label": verdicts.map(([name, full, value]) => `${value} ${name}${full ? " (scan: full)" : ""}`).join(", ") }, verdicts.map(([name, full, value]) => h("span", { class: `bar-part fill-${name}${full ? "-meant" : ""}`, style: { flex: String(value) } }))),
+      h("p", { class: "legend" }, verdicts.map(([name, full, value]) => h("a", { class: "legend-item", href: address("graph", undefined, { select: `verdict:${name}` }) }, verdictMark(name, full), ` ${count(value)}`)))),
     h("h2", {}, "Models"), modelTable(models));
 }
 

@@ -17,13 +17,26 @@ async function runView(main, index, query) {
     h("div", { class: "tiles" }, tile(duration(run.seconds), "in all"), time && tile(duration(time.critical), "work on the critical path"), time && tile(`${Math.round((100 * time.work) / Math.max(0.001, time.work + time.idle))} %`, `of ${counted(time.threads, "thread")} at work`), run.spark && tile(duration(run.spark.seconds), "until Spark was ready")));
   const bad = run.nodes.filter((node) => ["error", "fail", "warn"].includes(node.status));
   if (bad.length) main.append(h("section", {}, h("h2", {}, "What did not pass"), h("ul", { class: "findings" }, bad.slice(0, 20).map((node) => h("li", { class: node.status === "warn" ? "warning" : "error" }, h("p", {}, statusMark(node.status), " ", h("strong", {}, node.name)), node.message && h("pre", { class: "message" }, node.message)))), bad.length > 20 && h("p", { class: "muted" }, `and ${bad.length - 20} more in the table of nodes`)));
-  if (index === 0 && data.changes.length) main.append(h("section", {}, h("h2", {}, "Since the last runs"), h("ul", { class: "changes" }, data.changes.slice(0, 30).map((each) => h("li", {}, h("span", { "aria-hidden": "true", class: "change-mark" }, CHANGES[each.kind][0]), h("a", { href: address("node", each.id) }, each.name), ` ${CHANGES[each.kind][1]}: `, h("span", { class: "muted" }, `${each.before} → `), each.now)))));
+  if (index === 0 && data.changes.length) main.append(changesSection(data.changes));
   const merges = run.nodes.filter((node) => (node.response || {}).operation === "MERGE");
   const list = [["time", "Timeline", (panel) => timeTab(panel, run, time)]];
   if (merges.length) list.push(["merges", `Merges (${merges.length})`, (panel) => mergesTab(panel, merges)]);
   list.push(["nodes", `Nodes (${run.nodes.length})`, (panel) => nodesTab(panel, run)]);
+  const commits = commitsOf(run).length;
+  if (commits) list.push(["versions", `Table versions (${commits})`, (panel) => versionsTab(panel, run)]);
   if (run.streams) list.push(["streams", "Streams", (panel) => streamsTab(panel, run.streams)]);
   append(main, tabs("Parts of the run", list, query.get("tab"), go));
+}
+
+const SHOWN_CHANGES = 5, LISTED_CHANGES = 200;
+
+/** What is different since the last runs, worst first: the first few, and the others on demand. */
+function changesSection(changes) {
+  const line = (each) => h("li", {}, h("span", { "aria-hidden": "true", class: "change-mark" }, CHANGES[each.kind][0]), h("a", { href: address("node", each.id) }, each.name), ` ${CHANGES[each.kind][1]}: `, h("span", { class: "muted" }, `${each.before} → `), each.now);
+  const list = (some) => h("ul", { class: "changes" }, some.map(line));
+  const others = changes.slice(SHOWN_CHANGES, LISTED_CHANGES);
+  return h("section", {}, h("h2", {}, "Since the last runs"), list(changes.slice(0, SHOWN_CHANGES)),
+    others.length > 0 && h("details", { class: "more" }, h("summary", {}, `${counted(changes.length - SHOWN_CHANGES, "other change")}`), list(others)));
 }
 
 function timeTab(panel, run, time) {
@@ -111,7 +124,7 @@ function streamsTab(panel, streams) {
 
 /** Columns for values from old to new. */
 function chart(values, label) {
-  const width = 640, height = 90, most = Math.max(...values, 0.001), step = width / Math.max(values.length, 1);
+  const width = 640, height = 90, most = Math.max(...values, 0.001), step = Math.min(34, width / Math.max(values.length, 1));
   return svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height + 16}`, role: "img", "aria-label": `${label}: from ${duration(values[0])} to ${duration(values[values.length - 1])}, at most ${duration(most)}` },
     svg("text", { x: 0, y: 10, class: "tick-label start" }, `at most ${duration(most)}`),
     values.map((value, place) => svg("rect", { x: place * step, y: 16 + height - (value / most) * height, width: Math.max(1, Math.min(28, step - 2)), height: (value / most) * height, class: "chart-bar" }, svg("title", {}, duration(value)))));
@@ -131,7 +144,7 @@ function historyView(main, query) {
     ids.length > most && h("p", { class: "muted" }, `The first ${most} of ${count(ids.length)}: a part of a name narrows it.`));
 }
 
-function nodeHistory(main, id) {
+async function nodeHistory(main, id) {
   const entries = data.history[id];
   if (!entries) { missing(main, "No kept run has this node", id); return; }
   const ran = entries.map((entry, at) => ({ entry, run: data.runs[at] })).filter((each) => each.entry);
@@ -146,6 +159,9 @@ function nodeHistory(main, id) {
       { label: "Time", number: true, value: ({ entry }) => entry[1], cell: ({ entry }) => duration(entry[1]) },
       { label: "Files scanned", value: ({ entry }) => entry[2], cell: ({ entry }) => (files.length && entry[3] !== null && entry[3] !== undefined ? share(entry[2], entry[3], `${count(entry[2])} of ${count(entry[3])}`) : "–") },
     ], ran));
+  const shown = main.firstChild;
+  const { commits, cut } = await versionsOf(id);
+  if (commits.length && main.firstChild === shown) append(main, [h("h2", {}, "Versions of the table"), versionTable("Versions of the table", commits), cut && cutNote([id.split(".").slice(2).join(".")])]);
 }
 
 function runsPage() {
@@ -165,7 +181,7 @@ function runsPage() {
     for (const each of [history, newest]) if (each === current) each.setAttribute("aria-current", "page"); else each.removeAttribute("aria-current");
     for (const each of list.querySelectorAll("a")) if ((view === "run" || view === "") && each.dataset.run === data.runs[index].id) each.setAttribute("aria-current", "page"); else each.removeAttribute("aria-current");
     if (view === "history") historyView(main, query);
-    else if (view === "node") nodeHistory(main, name);
+    else if (view === "node") await nodeHistory(main, name);
     else await runView(main, index, query);
     const title = main.querySelector("h1");
     document.title = `${title ? `${title.textContent} · ` : ""}merge-runner`;

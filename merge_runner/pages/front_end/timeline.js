@@ -51,7 +51,7 @@ function timelineView(run, choose) {
     const x = (seconds) => GUTTER + (seconds / most) * (width - GUTTER - 12);
     const y = (lane) => 24 + (lane + (run.spark ? 1 : 0)) * LANE;
     const drawing = svg("svg", { width, height, role: "img", "aria-label": `${counted(ran.length, "node")} on ${counted(lanes, "thread")} in ${duration(run.seconds)}` });
-    for (const at of ticks(most, Math.max(2, Math.floor(width / 90)))) drawing.append(svg("line", { x1: x(at), x2: x(at), y1: 20, y2: height, class: "tick" }), svg("text", { x: x(at), y: 13, class: "tick-label" }, duration(at)));
+    for (const at of ticks(most, Math.max(2, Math.floor(width / 90)))) drawing.append(svg("line", { x1: x(at), x2: x(at), y1: 20, y2: height, class: "tick" }), svg("text", { x: x(at), y: 13, class: "tick-label" }, at ? duration(at) : "0"));
     if (run.spark) drawing.append(svg("text", { x: 4, y: 24 + BAR / 2 + 4, class: "lane-label" }, "Spark"),
       svg("rect", { x: x(Math.max(0, run.spark.at - run.spark.seconds)), y: 24, width: Math.max(2, x(run.spark.at) - x(Math.max(0, run.spark.at - run.spark.seconds))), height: BAR, rx: 4, class: "bar-spark" }, svg("title", {}, `Spark started in ${duration(run.spark.seconds)}`)));
     for (let lane = 0; lane < lanes; lane += 1) drawing.append(svg("text", { x: 4, y: y(lane) + BAR / 2 + 4, class: "lane-label" }, `thread ${lane + 1}`));
@@ -78,7 +78,7 @@ function timelineView(run, choose) {
     return group;
   }
   new ResizeObserver(draw).observe(holder);
-  const scale = h("label", { class: "field" }, "Width", h("input", { type: "range", min: "1", max: "20", step: "1", value: "1", oninput: (event) => { zoom = Number(event.target.value); draw(); } }));
+  const scale = h("label", { class: "field" }, "Zoom", h("input", { type: "range", min: "1", max: "20", step: "1", value: "1", oninput: (event) => { zoom = Number(event.target.value); draw(); } }));
   return [scale, holder];
 }
 

@@ -73,7 +73,6 @@ def project_data(
         "chunk": CHUNK,
         "nodes": listed,
         "macros": list(_macros(prepared, numbers)),
-        "verdicts": report.verdicts,
         "findings": {severity: report.count(severity) for severity in ("error", "warning", "info")},
     }
     return prepared.concealed(data), details

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 import re
@@ -43,12 +44,51 @@ def kept_runs(target: Path, most: int = KEPT) -> Iterator[KeptRun]:
     """Yield the records that are kept, newest first; what no run has written is passed over."""
     for path in _paths(target)[:most]:
         try:
-            packed = path.read_bytes()
-            record = json.loads(gzip.decompress(packed))
-            if record["version"] == _VERSION and isinstance(record["nodes"], list):
-                yield KeptRun(packed, record)
-        except (OSError, EOFError, ValueError, KeyError, TypeError, RecursionError, zlib.error):
+            content = path.read_bytes()
+        except OSError:
             continue
+        record = _read(content)
+        if record is not None:
+            yield KeptRun(content, record)
+
+
+def packed(record: Mapping[str, Any]) -> str:
+    """Return a record as a text, for where no file is."""
+    return base64.b64encode(gzipped({"version": _VERSION, **record})).decode()
+
+
+def unpacked(text: str) -> Mapping[str, Any] | None:
+    """Return the record that `packed` has made a text of; None for what no run has written."""
+    try:
+        return _read(base64.b64decode(text, validate=True))
+    except ValueError:
+        return None
+
+
+def _read(content: bytes) -> Mapping[str, Any] | None:
+    try:
+        record = json.loads(gzip.decompress(content))
+        return record if record["version"] == _VERSION and isinstance(record["nodes"], list) else None
+    except (OSError, EOFError, ValueError, KeyError, TypeError, RecursionError, zlib.error):
+        return None
+
+
+def known_versions(target: Path, name: str, nodes: frozenset[str]) -> dict[str, str]:
+    """Return the key of the newest commit of each node's table that the kept runs of a target have read."""
+    found: dict[str, str] = {}
+    for run in kept_runs(target):
+        if run.record["target"] == name:
+            for entry in run.record["nodes"]:
+                if entry["id"] in nodes and entry.get("versions"):
+                    found.setdefault(entry["id"], version_key(entry["versions"][0]))
+        if found.keys() >= nodes:
+            break
+    return found
+
+
+def version_key(commit: Mapping[str, Any]) -> str:
+    """Return what tells the commits of a table apart: a table that was replaced counts its versions from 0 again."""
+    return f"{commit['version']} {commit.get('at')}"
 
 
 def _paths(target: Path) -> list[Path]:

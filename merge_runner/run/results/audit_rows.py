@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime
 from typing import Any
 
 from merge_runner.engine.driver.driver import Driver
@@ -16,6 +17,7 @@ from merge_runner.engine.table_format.commit_metadata import stamp, stamp_confs
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.graph.graph import ModelNode, Node
 from merge_runner.graph.naming import table_location
+from merge_runner.pages.runs.history import packed
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.relation import Relation
 from merge_runner.run.results.event_types import AuditFailed, AuditWritten, Message
@@ -24,14 +26,21 @@ from merge_runner.run.results.results import Result
 
 
 def audit(
-    driver: Driver, prepared: Prepared, table: Relation, invocation_id: str, results: Iterable[Result], events: Events
+    driver: Driver,
+    prepared: Prepared,
+    table: Relation,
+    results: Iterable[Result],
+    record: Mapping[str, Any],
+    events: Events,
 ) -> None:
-    """Writes the rows of an invocation. A failure is the event `audit_failed`: it changes no model's result."""
-    rows = audit_rows(invocation_id, results, prepared.graph.nodes)
+    """Write the rows of an invocation, and its record. A failure is the event `audit_failed`: it changes no result."""
+    invocation_id = record["id"]
+    rows = audit_rows(results, record, prepared.graph.nodes)
     if not rows:
         return
     profile, root = prepared.files.profile, prepared.files.root
     warehouse = root / profile.warehouse if profile.warehouse is not None else None
+    location = table_location(root, profile, table, None)
 
     def lock() -> AbstractContextManager[None]:
         if warehouse is None:
@@ -41,7 +50,6 @@ def audit(
     try:
         stamped = stamp_confs(stamp(invocation_id, "audit"))
         with driver.session(stamped) as session, driver.job_group(session, f"{invocation_id}/audit", "audit"):
-            location = table_location(root, profile, table, None)
             drift = write_audit(session, Catalog(driver.table_format), table, location, rows, lock)
     except Exception as error:
         if not from_engine(error) and not isinstance(error, OSError):
@@ -54,19 +62,25 @@ def audit(
     events.emit(AuditWritten(table=table.name, rows=len(rows)))
 
 
-def audit_rows(invocation_id: str, results: Iterable[Result], nodes: Mapping[str, Node]) -> list[dict[str, Any]]:
-    """The rows of the models among the results, by the columns of `engine/steps/audit_table.py`."""
-    return [
-        _row(invocation_id, result, nodes[result.unique_id].name)
+def audit_rows(results: Iterable[Result], record: Mapping[str, Any], nodes: Mapping[str, Node]) -> list[dict[str, Any]]:
+    """The rows of the models among the results, by the columns of `engine/steps/audit_table.py`.
+
+    The first one has the record of the run.
+    """
+    rows = [
+        _row(record, result, nodes[result.unique_id].name)
         for result in results
         if isinstance(nodes[result.unique_id], ModelNode)
     ]
+    if rows:
+        rows[0]["run_record"] = packed(record)
+    return rows
 
 
-def _row(invocation_id: str, result: Result, name: str) -> dict[str, Any]:
+def _row(record: Mapping[str, Any], result: Result, name: str) -> dict[str, Any]:
     response = result.adapter_response
     return {
-        "invocation_id": invocation_id,
+        "invocation_id": record["id"],
         "unique_id": result.unique_id,
         "name": name,
         "status": result.status,
@@ -75,6 +89,8 @@ def _row(invocation_id: str, result: Result, name: str) -> dict[str, Any]:
         **{key: response.get(key) for key in (*MERGE_FIGURES, "attempts", "verdict", "verdict_held")},
         **{key: _json(response.get(key)) for key in ("bounds", "metrics")},
         "message": result.message,
+        "run_started_at": datetime.fromisoformat(record["started_at"].replace("Z", "+00:00")),
+        "run_record": None,
     }
 
 

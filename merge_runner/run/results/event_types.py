@@ -156,6 +156,22 @@ class AuditFailed(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TableVersionsRead(Event):
+    """The commits of a node's table were read at the end of a run, up to the newest that an earlier run has read."""
+
+    node: str
+    """The id of the node."""
+    table: str
+    """The name of its table."""
+    versions: list[dict[str, Any]]
+    """Newest first: `version`, `at`, `operation`, `rows` by kind, `files_added`, `files_removed`, `bytes_added`,
+    `bytes_removed`, and of merge-runner's own commits the invocation (`run`), the `node`, and which hook or maintenance
+    it was (`of`)."""
+    cut: bool
+    """Whether there may be older ones that no run has read."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReportWritten(Event):
     """The record of the run is kept, and the page of runs shows it."""
 

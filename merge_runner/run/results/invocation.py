@@ -41,6 +41,7 @@ class Invocation:
         self._args = args
         self._events = events
         self._results: RunResults | None = None
+        self._recorder = RunRecorder()
         self._started_at = datetime.now(timezone.utc)
         events.conceal_with(prepared.concealed)
 
@@ -58,8 +59,7 @@ class Invocation:
         results of the run before stay what they are.
         """
         with Journal(self._prepared.target_path / "journal.jsonl") as journal:
-            recorder = RunRecorder()
-            for listener in (journal, recorder):
+            for listener in (journal, self._recorder):
                 self._events.listen(listener)
             self._events.emit(
                 InvocationStarted(
@@ -76,13 +76,17 @@ class Invocation:
                 self._events.emit(InvocationFailed(problems=[str(problem) for problem in error.problems]))
                 raise
             except BaseException:
-                self._finish(plans, ended(), journal, recorder, waits_for(), stopped=True)
+                self._finish(plans, ended(), journal, waits_for(), stopped=True)
                 raise
             else:
-                self._finish(plans, ended(), journal, recorder, waits_for())
+                self._finish(plans, ended(), journal, waits_for())
             finally:
-                for listener in (journal, recorder):
+                for listener in (journal, self._recorder):
                     self._events.forget(listener)
+
+    def record(self, results: Sequence[Result], waits_for: Mapping[str, Collection[str]]) -> Mapping[str, Any]:
+        """Return what the page of runs will have of this one, as of now; secrets are concealed."""
+        return self._record(self._outcome(results), waits_for)
 
     @property
     def results(self) -> RunResults:
@@ -96,7 +100,6 @@ class Invocation:
         plans: Mapping[str, NodePlan],
         results: Sequence[Result],
         journal: Journal,
-        recorder: RunRecorder,
         waits_for: Mapping[str, Collection[str]],
         *,
         stopped: bool = False,
@@ -106,30 +109,35 @@ class Invocation:
                 f"{journal.path} has not got all events: {journal.failure.strerror}; the tables know what was done"
             )
             self._events.emit(Message(message, level="warn"))
-        ended_at = datetime.now(timezone.utc)
-        outcome = self._results = RunResults(
-            self.id, self._command, self._started_at, ended_at, self._prepared.concealed(self._args), tuple(results)
-        )
+        outcome = self._results = self._outcome(results)
         write_run_results(self._prepared.target_path / "run_results.json", outcome, version())
         ran = {result.unique_id: result.plan for result in results if result.plan is not None}
         write_manifest(self._prepared, self.id, {**plans, **ran})
         self._summarise(plans, results)
-        self._report(outcome, recorder, waits_for)
+        self._report(self._record(outcome, waits_for))
         self._events.emit(InvocationFinished(counts=outcome.counts(), ok=outcome.ok, stopped=stopped))
 
-    def _report(self, outcome: RunResults, recorder: RunRecorder, waits_for: Mapping[str, Collection[str]]) -> None:
+    def _outcome(self, results: Sequence[Result]) -> RunResults:
+        now, args = datetime.now(timezone.utc), self._prepared.concealed(self._args)
+        return RunResults(self.id, self._command, self._started_at, now, args, tuple(results))
+
+    def _report(self, record: Mapping[str, Any]) -> None:
         """Keep the record of the run, and write the page of runs. A failure changes no result."""
-        prepared = self._prepared
-        record = recorder.record(
-            outcome, prepared.graph.nodes, waits_for, prepared.graph.project, prepared.files.profile.target
-        )
         try:
-            keep(prepared.target_path, prepared.concealed(record))
-            path = write_report(prepared.target_path)
+            keep(self._prepared.target_path, record)
+            path = write_report(self._prepared.target_path)
         except OSError as error:
             self._events.emit(Message(f"{error.filename}: {error.strerror}: the run has no page", level="warn"))
         else:
             self._events.emit(ReportWritten(path=str(path)))
+
+    def _record(self, outcome: RunResults, waits_for: Mapping[str, Collection[str]]) -> Mapping[str, Any]:
+        """The record of the run, without secrets."""
+        prepared = self._prepared
+        graph, target = prepared.graph, prepared.files.profile.target
+        record = self._recorder.record(outcome, graph.nodes, waits_for, graph.project, target)
+        concealed: Mapping[str, Any] = prepared.concealed(record)
+        return concealed
 
     def _summarise(self, plans: Mapping[str, NodePlan], results: Sequence[Result]) -> None:
         nodes = self._prepared.graph.nodes

@@ -17,6 +17,7 @@ from merge_runner.run.results.event_types import (
     Running,
     SparkStarted,
     StreamFinished,
+    TableVersionsRead,
 )
 from merge_runner.run.results.events import Event
 from merge_runner.run.results.results import Result, RunResults
@@ -38,6 +39,7 @@ class RunRecorder:
         self._waits: dict[str, list[dict[str, Any]]] = {}
         self._batches: dict[str, list[tuple[datetime, BatchFinished]]] = {}
         self._streams: list[dict[str, Any]] = []
+        self._versions: dict[str, TableVersionsRead] = {}
         self._threads: int | None = None
         self._spark: tuple[datetime, float] | None = None
 
@@ -47,6 +49,8 @@ class RunRecorder:
             self._retries.setdefault(event.node, []).append({"at": event.at, **entry})
         elif isinstance(event, NodeWaiting):
             self._waits.setdefault(event.node, []).append({"at": event.at, "message": event.message})
+        elif isinstance(event, TableVersionsRead):
+            self._versions[event.node] = event
         elif isinstance(event, Running):
             self._threads = event.threads
         elif isinstance(event, SparkStarted):
@@ -110,7 +114,7 @@ class RunRecorder:
         return found
 
     def _node(self, result: Result, node: Node, seconds: Any) -> dict[str, Any]:
-        response = result.adapter_response
+        response, read = result.adapter_response, self._versions.get(result.unique_id)
         return {
             "id": result.unique_id,
             "name": node.full_name,
@@ -125,6 +129,8 @@ class RunRecorder:
             "response": {key: response[key] for key in _FIGURES if response.get(key) is not None},
             "retries": [{**each, "at": seconds(each["at"])} for each in self._retries.get(result.unique_id, ())],
             "waits": [{**each, "at": seconds(each["at"])} for each in self._waits.get(result.unique_id, ())],
+            "versions": read.versions if read is not None else None,
+            "versions_cut": read.cut or None if read is not None else None,
         }
 
     def _stream(self, name: str, seconds: Any) -> dict[str, Any]:

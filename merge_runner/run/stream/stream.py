@@ -31,6 +31,7 @@ from merge_runner.run.results.event_types import Message, StreamFinished, Stream
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.invocation import Invocation
 from merge_runner.run.results.results import RunResults
+from merge_runner.run.results.table_versions import read_versions
 from merge_runner.run.scheduling.scheduler import EndedAtOnceError
 from merge_runner.run.settings import RunSettings
 from merge_runner.run.stream.checkpoint_check import Target, judge_checkpoint, note
@@ -84,6 +85,7 @@ class _Streaming:
         ):
             self.events.observe(running)
             self._run(running)
+            read_versions(running, self.prepared, self.outcome.totals.results(), self.events)
         if self.broken:
             raise ProblemsError(self.broken)
         return self.invocation.results

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.table_format.delta import batches, first_run, log, maintenance
 from merge_runner.engine.table_format.delta.change_feed import changes
 from merge_runner.engine.table_format.delta.columns import columns, columns_after
+from merge_runner.engine.table_format.delta.commit_figures import commit_figures
 from merge_runner.engine.table_format.delta.merge_metrics import merge_figures, past_merge
 from merge_runner.engine.table_format.delta.stored_metadata import stored_metadata
 from merge_runner.engine.table_format.delta.stored_version import changed_partitions, stored_versions
@@ -52,6 +53,7 @@ class DeltaFormat:
     recorded_batches = staticmethod(batches.recorded_batches)
     merge_figures = staticmethod(merge_figures)
     past_merge = staticmethod(past_merge)
+    commit_figures = staticmethod(commit_figures)
     optimize = staticmethod(maintenance.optimize)
     vacuum = staticmethod(maintenance.vacuum)
     merges_since_compaction = staticmethod(maintenance.merges_since_compaction)

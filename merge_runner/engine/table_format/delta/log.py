@@ -85,7 +85,8 @@ def latest_commits(session: SparkSession, table: Relation, limit: int) -> Iterat
     log = _log(session, table)
     if log is None:
         for row in run_statement(session, f"DESCRIBE HISTORY {table} LIMIT {limit}"):
-            yield Commit(row["version"], row["operation"], row["userMetadata"], row["operationMetrics"] or {})
+            metrics, at = row["operationMetrics"] or {}, int(row["timestamp"].timestamp() * 1000)
+            yield Commit(row["version"], row["operation"], row["userMetadata"], metrics, at)
         return
     newest = int(log.unsafeVolatileSnapshot().version())
     for version in range(newest, max(-1, newest - limit), -1):
@@ -208,7 +209,8 @@ def _commit(session: SparkSession, log: Any, version: int) -> Commit:
             info = _commit_info(lines)
         finally:
             lines.close()
-    return Commit(version, info.get("operation", ""), info.get("userMetadata"), info.get("operationMetrics") or {})
+    metrics, at = info.get("operationMetrics") or {}, info.get("inCommitTimestamp", info.get("timestamp"))
+    return Commit(version, info.get("operation", ""), info.get("userMetadata"), metrics, at)
 
 
 def _commit_info(lines: Any) -> dict[str, Any]:

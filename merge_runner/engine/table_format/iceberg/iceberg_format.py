@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.table_format.iceberg import batches, first_run, log, maintenance
 from merge_runner.engine.table_format.iceberg.branches import IcebergBranches
 from merge_runner.engine.table_format.iceberg.change_feed import changes
+from merge_runner.engine.table_format.iceberg.commit_figures import commit_figures
 from merge_runner.engine.table_format.iceberg.layout import columns, table_layout
 from merge_runner.engine.table_format.iceberg.merge_metrics import merge_figures, past_merge
 from merge_runner.engine.table_format.iceberg.stored_metadata import stored_metadata
@@ -50,6 +51,7 @@ class IcebergFormat:
     recorded_batches = staticmethod(batches.recorded_batches)
     merge_figures = staticmethod(merge_figures)
     past_merge = staticmethod(past_merge)
+    commit_figures = staticmethod(commit_figures)
     optimize = staticmethod(maintenance.optimize)
     vacuum = staticmethod(maintenance.vacuum)
     merges_since_compaction = staticmethod(maintenance.merges_since_compaction)

@@ -67,7 +67,8 @@ def latest_snapshots(session: SparkSession, table: Relation, limit: int) -> Iter
         while snapshot is not None and limit:
             limit -= 1
             summary = dict(snapshot.summary())
-            yield Commit(int(snapshot.snapshotId()), snapshot.operation(), summary.pop(SUMMARY_KEY, None), summary)
+            stamp, at = summary.pop(SUMMARY_KEY, None), int(snapshot.timestampMillis())
+            yield Commit(int(snapshot.snapshotId()), snapshot.operation(), stamp, summary, at)
             parent = snapshot.parentId()
             snapshot = loaded.snapshot(parent) if parent is not None else None  # None as well where it has expired
 
@@ -120,11 +121,13 @@ def _read_by_sql(session: SparkSession, table: Relation, limit: int) -> Iterator
         return
     listed = ", ".join(str(snapshot_id) for snapshot_id in ids)
     rows = run_statement(
-        session, f"SELECT snapshot_id, operation, summary FROM {table}.snapshots WHERE snapshot_id IN ({listed})"
+        session,
+        f"SELECT snapshot_id, operation, summary, committed_at FROM {table}.snapshots WHERE snapshot_id IN ({listed})",
     )
     for row in sorted(rows, key=lambda row: ids.index(row["snapshot_id"])):
         summary = dict(row["summary"])
-        yield Commit(row["snapshot_id"], row["operation"], summary.pop(SUMMARY_KEY, None), summary)
+        stamp, at = summary.pop(SUMMARY_KEY, None), int(row["committed_at"].timestamp() * 1000)
+        yield Commit(row["snapshot_id"], row["operation"], stamp, summary, at)
 
 
 def _branches(loaded: Any) -> Branches:
