@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from merge_runner.markdown import table
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 DRIVER = shutil.which("chromedriver")
 AXE = Path(__file__).with_name("axe.min.js")
@@ -26,9 +28,10 @@ def pytest_collection_modifyitems(items):
 class Page:
     """A page in the browser."""
 
-    def __init__(self, driver, screenshots):
+    def __init__(self, driver, screenshots, checked):
         self.driver = driver
         self.screenshots = screenshots
+        self.checked = checked
 
     def open(self, path, at="", *, dark=False, width=1400, height=900):
         """Load a file from disk, and return the seconds until its first view was drawn, by the browser's own clock."""
@@ -68,12 +71,14 @@ class Page:
         return self.run("return performance.getEntriesByType('resource').map((each) => each.name)")
 
     def violations(self):
-        """What axe finds, as short texts."""
+        """What axe finds, as short texts; the checks are a line of the report, too."""
         self.run(AXE.read_text(encoding="utf-8"))
-        found = self.driver.execute_async_script(
-            "const done = arguments[1]; axe.run(document, {runOnly: arguments[0]}).then((all) => done(all.violations))",
+        found, passed, dark, width, at = self.driver.execute_async_script(
+            "const done = arguments[1]; axe.run(document, {runOnly: arguments[0]}).then((all) => done("
+            "[all.violations, all.passes.length, isDark(), innerWidth, document.documentElement.dataset.shown]))",
             TAGS,
         )
+        self.checked.append((at, "dark" if dark else "light", width, passed, len(found)))
         return [f"{each['id']}: {node['target']} {node['failureSummary']}" for each in found for node in each["nodes"]]
 
     def screenshot(self, name):
@@ -110,13 +115,33 @@ def browser(tmp_path_factory):
     driver.quit()
 
 
+@pytest.fixture(scope="session")
+def screenshots(tmp_path_factory):
+    """The folder of the screenshots."""
+    folder = os.environ.get("SCREENSHOTS")
+    return Path(folder) if folder else tmp_path_factory.getbasetemp() / "screenshots"
+
+
+@pytest.fixture(scope="session")
+def checked(screenshots):
+    """What axe has checked, written to axe.md next to the screenshots in the end."""
+    found = []
+    yield found
+    if found:
+        rules, broken = (sum(each[column] for each in found) for column in (3, 4))
+        total = f"axe-core: {len(found)} views, {rules} rules passed, {broken} violated"
+        rows = [(f"`{at}`", theme, width, passed, failed) for at, theme, width, passed, failed in found]
+        lines = table(("view", "theme", "width", "rules passed", "violated"), rows, frozenset({2, 3, 4}))
+        screenshots.mkdir(parents=True, exist_ok=True)
+        (screenshots / "axe.md").write_text("\n".join([total, "", *lines]) + "\n", encoding="utf-8")
+
+
 @pytest.fixture
-def page(browser, tmp_path_factory):
+def page(browser, screenshots, checked):
     """The page of a test; in the end nothing was complained of, and nothing was loaded."""
     browser.get("about:blank")
     browser.get_log("browser")
-    folder = os.environ.get("SCREENSHOTS")
-    made = Page(browser, Path(folder) if folder else tmp_path_factory.getbasetemp() / "screenshots")
+    made = Page(browser, screenshots, checked)
     yield made
     assert made.log() == []
     assert made.requests() == []

@@ -27,19 +27,28 @@ def report_of(folder, *records):
     return write_report(folder)
 
 
-@pytest.fixture(scope="module")
-def flights(tmp_path_factory):
-    """The build of a first run, and three earlier ones that took half of the time."""
-    earlier = [
+def earlier_runs():
+    """Three runs before it, that took half of the time."""
+    return [
         {
             **FLIGHTS,
             "id": f"{number:08x}",
             "started_at": f"2026-11-2{number}T03:00:00.000000Z",
-            "nodes": [{**each, "seconds": (each.get("seconds") or 0) / 2} for each in FLIGHTS["nodes"]],
+            "seconds": FLIGHTS["seconds"] / 2,
+            "nodes": [_before(each) for each in FLIGHTS["nodes"]],
         }
         for number in range(1, 4)
     ]
-    return report_of(tmp_path_factory.mktemp("runs"), *earlier, FLIGHTS)
+
+
+def _before(entry):
+    values = {key: value for key, value in entry.items() if key not in ("versions", "versions_cut")}
+    return {**values, "seconds": (entry.get("seconds") or 0) / 2}
+
+
+@pytest.fixture(scope="module")
+def flights(tmp_path_factory):
+    return report_of(tmp_path_factory.mktemp("runs"), *earlier_runs(), FLIGHTS)
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -100,6 +109,48 @@ def test_failures_streams_and_hostile_names(page, tmp_path):
     page.open(path, "#/run/x?tab=streams")
     page.screenshot("run-streams")
     assert "median of a batch" in page.text()
+
+
+def commit(version, second, **values):
+    """A commit as a record has it."""
+    return {"version": str(version), "at": f"2024-05-01T10:00:{second:02}.000000Z", "operation": "MERGE", **values}
+
+
+def test_versions_of_tables_with_their_writers(page, tmp_path):
+    first, second = (f"{number:08x}-0000-4000-8000-000000000000" for number in (0, 1))
+    own = {"node": "model.shop.m", "rows": {"inserted": 7, "copied": 0}, "files_added": 2, "bytes_added": 4000}
+    snapshot = 7_213_461_094_527_109_837  # more than JavaScript's numbers hold
+    old = [commit(snapshot, 1, run=first, **own), commit(1, 0, operation=ALERT)]
+    new = [
+        commit(4, 9, run=second, of="post_hook", node="model.shop.m"),
+        commit(3, 8, run=second, **own, files_removed=1, bytes_removed=3500),
+        commit(2, 5, operation="WRITE", rows={"inserted": 1}, files_added=1),
+    ]
+    path = report_of(
+        tmp_path,
+        record({**node("m"), "versions": old, "versions_cut": True}, number=0),
+        record({**node("m"), "versions": new}, number=1),
+    )
+    page.open(path, f"#/run/{second}?tab=versions")
+    rows = page.run(
+        "return [...document.querySelectorAll('tbody tr')].map((each) => each.innerText.split('\\t').map((cell) => cell.trim()))"
+    )
+    assert [(row[3], row[4]) for row in rows] == [
+        ("MERGE", "this run (post hook)"),
+        ("MERGE", "this run"),
+        ("WRITE", "! another writer"),
+    ]
+    assert rows[1][5:] == ["7 inserted", "+2 −1", "+4.0 kB −3.5 kB"]
+    assert "1 commit by another writer" in page.text()
+    assert page.violations() == []
+    page.go("#/node/model.shop.m")
+    page.wait("return document.body.innerText.includes('Versions of the table')")
+    text = page.text()
+    assert str(snapshot) in text and ALERT in text and "an earlier run" not in text
+    assert "There may be older commits" in text
+    assert page.run("return document.querySelectorAll('main img, main script').length") == 0
+    assert page.violations() == []
+    page.screenshot("run-versions")
 
 
 def test_a_run_of_nothing(page, tmp_path):

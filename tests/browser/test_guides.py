@@ -1,0 +1,47 @@
+"""The pictures of the guides, made of the flights project as a build has left it.
+
+SCREENSHOTS=docs/assets/pages pytest tests/browser/test_guides.py
+"""
+
+from pathlib import Path
+
+import pytest
+
+from merge_runner import Project
+from merge_runner.pages.runs.history import keep
+from merge_runner.pages.runs.runs_page import write_report
+from tests.browser.test_run_page import FLIGHTS, earlier_runs
+
+ROOT = Path(__file__).resolve().parents[2]
+NODE = "#/node/model.flights.fct_flight"
+PICTURES = {
+    "project": ("docs", "", False),
+    "graph": ("docs", "#/graph", True),
+    "scan": ("docs", f"{NODE}?tab=scan", False),
+    "code": ("docs", f"{NODE}?tab=code", True),
+    "lineage": ("docs", f"{NODE}?tab=lineage&column=arr_delay", False),
+    "run": ("runs", "", False),
+    "merges": ("runs", f"#/run/{FLIGHTS['id']}?tab=merges", False),
+    "versions": ("runs", NODE, False),
+    "history": ("runs", "#/history", True),
+}
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    target = tmp_path_factory.mktemp("flights")
+    for each in (*earlier_runs(), FLIGHTS):
+        keep(target, each)
+    return {"docs": Project.load(ROOT, target_path=str(target)).docs(static=True), "runs": write_report(target)}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture(page, pages, name):
+    which, at, dark = PICTURES[name]
+    page.open(pages[which], at, dark=dark, height=1000)
+    page.screenshot(name)
+
+
+def test_the_guides_show_them():
+    shown = {path.stem for path in (ROOT / "docs/assets/pages").glob("*.png")}
+    assert shown == set(PICTURES)
