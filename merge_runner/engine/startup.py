@@ -54,6 +54,12 @@ def _forget_gateway() -> None:
     forget_gateway()
 
 
+def _attach_driver(port: int, secret: str, leave: Callable[[bool], None], fate: Callable[[], str | None]) -> Driver:
+    from merge_runner.engine.warm.driver import attach_driver  # loads PySpark
+
+    return attach_driver(port, secret, leave, fate)
+
+
 @dataclass(frozen=True)
 class Machine:
     """What a start asks of the machine and does with it; a test passes another one."""
@@ -67,6 +73,8 @@ class Machine:
     submitted: Callable[[], Submitted] = submitted
     open_driver: Callable[[Mapping[str, str], Jvm | None, Callable[[], None]], Driver] = _open_driver
     forget_gateway: Callable[[], None] = _forget_gateway
+    driver_key: Callable[[Mapping[str, str], Path, Mapping[str, str]], str] = client.driver_key
+    attach_driver: client.AttachDriver = _attach_driver
 
 
 THIS_MACHINE = Machine()
@@ -236,14 +244,14 @@ class Starting:
         """A driver in the project's warm JVM, or in a new one where that was started otherwise; None: in none."""
         try:
             path = client.socket_path(self._root, self._env)
-            key = client.driver_key(confs, java, self._env)
+            key = self._machine.driver_key(confs, java, self._env)
             state = client.status(path)
             if state is None:
                 return None
             if state["key"] != key:
                 self._notify("the warm driver was started otherwise than this run needs it: a new one is started")
                 client.start(warm_order(self._root, self._log, chosen, java, path, key, state["limit"]))
-            return client.attach(path, key, warm_log(self._log))
+            return client.attach(path, key, warm_log(self._log), self._machine.attach_driver)
         except Exception as error:  # whatever it is, a JVM of our own will do
             self._notify(f"the warm driver cannot be used: {first_line(error)}")
             return None

@@ -116,9 +116,10 @@ def spark_home(prepared: Prepared, notify: Callable[[str], None]) -> str:
 
 
 def archive(prepared: Prepared) -> str:
-    """Return whether an AppCDS archive is there for the driver."""
-    files = prepared.files
-    return archive_state(files.profile, files.root, os.environ)
+    """Return whether an AppCDS archive is there for the driver. Raises ProblemsError without Java."""
+    profile, env = prepared.files.profile, os.environ
+    java_home = require_java(env)
+    return archive_state(profile, prepared.files.root, env, java_home, fetch_jars(jar_groups(profile), env))
 
 
 def cluster(prepared: Prepared, notify: Callable[[str], None]) -> str:

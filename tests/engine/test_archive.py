@@ -174,13 +174,10 @@ def test_the_archive_of_each_line_that_was_used_last_is_kept_beside_the_one_of_n
     assert sorted(path.name for path in folder.iterdir()) == [f"{key}.{end}" for key in kept for end in ("jsa", "json")]
 
 
-def test_debug_tells_what_there_is(machine, monkeypatch):
-    # Patches: the Java and the jars of this machine would be checked.
-    monkeypatch.setattr(appcds, "require_java", lambda env: machine.java)
-    monkeypatch.setattr(appcds, "fetch_jars", lambda *_: [machine.cache / "jars/delta.jar"])
-
+def test_debug_reports_the_state_of_the_archive(machine):
     def state(**env):
-        return archive_state(machine.profile, machine.root, {**machine.env, **env})
+        jars = [machine.cache / "jars/delta.jar"]
+        return archive_state(machine.profile, machine.root, {**machine.env, **env}, machine.java, jars)
 
     assert state() == "none yet: `merge-runner deps --archive` makes it, or the first run"
     assert state(CI="1") == "none yet: `merge-runner deps --archive` makes it"

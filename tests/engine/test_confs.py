@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from merge_runner.engine.spark import confs
-from merge_runner.engine.spark.confs import session_confs, spark_confs, table_formats
+from merge_runner.engine.spark.confs import log_option, session_confs, spark_confs, table_formats
 from merge_runner.project.schema.profile import Profile
 
 ROOT = Path("/projects/shop")
@@ -117,10 +116,9 @@ def test_a_custom_jvm_gets_no_options_but_the_place_of_the_log_settings():
     assert option.startswith("-Dlog4j2.configurationFile=")
 
 
-def test_an_installation_below_a_folder_with_blanks_gives_one_option(monkeypatch):
-    monkeypatch.setattr(confs, "__file__", "/home/a b/engine/confs.py")
-    options = made(jvm="custom")["spark.driver.extraJavaOptions"]
-    assert options == '-Dlog4j2.configurationFile="file:///home/a%20b/engine/log4j2.properties"'
+def test_an_installation_below_a_folder_with_blanks_gives_one_option():
+    option = log_option(Path("/home/a b/engine"))
+    assert option == '-Dlog4j2.configurationFile="file:///home/a%20b/engine/log4j2.properties"'
 
 
 def test_only_short_runs_get_small_pages():

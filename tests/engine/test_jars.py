@@ -4,21 +4,20 @@ import hashlib
 
 import pytest
 
-from merge_runner.engine.spark import jars
-from merge_runner.engine.spark.jars import Jar, cache_folder, fetch_jars, pinned
+from merge_runner.engine.spark.jars import Jar, cache_folder, fetch, pinned
 from merge_runner.errors import ProblemsError
 from merge_runner.formats.lines import LINES
 
+PIN = Jar("org/x/a/1/a-1.jar", hashlib.sha256(b"a jar").hexdigest())
+
 
 @pytest.fixture
-def repository(tmp_path, monkeypatch):
+def repository(tmp_path):
     folder = tmp_path / "repository"
-    path = "org/x/a/1/a-1.jar"
-    (folder / path).parent.mkdir(parents=True)
-    (folder / path).write_bytes(b"a jar")
-    pin = Jar(path, hashlib.sha256(b"a jar").hexdigest())
-    monkeypatch.setattr(jars, "pinned", lambda groups, line=None: [pin])
-    return folder / path
+    jar = folder / PIN.path
+    jar.parent.mkdir(parents=True)
+    jar.write_bytes(b"a jar")
+    return jar
 
 
 @pytest.fixture
@@ -28,23 +27,23 @@ def env(tmp_path):
 
 def test_a_jar_is_fetched_once(repository, env):
     told = []
-    first = fetch_jars(["delta"], env, told.append)
+    first = fetch([PIN], env, told.append)
     repository.unlink()
-    assert fetch_jars(["delta"], env, told.append) == first
+    assert fetch([PIN], env, told.append) == first
     assert [path.read_bytes() for path in first] == [b"a jar"]
     assert told == ["fetching a-1.jar"]
 
 
 def test_a_damaged_jar_in_the_cache_is_fetched_again(repository, env):
-    path = fetch_jars(["delta"], env)[0]
+    path = fetch([PIN], env)[0]
     path.write_bytes(b"something else")
-    assert fetch_jars(["delta"], env)[0].read_bytes() == b"a jar"
+    assert fetch([PIN], env)[0].read_bytes() == b"a jar"
 
 
 def test_a_jar_with_another_checksum_is_refused_and_nothing_of_it_is_kept(repository, env, tmp_path):
     repository.write_bytes(b"not the jar that was pinned")
     with pytest.raises(ProblemsError) as caught:
-        fetch_jars(["delta"], env)
+        fetch([PIN], env)
     assert caught.value.problems[0].code == "jar-checksum"
     assert list((tmp_path / "cache" / "jars").iterdir()) == []
 
@@ -52,7 +51,7 @@ def test_a_jar_with_another_checksum_is_refused_and_nothing_of_it_is_kept(reposi
 def test_a_repository_that_cannot_be_reached_is_named_with_what_to_do(repository, env):
     repository.unlink()
     with pytest.raises(ProblemsError) as caught:
-        fetch_jars(["delta"], env)
+        fetch([PIN], env)
     problem = caught.value.problems[0]
     assert problem.code == "jar-download"
     assert "org/x/a/1/a-1.jar could not be fetched" in problem.message

@@ -2,20 +2,9 @@
 
 import pytest
 
-from merge_runner.engine.spark import java
 from merge_runner.engine.spark.java import find_java, require_java
 from merge_runner.errors import ProblemsError
 from merge_runner.formats.lines import LINES
-
-
-@pytest.fixture(autouse=True)
-def no_other_java(monkeypatch):
-    own = java._candidates
-
-    def without_the_usual_folders(env):
-        return (home for home in own(env) if not str(home).startswith(("/usr/lib", "/opt", "/Library")))
-
-    monkeypatch.setattr(java, "_candidates", without_the_usual_folders)
 
 
 def home(folder, version):
@@ -43,17 +32,21 @@ def test_another_version_is_passed_over_for_the_one_on_the_path(tmp_path, versio
 def test_each_line_has_its_versions_of_java(tmp_path):
     homes = {version: home(tmp_path / version, version) for version in ("11", "17", "21")}
     taken = {
-        spark: [version for version, path in homes.items() if find_java({"JAVA_HOME": str(path), "PATH": ""}, line)]
+        spark: [
+            version
+            for version, path in homes.items()
+            if find_java({"JAVA_HOME": str(path), "PATH": ""}, line, folders=[])
+        ]
         for spark, line in LINES.items()
     }
     assert taken == {"3.5": ["11", "17"], "4.0": ["17", "21"], "4.1": ["17", "21"], "4.2": ["17", "21"]}
     with pytest.raises(ProblemsError, match=r"Spark 3\.5 needs Java 11 or 17, and none was found"):
-        require_java({"JAVA_HOME": str(homes["21"]), "PATH": ""}, LINES["3.5"])
+        require_java({"JAVA_HOME": str(homes["21"]), "PATH": ""}, LINES["3.5"], folders=[])
 
 
 def test_without_a_java_the_error_says_what_to_install():
     with pytest.raises(ProblemsError) as caught:
-        require_java({"PATH": ""})
+        require_java({"PATH": ""}, folders=[])
     problem = caught.value.problems[0]
     assert problem.code == "no-java"
     assert "Java 17 or 21" in problem.message

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from merge_runner.engine.spark import health_check
 from merge_runner.engine.spark.health_check import Pulse
 
 
@@ -25,9 +24,8 @@ def spark(port, master="local[2]", jobs=(), executors=("driver",)):
 
 
 @pytest.fixture
-def listening(monkeypatch):
+def listening():
     """A port at which somebody listens; `heard` is what the one is told that answers."""
-    monkeypatch.setattr(health_check, "_ANSWER_SECONDS", 0.3)
     server, heard = socket.create_server(("127.0.0.1", 0)), []
 
     def answer():
@@ -41,7 +39,7 @@ def listening(monkeypatch):
 
 
 def test_a_process_that_takes_connections_and_answers_none_is_told(listening):
-    said = Pulse(spark(listening.port)).trouble()
+    said = Pulse(spark(listening.port), answers_within=0.3).trouble()
     assert said.startswith("Spark (process 4711) does not answer")
     assert "`kill -9 4711` ends it" in said
 

@@ -14,7 +14,7 @@ import pytest
 from merge_runner.engine.driver.connect_driver import ConnectDriver, connect
 from merge_runner.engine.driver.databricks import DatabricksServer
 from merge_runner.engine.driver.driver import Waits
-from merge_runner.engine.spark import jvm
+from merge_runner.engine.spark.jvm import launch
 from merge_runner.engine.startup import Machine, Starting, start_driver
 from merge_runner.errors import ProblemsError
 from merge_runner.project.schema.profile import Profile
@@ -282,12 +282,11 @@ def test_a_driver_that_nobody_asks_for_is_ended(tmp_path, spark_submit, proceede
     assert not alive(pid)
 
 
-def test_a_jvm_is_ended_that_does_not_want_to(tmp_path, spark_submit, monkeypatch):
-    monkeypatch.setattr(jvm, "_END_SECONDS", 0.2)  # a patch: a JVM is given 10 s to end
+def test_a_jvm_that_ignores_sigterm_is_killed(tmp_path, spark_submit):
     home = spark_submit("trap '' TERM; echo $$ > pid; while sleep 0.1; do :; done")
-    with starting(tmp_path) as coming:
-        coming.launch()
-        until(lambda: (home / "pid").exists() and (home / "pid").read_text())
+    jvm = launch({}, Path("/java"), tmp_path, tmp_path / "jvm.log")
+    until(lambda: (home / "pid").exists() and (home / "pid").read_text())
+    jvm.end(patience=0.2)
     assert not alive(int((home / "pid").read_text()))
 
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from merge_runner.engine.tables import input_cache
 from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.relation import Relation
 
@@ -31,9 +30,8 @@ def is_kept(driver):
     return "InMemoryTableScan" in query._jdf.queryExecution().executedPlan().toString()
 
 
-def test_the_last_reader_lets_go(driver, session, monkeypatch):
-    monkeypatch.setattr(input_cache, "SMALL", 0)
-    shared = SharedInputs([{VIEW: ("a", "b", "c")}])
+def test_the_last_reader_lets_go(driver, session):
+    shared = SharedInputs([{VIEW: ("a", "b", "c")}], small=0)
     assert not is_kept(driver)
     shared.acquire(session, VIEW)
     shared.acquire(session, VIEW)

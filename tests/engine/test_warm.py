@@ -18,7 +18,6 @@ import pytest
 from merge_runner.cli.commands.warm import command
 from merge_runner.engine.startup import Machine, Starting, start_warm
 from merge_runner.engine.warm import client, daemon
-from merge_runner.engine.warm import driver as attached
 from merge_runner.engine.warm.client import Gone, Line, Order, Refused
 from merge_runner.errors import ProblemsError
 from merge_runner.project.schema.profile import Profile
@@ -52,6 +51,12 @@ class FakeJvm:
         self.process.wait()
 
 
+_RUNTIME = SimpleNamespace(totalMemory=lambda: 2, freeMemory=lambda: 1, maxMemory=lambda: 4)
+_JAVA = SimpleNamespace(lang=SimpleNamespace(Runtime=SimpleNamespace(getRuntime=lambda: _RUNTIME)))
+IDLE = SimpleNamespace(spark=SimpleNamespace(sparkContext=SimpleNamespace(_jvm=SimpleNamespace(java=_JAVA))))
+"""A driver in a JVM with memory to spare."""
+
+
 @pytest.fixture
 def runtime(monkeypatch):
     """A folder for sockets, whose paths must be short."""
@@ -62,13 +67,9 @@ def runtime(monkeypatch):
 
 
 @pytest.fixture
-def keep(runtime, tmp_path, monkeypatch):
+def keep(runtime, tmp_path):
     """Starts a keeper in a thread of this process, which keeps a pretended JVM."""
     jvm, threads = FakeJvm(), []
-    # Patches: a keeper is a process, which nothing can be passed to but its order.
-    monkeypatch.setattr(daemon, "launch", lambda *_: jvm)
-    monkeypatch.setattr(daemon, "open_driver", lambda *_: object())
-    monkeypatch.setattr(daemon._Keeper, "_full", lambda self: False)
     path = client.socket_path(tmp_path, os.environ)
 
     def start(idle=600.0, key="the key"):
@@ -76,7 +77,7 @@ def keep(runtime, tmp_path, monkeypatch):
 
         def run():
             with daemon._listening(path) as listening:
-                keeper = daemon._Keeper(order, listening)
+                keeper = daemon._Keeper(order, listening, lambda *_: jvm, lambda *_: IDLE)
                 keeper.run()
                 for connection in keeper.connections:  # as the end of the process would
                     connection.shutdown(socket.SHUT_RDWR)
@@ -278,12 +279,9 @@ def attaching(monkeypatch, tmp_path):
         fetch_jars=lambda *_: [],
         launch=lambda *_: launched.append("a JVM of its own"),
         open_driver=lambda *_: "a driver of its own",
+        driver_key=lambda *_: "the key",
+        attach_driver=lambda port, secret, leave, fate: SimpleNamespace(stop=lambda: leave(True)),
     )
-    # Patches: the key is made of this machine's files, and PySpark would attach to no JVM.
-    monkeypatch.setattr(
-        attached, "attach_driver", lambda port, secret, leave, fate: SimpleNamespace(stop=lambda: leave(True))
-    )
-    monkeypatch.setattr(client, "driver_key", lambda *_: "the key")
     monkeypatch.setenv("MERGE_RUNNER_CDS", "0")
 
     def make(**env):

@@ -15,15 +15,15 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.atomic import write_atomic
-from merge_runner.engine.spark.jars import cache_folder, fetch_jars
-from merge_runner.engine.spark.java import java_version, require_java
+from merge_runner.engine.spark.jars import cache_folder
+from merge_runner.engine.spark.java import java_version
 from merge_runner.engine.spark.spark_home import installed_spark, spark_home
 from merge_runner.engine.spark.user_confs import CLASS_PATH, OPTIONS, own_java, user_confs
 from merge_runner.formats.lines import installed_line
@@ -177,13 +177,12 @@ def training_command(profile: Profile, java_home: Path) -> list[str]:
     return [*command, *jar_groups(profile)]
 
 
-def archive_state(profile: Profile, root: Path, env: Mapping[str, str]) -> str:
-    """Return the state of the archive of a profile's drivers as text. Raises ProblemsError without Java."""
-    from merge_runner.engine.spark.confs import jar_groups, spark_confs
+def archive_state(profile: Profile, root: Path, env: Mapping[str, str], java_home: Path, jars: Sequence[Path]) -> str:
+    """Return the state of the archive of a profile's drivers, with this Java and these jars, as text."""
+    from merge_runner.engine.spark.confs import spark_confs
 
-    java_home = require_java(env)
     defaults = installed_spark(root, env).defaults
-    confs = spark_confs(profile, root, fetch_jars(jar_groups(profile), env), defaults)
+    confs = spark_confs(profile, root, jars, defaults)
     fitting = archive(profile, confs, java_home, env, defaults)
     if fitting is None:
         return (

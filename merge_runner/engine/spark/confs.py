@@ -142,10 +142,15 @@ def _local(profile: Profile, jars: Sequence[Path]) -> dict[str, str]:
 
 
 def _java_options(profile: Profile) -> str:
-    log_config = Path(__file__).parent / "log4j2.properties"
-    if any(parent.is_file() for parent in log_config.parents):  # in a wheel of `--py-files`, which starts no JVM
-        return _JVM_OPTIONS[_kind(profile)]
-    return f'{_JVM_OPTIONS[_kind(profile)]} -Dlog4j2.configurationFile="{log_config.as_uri()}"'.strip()
+    folder, options = Path(__file__).parent, _JVM_OPTIONS[_kind(profile)]
+    if any(parent.is_file() for parent in folder.parents):  # in a wheel of `--py-files`, which starts no JVM
+        return options
+    return f"{options} {log_option(folder)}".strip()
+
+
+def log_option(folder: Path) -> str:
+    """Return the JVM option that names the log settings in a folder: one word, whatever the path holds."""
+    return f'-Dlog4j2.configurationFile="{(folder / "log4j2.properties").as_uri()}"'
 
 
 def _kind(profile: Profile) -> str:

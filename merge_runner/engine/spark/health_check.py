@@ -18,8 +18,9 @@ _AUTHENTICATE = "A\n{}\n"
 class Pulse:
     """Checks a driver from a separate thread; the driver may stop at any time, and then no longer answers."""
 
-    def __init__(self, spark: SparkSession) -> None:
-        """Raises what Py4J raises where there is no JVM."""
+    def __init__(self, spark: SparkSession, answers_within: float = _ANSWER_SECONDS) -> None:
+        """`answers_within` is in seconds. Raises what Py4J raises where there is no JVM."""
+        self._patience = answers_within
         context: Any = spark.sparkContext
         opened = context._gateway
         self._parameters = getattr(opened, "java_parameters", None) or opened.gateway_parameters
@@ -45,7 +46,7 @@ class Pulse:
         """Whether the JVM answers. Where no process listens there is nothing to wait for: the results report it."""
         try:
             where = (self._parameters.address, self._parameters.port)
-            with socket.create_connection(where, timeout=_ANSWER_SECONDS) as connection:
+            with socket.create_connection(where, timeout=self._patience) as connection:
                 connection.sendall(_AUTHENTICATE.format(self._parameters.auth_token).encode())
                 connection.recv(1)
         except TimeoutError:

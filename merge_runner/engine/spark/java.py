@@ -11,32 +11,33 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.lines import Line, installed_line
 
 _PACKAGE = "default-jre-headless"
+_USUAL_FOLDERS = ("/usr/lib/jvm", "/opt/java", "/Library/Java/JavaVirtualMachines")
 _VERSION = re.compile(r'(?:JAVA_VERSION=|version )"(\d+)')
 
 
-def find_java(env: Mapping[str, str], line: Line | None = None) -> Path | None:
+def find_java(env: Mapping[str, str], line: Line | None = None, folders: Sequence[str] = _USUAL_FOLDERS) -> Path | None:
     """Return the home of a Java for a line of Spark, else for the installed one; None without one.
 
-    It is $JAVA_HOME, then `java` on the PATH, then one of the usual folders.
+    It is $JAVA_HOME, then `java` on the PATH, then one in `folders`.
     """
     supported = (line or installed_line()).java
-    for home in _candidates(env):
+    for home in _candidates(env, folders):
         if (home / "bin" / "java").exists() and java_version(home) in supported:
             return home
     return None
 
 
-def require_java(env: Mapping[str, str], line: Line | None = None) -> Path:
+def require_java(env: Mapping[str, str], line: Line | None = None, folders: Sequence[str] = _USUAL_FOLDERS) -> Path:
     """Like find_java; raises ProblemsError `no-java` that says what to install."""
     line = line or installed_line()
-    home = find_java(env, line)
+    home = find_java(env, line, folders)
     if home is None:
         raise ProblemsError([Problem("no-java", _none_found(line), hint=_advice(line))])
     return home
@@ -58,13 +59,13 @@ def java_version(home: Path) -> int | None:
     return int(match.group(1)) if match else None
 
 
-def _candidates(env: Mapping[str, str]) -> Iterator[Path]:
+def _candidates(env: Mapping[str, str], folders: Sequence[str]) -> Iterator[Path]:
     if env.get("JAVA_HOME"):
         yield Path(env["JAVA_HOME"])
     on_path = shutil.which("java", path=env.get("PATH"))
     if on_path:
         yield Path(on_path).resolve().parent.parent
-    for folder in ("/usr/lib/jvm", "/opt/java", "/Library/Java/JavaVirtualMachines"):
+    for folder in folders:
         for home in sorted(Path(folder).glob("*")):
             yield home / "Contents" / "Home" if (home / "Contents").is_dir() else home
 

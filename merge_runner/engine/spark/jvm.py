@@ -85,8 +85,8 @@ class Jvm:
         status = self.process.poll()
         return how_it_ended(status, logged(self._log, self.log_start)) if status is not None else None
 
-    def end(self, *, wait: bool = True) -> None:
-        """Ends the JVM: with `wait`, it has ended when this returns."""
+    def end(self, *, wait: bool = True, patience: float = _END_SECONDS) -> None:
+        """End the JVM: with `wait`, it has ended when this returns, by a kill after `patience` seconds."""
         if self._gateway is not None:
             with suppress(Exception):  # it may have gone
                 self._gateway.shutdown()
@@ -97,7 +97,7 @@ class Jvm:
         if wait:
             self._signal(signal.SIGTERM)
             try:
-                self.process.wait(_END_SECONDS)
+                self.process.wait(patience)
             except subprocess.TimeoutExpired:
                 self._signal(signal.SIGKILL)
                 self.process.wait()

@@ -24,7 +24,8 @@ class SharedInputs:
     Spark finds by itself where a query holds what is kept, in whatever session: the cache belongs to the driver.
     """
 
-    def __init__(self, readers: Iterable[Mapping[Relation, tuple[str, ...]]]) -> None:
+    def __init__(self, readers: Iterable[Mapping[Relation, tuple[str, ...]]], small: int = SMALL) -> None:
+        self._small = small
         self._waiting: dict[str, set[str]] = {}
         for shared in readers:
             for relation, nodes in shared.items():
@@ -39,7 +40,8 @@ class SharedInputs:
                 return
             with engine_errors():
                 rows = session.table(str(relation))
-                if _size(rows) >= SMALL:
+                size = _size(rows)
+                if size is None or size >= self._small:
                     self._kept[relation.name] = rows.persist()
 
     def done(self, unique_id: str) -> None:
@@ -52,7 +54,7 @@ class SharedInputs:
                         self._kept.pop(name).unpersist()
 
 
-def _size(rows: DataFrame) -> int:
-    """Spark's estimate in bytes; over Spark Connect, which reports none, as much as any."""
+def _size(rows: DataFrame) -> int | None:
+    """Spark's estimate in bytes; None over Spark Connect, which reports none."""
     frame = getattr(rows, "_jdf", None)
-    return SMALL if frame is None else int(str(frame.queryExecution().optimizedPlan().stats().sizeInBytes()))
+    return None if frame is None else int(str(frame.queryExecution().optimizedPlan().stats().sizeInBytes()))

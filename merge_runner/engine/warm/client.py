@@ -29,7 +29,9 @@ from merge_runner.engine.spark.spark_home import spark_home
 from merge_runner.version import version
 
 if TYPE_CHECKING:
-    from merge_runner.engine.warm.driver import AttachedDriver
+    from merge_runner.engine.driver.driver import Driver
+
+    AttachDriver = Callable[[int, str, Callable[[bool], None], Callable[[], str | None]], Driver]
 
 SWITCH = "MERGE_RUNNER_WARM"
 IDLE_MINUTES = 30.0
@@ -198,13 +200,11 @@ def _spawn(order: Order) -> subprocess.Popen[bytes]:
     return keeper
 
 
-def attach(path: Path, key: str, log: Path) -> AttachedDriver:
+def attach(path: Path, key: str, log: Path, attach_driver: AttachDriver) -> Driver:
     """A driver in the JVM of the keeper at the socket, which logs to the file `log`.
 
-    Raises Gone, Refused, and what PySpark and Py4J raise.
+    Raises Gone, Refused, and what `attach_driver` raises.
     """
-    from merge_runner.engine.warm.driver import attach_driver
-
     start = log.stat().st_size if log.exists() else 0
     line = Line(path)
     try:

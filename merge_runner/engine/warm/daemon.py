@@ -13,7 +13,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,14 @@ _HEAP_SHARE = 0.6
 
 
 class _Keeper:
-    def __init__(self, order: Order, listening: socket.socket) -> None:
+    def __init__(
+        self,
+        order: Order,
+        listening: socket.socket,
+        start: Callable[[Mapping[str, str], Path, Path, Path], Jvm] = launch,
+        open_driver: Callable[[Mapping[str, str], Jvm], ClassicDriver] = open_driver,
+    ) -> None:
+        self._start, self._open_driver = start, open_driver
         self.order = order
         self.listening = listening
         self.inode = Path(order.socket).stat().st_ino
@@ -48,8 +55,8 @@ class _Keeper:
         threading.Thread(target=self._accept, daemon=True).start()
         order = self.order
         try:
-            self.jvm = launch(order.confs, Path(order.java_home), Path(order.root), Path(order.log))
-            self.driver = open_driver(order.confs, self.jvm)
+            self.jvm = self._start(order.confs, Path(order.java_home), Path(order.root), Path(order.log))
+            self.driver = self._open_driver(order.confs, self.jvm)
             self.used = time.monotonic()
             self.ready.set()
             while not self.ending.wait(_POLL_SECONDS) and not self._over():
