@@ -203,9 +203,11 @@ def test_a_writer_between_the_two_steps_changes_nothing(session, table_format, u
             {"p": "2 ranges", "id": "1 range"},
             marks=pytest.mark.nightly,
         ),
-        ("string", "string", "upper(s.q)", True, {"p": "2 values", "id": "1 range"}),
+        pytest.param(
+            "string", "string", "upper(s.q)", True, {"p": "2 values", "id": "1 range"}, marks=pytest.mark.slow
+        ),
         pytest.param("date", "timestamp", "s.q", True, {"id": "1 range"}, marks=pytest.mark.nightly),
-        pytest.param("int", "string", "s.q", True, {"id": "1 range"}, marks=pytest.mark.slow),
+        pytest.param("int", "string", "s.q", True, {"id": "1 range"}, marks=pytest.mark.nightly),
     ],
 )
 def test_values_are_expressions_of_the_source(session, name, value_type, expression, partitioned, bounds):

@@ -110,7 +110,12 @@ def statement(chance, table, shape):
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    ("table_format", "cases"), [("delta", 3), ("iceberg", 5), pytest.param("delta", 15, marks=pytest.mark.nightly)]
+    ("table_format", "cases"),
+    [
+        pytest.param("delta", 3, marks=pytest.mark.slow),
+        ("iceberg", 5),
+        pytest.param("delta", 15, marks=pytest.mark.nightly),
+    ],
 )
 def test_it_is_what_the_merge_then_does(driver, table_format, cases):
     chance = random.Random(7)

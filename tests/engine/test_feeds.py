@@ -74,6 +74,7 @@ def reader(make_project, spark):
     return Reader(make_project, spark)
 
 
+@pytest.mark.slow
 def test_each_change_is_consumed_once(reader, spark):
     spark.sql(f"insert into {reader.stg} values (1, 'a'), (2, 'b')")
     reader.run()

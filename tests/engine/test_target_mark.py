@@ -195,7 +195,9 @@ CHANGED = {"target": [(1, 0, "a"), (2, 3, "b")], "source": [(1, 0, "u", 2), (2, 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("table_format", SCHEMA)
-@settings(max_examples=settings.default.max_examples // 20, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(
+    max_examples=max(1, settings.default.max_examples // 50), suppress_health_check=list(HealthCheck), derandomize=True
+)
 @given(**PAIRS)
 @example(using="scan", writer="the newest rows gone", **CHANGED)
 @example(using="grouped", writer="no rows any more", **CHANGED)

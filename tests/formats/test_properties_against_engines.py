@@ -266,7 +266,7 @@ def test_clauses_are_refused_as_we_say(session):
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.lines
 def test_every_row_of_the_syntax(session):
     wrong = []

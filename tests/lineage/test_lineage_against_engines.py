@@ -228,8 +228,8 @@ SOME = ("all kinds",)
 @pytest.mark.parametrize(
     "chosen",
     [
-        pytest.param([case for case in CASES if case["name"] in SOME], id="some"),
-        pytest.param(CASES[::32], id="a few", marks=pytest.mark.slow),
+        pytest.param([case for case in CASES if case["name"] in SOME], id="some", marks=pytest.mark.slow),
+        pytest.param(CASES[::32], id="a few", marks=pytest.mark.nightly),
         pytest.param(CASES, id="all", marks=pytest.mark.nightly),
     ],
 )

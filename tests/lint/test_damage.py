@@ -47,9 +47,9 @@ def test_the_rule_tells_them_apart(case, tmp_path):
 @pytest.mark.parametrize(
     ("kind", "which", "cases"),
     [
-        ("iceberg", "bad", FOURTH),
+        pytest.param("iceberg", "bad", FOURTH, marks=pytest.mark.nightly),
         pytest.param("iceberg", "bad", slice(None), marks=pytest.mark.slow),
-        pytest.param("iceberg", "good", slice(None), marks=pytest.mark.slow),
+        pytest.param("iceberg", "good", slice(None), marks=pytest.mark.nightly),
         pytest.param("delta", "bad", FOURTH, marks=pytest.mark.slow),
         pytest.param("delta", "bad", slice(None), marks=pytest.mark.nightly),
         pytest.param("delta", "good", slice(None), marks=pytest.mark.nightly),

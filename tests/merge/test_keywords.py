@@ -86,7 +86,7 @@ def test_a_keyword_in_a_merge_is_the_name_that_spark_reads(where):
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_spark_reads_its_keywords_as_recorded(spark, caplog):
     caplog.set_level("CRITICAL", "SQLQueryContextLogger")
     assert asked_of_spark(spark) == RECORDED, f"what Spark says now is to be written to {FILE.name}"

@@ -60,9 +60,9 @@ def test_a_word_that_may_be_a_column_with_fields_is_none(word, alias):
 @pytest.mark.parametrize(
     ("table_format", "one_in"),
     [
-        pytest.param("delta", 4, id="delta, some"),
+        pytest.param("delta", 4, id="delta, some", marks=pytest.mark.slow),
         pytest.param("iceberg", 4, id="iceberg, some"),
-        pytest.param("iceberg", 1, id="iceberg, all", marks=pytest.mark.slow),
+        pytest.param("iceberg", 1, id="iceberg, all", marks=pytest.mark.nightly),
         pytest.param("delta", 1, id="delta, all", marks=pytest.mark.nightly),
     ],
 )

@@ -306,6 +306,7 @@ def test_a_declared_column_that_a_csv_file_does_not_have_is_named(build):
     assert 'did you mean "label"?' in results["t"].message
 
 
+@pytest.mark.slow
 def test_an_existing_table_is_a_source(build, spark):
     spark.sql("create schema if not exists lake")
     spark.sql("create or replace table lake.thing (n int) using delta")

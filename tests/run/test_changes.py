@@ -158,7 +158,7 @@ def test_each_change_is_consumed_once(shop):
     assert found.read(batch_id=7)[::2] == ("success", [*seen, "insert 5 e @4", "insert 6 f @5"])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_two_readers_of_one_table_consume_its_changes_each_for_itself(make_project, driver, spark):
     """One fails before its commit and one behind it, as a crash might: the next build reads what each has not consumed."""
     more = FCT.replace("CONFIG", "post_hook=\"select if({{ var('broken') }}, raise_error('hook'), 1)\"")
@@ -284,13 +284,14 @@ def test_another_run_of_the_reader_gets_ahead(shop, race):
 @pytest.mark.parametrize(
     ("statements", "message"),
     [
-        (
+        pytest.param(
             [
                 "alter table {stg} set tblproperties ('delta.enableChangeDataFeed' = 'false')",
                 "insert into {stg} values (4, 'd')",
                 "alter table {stg} set tblproperties ('delta.enableChangeDataFeed' = 'true')",
             ],
             "the changes of {stg} from version 2 to 4 cannot be read",
+            marks=pytest.mark.slow,
         ),
         pytest.param(
             ["alter table {stg} set tblproperties ('delta.enableChangeDataFeed' = 'false')"],

@@ -154,15 +154,9 @@ FAULTS = {
     "missing_data": Fault("delta", missing("*.parquet"), (".parquet", *GONE), Place.bring_back),
     "ice_missing_data": Fault("iceberg", missing("data/*.parquet"), (".parquet", *GONE), Place.bring_back),
 }
-SLOW = {
-    "full_log",
-    "ice_full",
-    "ice_full_metadata",
-    "read_only",
-    "missing_log",
-    "ice_corrupt_metadata",
-    "ice_missing_data",
-}
+MARKS = dict.fromkeys(
+    ("ice_full", "read_only", "corrupt_log", "missing_log", "ice_corrupt_metadata", "ice_read_only"), pytest.mark.slow
+) | dict.fromkeys(("full_log", "ice_full_metadata", "ice_missing_data"), pytest.mark.nightly)
 """Faults that `make test` has on the other format, or on the data where it has them on the log."""
 
 FILES = {
@@ -222,7 +216,7 @@ def told(request, tmp_path_factory, driver, spark):
     return broken, mended, counts, refused
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in FAULTS])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, ())) for name in FAULTS])
 def test_a_fault_is_the_error_of_its_model_and_gone_when_it_is_mended(told, name):
     broken, mended, counts, refused = told
     if name in refused:

@@ -75,7 +75,7 @@ def test_the_artifacts_hold_what_ran(shop):
         assert ("first run" in result.message) is not told
 
 
-@pytest.mark.parametrize("shop", FORMATS, indirect=True)
+@pytest.mark.parametrize("shop", [pytest.param("delta", marks=pytest.mark.slow), "iceberg"], indirect=True)
 def test_a_table_that_was_only_created_is_not_built(shop, spark):
     failed = shop.build(to=3, id=FAILS)["fct"]
     assert failed.status == "error"
@@ -177,6 +177,7 @@ def test_the_own_table_in_using_without_columns_is_explained(make_project, drive
     assert "[no-columns]" in result.message
 
 
+@pytest.mark.slow
 def test_a_pre_hook_that_needs_the_table_is_explained_and_may_be_guarded(make_project, driver):
     hook = '{{ config(pre_hook="HOOK") }}' + MODEL
     delete = "delete from {{ this }} where ts < 0"
@@ -222,6 +223,7 @@ def test_a_full_refresh_of_history_is_refused_or_said(make_project, driver, spar
     assert (result.status, "the history that the table held is replaced" in result.message) == ("success", True)
 
 
+@pytest.mark.slow
 def test_a_read_of_the_target_that_delta_cannot_plan_says_what_to_write(make_project, driver, spark):
     mark = "(select max(ts) from {{ this }})"
     joined = "left join (select id, count(*) as n from range(5) group by id) as n on n.id = s.id"

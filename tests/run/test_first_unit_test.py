@@ -80,9 +80,9 @@ MARKED = NEWER.replace("with mark", "{% if is_incremental() %}with mark").replac
         pytest.param(
             NEWER,
             "models: [{name: fct, columns: [{name: id, data_type: bigint}, {name: day, data_type: date}]}]\n",
-            marks=pytest.mark.slow,
+            marks=pytest.mark.nightly,
         ),
-        (MARKED, "models: [{name: fct, columns: [{name: id}]}]\n"),
+        pytest.param(MARKED, "models: [{name: fct, columns: [{name: id}]}]\n", marks=pytest.mark.slow),
     ],
     ids=["declared", "of the first run"],
 )

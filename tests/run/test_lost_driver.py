@@ -146,6 +146,7 @@ def test_what_ran_on_a_lost_driver_says_why_and_the_rest_runs_on_another_one(mak
     assert (merged(root, "lost"), merged(root, "beside")) == (1, 1)
 
 
+@pytest.mark.nightly
 def test_a_driver_that_does_not_answer_is_told_and_ctrl_c_twice_ends_it(make_project):
     root = make_project(FILES)
     process = begin(root, "build", "--no-lint", "--threads", "1", "--vars", ENDLESS)

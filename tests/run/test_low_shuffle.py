@@ -24,7 +24,7 @@ def build(rebuild):
     return run
 
 
-@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+@pytest.mark.parametrize("table_format", [pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
 def test_rows_beside_the_changed_ones_stay_where_they_are(build, spark, table_format):
     _, relation = build(table_format, "false", 100, "old")
     places = f"select id, input_file_name() as file from {relation}"

@@ -195,7 +195,7 @@ def test_a_checkpoint_that_does_not_fit_is_refused(project, stream, rows):
         stream(root)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_target_is_compacted_between_batches(project, stream, rows):
     config = "{{ config(cluster_by='id', optimize={'after': 2}) }}"
     root = project({**FILES, "models/eu.sql": config + FILES["models/eu.sql"]})
@@ -249,7 +249,7 @@ def test_a_build_leaves_them_to_the_stream(project, driver, stream, rows):
     assert rows(root, "total") == [("eu", 10)]
 
 
-@pytest.mark.parametrize("table_format", [pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
+@pytest.mark.parametrize("table_format", [pytest.param("delta", marks=pytest.mark.nightly), "iceberg"])
 def test_a_table_as_a_stream(project, stream, rows, spark, table_format):
     schema = "ice.streamed" if table_format == "iceberg" else "streamed"
     spark.sql(f"create schema if not exists {schema}")

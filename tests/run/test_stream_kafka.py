@@ -10,7 +10,7 @@ import pytest
 
 from tests.run.kafka_broker import Broker
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 FILES = {
     "models/sources.yml": """

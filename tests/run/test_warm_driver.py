@@ -220,6 +220,7 @@ print("came in")
 """
 
 
+@pytest.mark.nightly
 def test_a_stream_and_ctrl_c_leave_the_jvm_to_the_next_run_and_kill_ends_it(shop):
     from merge_runner.engine.warm import client
 

@@ -161,7 +161,7 @@ def test_lint_says_what_the_engine_does() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("one_in", [pytest.param(6, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("one_in", [pytest.param(6, id="some"), pytest.param(1, id="all", marks=pytest.mark.nightly)])
 def test_the_engine_does_what_is_recorded(spark, one_in) -> None:
     recording = "RECORD" in os.environ
     spark.sql(f"create schema if not exists {SCHEMA}")

@@ -43,7 +43,7 @@ EDITS = (
 
 @pytest.mark.parametrize(
     ("rounds", "least"),
-    [(3, 1), pytest.param(8, 2, marks=pytest.mark.slow), pytest.param(16, 4, marks=pytest.mark.nightly)],
+    [(3, 1), pytest.param(16, 4, marks=pytest.mark.nightly)],
 )
 def test_the_table_is_what_the_whole_source_makes(make_project, driver, spark, monkeypatch, rounds, least):
     monkeypatch.delenv("MERGE_RUNNER_REUSE")
