@@ -123,27 +123,38 @@ def fetch_jars(
     iceberg: bool = False,
     sqlite: bool = False,
     kafka: bool = False,
+    store: Literal["s3", "azure", "gcs"] | None = None,
     on_message: Callable[[str], None] | None = None,
 ) -> list[Path]:
     """Fetch the jars of the table formats into the cache folder, verify their checksums, and return their paths.
 
-    That is Delta's; `iceberg`, `sqlite` (with Iceberg) and `kafka` are for profiles and projects that need them.
+    That is Delta's; `iceberg`, `sqlite` (with Iceberg), `kafka` and the object store `store` are for profiles and
+    projects that need them.
     `on_message` receives a line for each download, instead of the logger `merge_runner.spark`.
     """
     from merge_runner.engine.spark import jars
 
-    return jars.fetch_jars(_groups(iceberg, sqlite, kafka), os.environ, on_message or LoggedMessages("spark").say)
+    return jars.fetch_jars(
+        _groups(iceberg, sqlite, kafka, store), os.environ, on_message or LoggedMessages("spark").say
+    )
 
 
-def make_archive(*, iceberg: bool = False, sqlite: bool = False, kafka: bool = False) -> Path:
+def make_archive(
+    *,
+    iceberg: bool = False,
+    sqlite: bool = False,
+    kafka: bool = False,
+    store: Literal["s3", "azure", "gcs"] | None = None,
+) -> Path:
     """Make the class-data archive, with which local Spark starts faster, and return its path; it takes a minute."""
     from merge_runner.engine.appcds_training import made_archive
 
-    return made_archive(_groups(iceberg, sqlite, kafka), os.environ)
+    return made_archive(_groups(iceberg, sqlite, kafka, store), os.environ)
 
 
-def _groups(iceberg: bool, sqlite: bool, kafka: bool) -> list[str]:
-    wanted = {"delta": True, "iceberg": iceberg or sqlite, "sqlite": sqlite, "kafka": kafka}
+def _groups(iceberg: bool, sqlite: bool, kafka: bool, store: str | None) -> list[str]:
+    stores = dict.fromkeys({"s3": ("s3", "log-store")}.get(store, (store,)), True) if store is not None else {}
+    wanted = {"delta": True, "iceberg": iceberg or sqlite, "sqlite": sqlite, **stores, "kafka": kafka}
     return [group for group, is_wanted in wanted.items() if is_wanted]
 
 

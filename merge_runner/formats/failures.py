@@ -202,6 +202,16 @@ SURROUNDINGS: tuple[tuple[str, str], ...] = (
         r"No space left on device|Disk quota exceeded",
         "make room there (the tables hold whole commits only), then `merge-runner retry`",
     ),
+    (
+        r"No AWS Credentials provided|Unable to load credentials|NoAuthWithAWSException|NoAwsCredentialsException",
+        "give the environment keys: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
+    ),
+    (r"UnknownStoreException|NoSuchBucket|Bucket does not exist", "create the bucket, or correct its name"),
+    (
+        r"AccessDeniedException|\(Service: S3, Status Code: 403|InvalidAccessKeyId|SignatureDoesNotMatch",
+        "give the key the right to list, read, write and delete objects there; on a server other than Amazon's check "
+        "`endpoint`, `region` and `path_style` of `storage` in profiles.yml",
+    ),
     (r"Read-only file system|Permission denied", "let this user read and write there, then `merge-runner retry`"),
     (
         r"Java heap space|GC overhead limit exceeded|OutOfMemoryError: [^\n`]+|out of memory: [^\n(]+"

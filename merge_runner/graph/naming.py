@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.formats.registry import capabilities, table_format_of
+from merge_runner.location import Location, location
 from merge_runner.project.schema.config import ModelConfig
 from merge_runner.project.schema.profile import Profile
 from merge_runner.relation import Relation
@@ -92,18 +93,18 @@ def _default(profile: Profile) -> tuple[str | None, str]:
     return catalog or None, schema
 
 
-def table_location(root: Path, profile: Profile, relation: Relation, format: str | None) -> Path | None:
+def table_location(root: Path, profile: Profile, relation: Relation, format: str | None) -> Location | None:
     """The folder of a table in the embedded warehouse; None where a catalog keeps it."""
     if profile.warehouse is None or relation.catalog is not None:
         return None
     known = table_format_of(format)
     if known is not None and capabilities(known).needs_catalog:
         return None
-    return root / profile.warehouse / (relation.schema or "default") / relation.identifier
+    return location(root, profile.warehouse) / (relation.schema or "default") / relation.identifier
 
 
-def view_definition(root: Path, profile: Profile, relation: Relation) -> Path | None:
+def view_definition(root: Path, profile: Profile, relation: Relation) -> Location | None:
     """The file that keeps the query of a view in the embedded warehouse; None where a catalog keeps it."""
     if profile.warehouse is None or relation.catalog is not None:
         return None
-    return root / profile.warehouse / (relation.schema or "default") / f"{relation.identifier}.view.sql"
+    return location(root, profile.warehouse) / (relation.schema or "default") / f"{relation.identifier}.view.sql"

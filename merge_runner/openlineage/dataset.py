@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -58,8 +58,11 @@ class Datasets:
         name = f"{relation.schema or 'default'}.{relation.identifier}"
         catalog, profile = relation.catalog, self.profile
         location = table_location(self.root, profile, relation, format)
-        if location is not None:
+        if isinstance(location, Path):
             return Dataset(_FILE, str(location.absolute()), ((f"{_FILE}:{self._warehouse}", name),))
+        if location is not None:
+            stored, warehouse = self.at(str(location)), self.at(str(profile.warehouse))
+            return replace(stored, symlinks=((f"{warehouse.namespace}/{warehouse.name}", name),))
         if catalog is not None and catalog in profile.embedded_catalogs:
             folder = f"{self._warehouse}/{catalog}"  # where Iceberg's JDBC catalog creates tables
             path = "/".join((folder, relation.schema or "default", relation.identifier))

@@ -351,6 +351,14 @@ _START = {
     "connect-warehouse": Meaning(
         "An output with `remote` has a `warehouse`.", "Remove it: the server's catalog keeps the tables."
     ),
+    "storage": Meaning(
+        "Something that runs do in the object store of the warehouse does not work there.",
+        "The message has the operation and what the store answered: check keys, bucket and `storage` of the output.",
+    ),
+    "no-put-if-absent": Meaning(
+        "The object store ignores If-None-Match, so that two writers would overwrite each other's commits.",
+        "Keep the tables in a store with conditional writes, or Iceberg tables in a catalog that decides commits.",
+    ),
     "no-catalog": Meaning("The file of an embedded catalog cannot be used.", "Check the folder and your permissions."),
     "no-archive": Meaning(
         "The AppCDS archive cannot be created, or is switched off.", "Nothing: Spark starts without it, but slower."

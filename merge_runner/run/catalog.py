@@ -65,7 +65,7 @@ def _view(prepared: Prepared, node: ModelNode) -> StoredMetadata | None:
     if node.relation is None:
         return None
     definition = view_definition(prepared.files.root, prepared.files.profile, node.relation)
-    if definition is None or not definition.exists():
+    if not isinstance(definition, Path) or not definition.exists():
         return None
     typed = ((name, column.get("data_type"), column.get("description")) for name, column in node.columns.items())
     return StoredMetadata(

@@ -16,6 +16,7 @@ from merge_runner.engine.tables.catalog import table_exists
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import run_config
 from merge_runner.graph.order import topological
+from merge_runner.location import location
 from merge_runner.plan.branch_plan import branchable, is_view
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.relation import Relation
@@ -108,7 +109,7 @@ class _Publishing:
             driver = own = starting.driver()
         try:
             if driver is not None:
-                with driver.session() as session, self._locked(tables):
+                with driver.session() as session, self._locked(driver, tables):
                     formats = driver.table_format
                     self._on(session, {table: formats(name).branches for table, name in tables.items()}, drop)
             elif not drop:
@@ -210,7 +211,7 @@ class _Publishing:
             )
 
     @contextmanager
-    def _locked(self, tables: Iterable[Relation]) -> Iterator[None]:
+    def _locked(self, driver: Driver, tables: Iterable[Relation]) -> Iterator[None]:
         """No build of this machine writes the tables meanwhile."""
         profile = self.prepared.files.profile
         with ExitStack() as stack:
@@ -218,9 +219,10 @@ class _Publishing:
                 for name in sorted(table.name for table in tables):
                     stack.enter_context(
                         writing(
-                            self.prepared.files.root / profile.warehouse,
+                            location(self.prepared.files.root, profile.warehouse),
                             name,
                             lambda message: self.events.emit(Message(message)),
+                            spark=driver.spark,
                         )
                     )
             yield

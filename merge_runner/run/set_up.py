@@ -19,6 +19,8 @@ from merge_runner.engine.spark.jars import fetch_jars, pinned
 from merge_runner.engine.spark.java import require_java
 from merge_runner.engine.spark.spark_home import installed_spark
 from merge_runner.engine.spark.start_notes import notes
+from merge_runner.engine.spark.storage.check import check_storage
+from merge_runner.engine.spark.storage.object_stores import stores
 from merge_runner.engine.startup import fitting_spark, start_driver
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.introspect import record
@@ -27,6 +29,7 @@ from merge_runner.formats import DEFAULT
 from merge_runner.formats.presets import low_shuffle
 from merge_runner.formats.registry import capabilities
 from merge_runner.graph.graph import ModelNode
+from merge_runner.location import Uri, location
 from merge_runner.plan.layout.layout_file import recordable
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.schema.layout_file import RECORDED, layout_file_text
@@ -93,11 +96,13 @@ def catalogs(prepared: Prepared, notify: Callable[[str], None]) -> str:
     """Return the catalogs of the profile; fetch the jars that they need. Raises ProblemsError."""
     files = prepared.files
     profile = files.profile
-    if profile.iceberg_catalogs:
+    if profile.iceberg_catalogs or stores(profile):
         fetch_jars(jar_groups(profile), os.environ, notify)
     kinds = {name: settings.get("type", "no type") for name, settings in profile.catalogs.items()}
     kinds |= {name: f"embedded in {database(profile, files.root, name)}" for name in profile.embedded_catalogs}
-    return ", ".join(f"{name} ({kind})" for name, kind in kinds.items()) or "the session's own alone"
+    found = ", ".join(f"{name} ({kind})" for name, kind in kinds.items()) or "the session's own alone"
+    places = ", ".join(f"{store.scheme} by {store.jars} jars" for store in stores(profile))
+    return f"{found}; {places}" if places else found
 
 
 def spark_home(prepared: Prepared, notify: Callable[[str], None]) -> str:
@@ -157,10 +162,13 @@ def _running(prepared: Prepared) -> Iterator[Driver]:
 
 
 def spark_version(prepared: Prepared) -> str:
-    """Start Spark, run a query, and return its version. Raises ProblemsError."""
+    """Start Spark, run a query, and return its version, with what works in an object store. Raises ProblemsError."""
+    files = prepared.files
+    warehouse = location(files.root, files.profile.warehouse or "")
     with _running(prepared) as driver:
         found = driver.spark.sql("SELECT version()").collect()[0][0]
-    return f"Spark {found} answers"
+        stored = f"; {check_storage(driver.spark, warehouse)}" if isinstance(warehouse, Uri) else ""
+    return f"Spark {found} answers{stored}"
 
 
 def write_catalog(prepared: Prepared, file: Path | None) -> str:

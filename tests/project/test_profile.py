@@ -8,6 +8,7 @@ import pytest
 
 from merge_runner.errors import Problems
 from merge_runner.project.schema.profile import Profile, read_profile
+from merge_runner.project.schema.storage import Storage
 from merge_runner.text import Place
 
 
@@ -220,10 +221,54 @@ def test_values_that_are_secret_by_name_are_known_and_never_in_the_repr(read):
     assert "hush" not in repr(remote) + remote.where
 
 
-def test_a_warehouse_in_an_object_store_is_refused_with_what_to_do(read):
-    found, problems = read(one_output("{schema: shop, warehouse: 's3a://bucket/lake'}"))
-    assert found is None
-    assert "set the catalog in conf" in problems[0]
+@pytest.mark.parametrize(
+    "warehouse",
+    ["s3a://bucket/lake", "s3a://bucket", "abfss://box@account.dfs.core.windows.net/lake", "gs://b/l", "hdfs://h:1/l"],
+)
+def test_a_warehouse_may_be_in_an_object_store(read, warehouse):
+    found, problems = read(one_output(f"{{schema: shop, warehouse: '{warehouse}'}}"))
+    assert (problems, found.warehouse, found.storage) == ([], warehouse, Storage())
+
+
+def test_how_an_object_store_is_reached(read):
+    found, _ = read(
+        one_output(
+            "{schema: shop, warehouse: 's3a://b/l', storage: {endpoint: 'http://h:9000', path_style: true, region: eu-1}}"
+        )
+    )
+    assert found.storage == Storage("http://h:9000", path_style=True, region="eu-1")
+
+
+@pytest.mark.parametrize(
+    ("output", "problem"),
+    [
+        ("warehouse: 's3://bucket/lake'", "s3a://…"),
+        ("warehouse: 'ftp://host/lake'", "s3a://…, abfss://…, gs://…, hdfs://…"),
+        ("warehouse: 's3a:///lake'", "s3a://…, abfss://…, gs://…, hdfs://…"),
+        ("storage: {endpoint: 'h:9000'}", "the address of a server"),
+        ("storage: {end_point: x}", "end_point"),
+        ("warehouse: 's3a://b/l', catalogs: {ice: {type: embedded}}", "SQLite file, and no object store holds one"),
+        ("warehouse: 's3a://b/l', conf: {spark.sql.warehouse.dir: 's3a://b/m'}", "keep one of the two"),
+        ("catalogs: {ice: {type: hadoop, warehouse: 's3a://b/ice'}}", "loses commits"),
+        ("catalogs: {ice: {type: hadoop, warehouse: 'gs://b/ice'}}", "loses commits"),
+    ],
+)
+def test_what_an_object_store_cannot_be_is_a_problem(read, output, problem):
+    found, problems = read(one_output(f"{{schema: shop, {output}}}"))
+    assert found is None or problems
+    assert problem in problems[0]
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "warehouse: 's3a://b/l', conf: {spark.sql.warehouse.dir: 's3a://b/l/'}",
+        "warehouse: 's3a://b/l', catalogs: {ice: {type: jdbc, uri: 'jdbc:postgresql://h/d', warehouse: 's3a://b/ice'}}",
+        "catalogs: {ice: {type: hadoop, warehouse: 'hdfs://h/ice'}}",
+    ],
+)
+def test_what_an_object_store_may_have_with_it(read, output):
+    assert read(one_output(f"{{schema: shop, {output}}}"))[1] == []
 
 
 @pytest.mark.parametrize(
@@ -292,7 +337,7 @@ def test_the_tables_of_a_local_output_are_where_its_conf_says(read, output, ware
             "profiles.yml:3:31: output shop.local: spark.sql.warehouse.dir is s3a://bucket/lake, and no catalog would "
             "know its tables in the next run [invalid-value]\n"
             "    name the catalog that keeps them (spark.sql.catalogImplementation: hive with its metastore, or "
-            "spark.sql.catalog.spark_catalog), or write `warehouse: FOLDER` to have them on this machine",
+            "spark.sql.catalog.spark_catalog), or write `warehouse: s3a://bucket/lake` to have them known by their folders",
         ),
         (
             f"warehouse: house, conf: {{spark.sql.warehouse.dir: '{S3}'}}",

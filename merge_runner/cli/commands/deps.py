@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import click
 
 from merge_runner.cli.command import command as make
-from merge_runner.options.declaration import flag
+from merge_runner.options.declaration import flag, option
 from merge_runner.options.output import OutputOptions
 
 
@@ -18,6 +19,9 @@ class Options(OutputOptions):
     iceberg: bool = flag("--iceberg", help="The Iceberg jar as well, for profiles with an Iceberg catalog.")
     sqlite: bool = flag("--sqlite", help="Iceberg and SQLite as well, for profiles with an embedded catalog.")
     kafka: bool = flag("--kafka", help="The Kafka connector as well, for projects with a stream of Kafka.")
+    store: Literal["s3", "azure", "gcs"] | None = option(
+        "--store", help="The connector of an object store as well, for profiles whose tables lie there."
+    )
     archive: bool = flag("--archive", help="Also make the class-data archive, with which local Spark starts faster.")
 
 
@@ -28,11 +32,12 @@ def command(options: Options) -> int:
     from merge_runner.cli.display.messages import say
 
     notify = _silent if options.quiet else say
-    for path in fetch_jars(iceberg=options.iceberg, sqlite=options.sqlite, kafka=options.kafka, on_message=notify):
+    iceberg, sqlite, kafka, store = options.iceberg, options.sqlite, options.kafka, options.store
+    for path in fetch_jars(iceberg=iceberg, sqlite=sqlite, kafka=kafka, store=store, on_message=notify):
         click.echo(path)
     if options.archive:
         notify("making the class-data archive: this takes a minute")
-        click.echo(make_archive(iceberg=options.iceberg, sqlite=options.sqlite, kafka=options.kafka))
+        click.echo(make_archive(iceberg=iceberg, sqlite=sqlite, kafka=kafka, store=store))
     return 0
 
 

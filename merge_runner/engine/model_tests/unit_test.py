@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.context import NodeContext, Tested
@@ -116,7 +117,7 @@ def scratch(step: RunUnitTest, context: NodeContext) -> Iterator[None]:
         for schema in schemas:
             cascade = " CASCADE" if schema in map(_schema, inputs) else ""
             run_command(session, f"DROP SCHEMA IF EXISTS {schema}{cascade}")
-        if step.target is not None and step.target.location is not None:
+        if step.target is not None and isinstance(step.target.location, Path):
             shutil.rmtree(step.target.location, ignore_errors=True)  # the files of a table by location outlive it
 
 

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.spark.embedded_catalog import embedded_catalog
+from merge_runner.engine.spark.storage.object_stores import store_confs, stores
 from merge_runner.engine.spark.user_confs import CLASS_PATH, EXTENSIONS, JARS, OPTIONS, merged, required, user_confs
 from merge_runner.formats import Format
 from merge_runner.formats.registry import FORMATS, capabilities
+from merge_runner.location import location
 from merge_runner.project.schema.warehouse import DELTA_CATALOG, DIR, IMPLEMENTATION, SESSION_CATALOG
 
 if TYPE_CHECKING:
@@ -53,14 +55,15 @@ def table_formats(profile: Profile) -> tuple[Format, ...]:
 
 
 def jar_groups(profile: Profile) -> tuple[str, ...]:
-    """The groups of jars.json that a profile needs: for formats, an embedded catalog, and its project's streams.
+    """The groups of jars that a profile needs: for formats, an embedded catalog, object stores, and streams.
 
-    Nothing where its Spark has them already.
+    Where its Spark has jars already, ours alone.
     """
     if profile.jars == "provided":
-        return ()
+        return tuple(store.ours for store in stores(profile) if store.ours is not None)
     sqlite = ("sqlite",) if profile.embedded_catalogs else ()
-    return (*table_formats(profile), *sqlite, *profile.connectors)
+    of_stores = (group for store in stores(profile) for group in store.groups)
+    return (*table_formats(profile), *sqlite, *of_stores, *profile.connectors)
 
 
 def spark_confs(
@@ -89,7 +92,7 @@ def _ours(profile: Profile, root: Path, jars: Sequence[Path]) -> dict[str, str]:
         OPTIONS: _java_options(profile),
     }
     if profile.warehouse is not None:
-        confs[DIR] = str(root / profile.warehouse)
+        confs[DIR] = str(location(root, profile.warehouse))
         confs[IMPLEMENTATION] = "in-memory"
     if local:
         confs |= _local(profile, jars)
@@ -102,7 +105,7 @@ def _ours(profile: Profile, root: Path, jars: Sequence[Path]) -> dict[str, str]:
         confs |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     for name in profile.embedded_catalogs:
         confs |= _catalog(name, embedded_catalog(profile, root, name))
-    return confs | _session(profile)
+    return confs | store_confs(profile) | _session(profile)
 
 
 def session_confs(profile: Profile) -> dict[str, str]:

@@ -23,6 +23,8 @@ from merge_runner.formats.registry import capabilities, table_format_of
 
 DEFAULT_REPOSITORY = "https://repo1.maven.org/maven2"
 _CHUNK = 1 << 20
+_OURS: Mapping[str, str] = {"log-store": "storage/merge-runner-log-store.jar"}
+"""Jars that merge-runner brings itself, by group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +41,14 @@ class Jar:
 
 
 def pinned(groups: Iterable[str], line: Line | None = None) -> list[Jar]:
-    """Return the jars of groups (`delta`, `iceberg`, `sqlite`, `kafka`) for a line of Spark, else the installed one's.
+    """Return the jars of groups (`delta`, `iceberg`, `sqlite`, `s3`, …) for a line of Spark, else the installed one's.
 
     Raises ProblemsError `no-runtime` for a group that has no build for the line.
     """
     line = line or installed_line()
     lock = json.loads(files("merge_runner.engine.spark").joinpath("jars.json").read_text(encoding="utf-8"))
     found = lock["every"] | lock[line.spark]
+    groups = [group for group in groups if group not in _OURS]
     if missing := [group for group in groups if group not in found]:
         raise ProblemsError(
             _no_runtime(group, line, [each for each in LINES if group in lock[each]]) for group in missing
@@ -74,8 +77,9 @@ def cache_folder(env: Mapping[str, str]) -> Path:
 def fetch_jars(
     groups: Iterable[str], env: Mapping[str, str], notify: Callable[[str], None] = lambda _: None
 ) -> list[Path]:
-    """Paths of the groups' jars, as `fetch` gives them."""
-    return fetch(pinned(groups), env, notify)
+    """Paths of the groups' jars, as `fetch` gives them, and our own."""
+    groups = tuple(groups)
+    return [*fetch(pinned(groups), env, notify), *_ours(groups, env)]
 
 
 def fetch(jars: Iterable[Jar], env: Mapping[str, str], notify: Callable[[str], None] = lambda _: None) -> list[Path]:
@@ -95,8 +99,26 @@ def fetch(jars: Iterable[Jar], env: Mapping[str, str], notify: Callable[[str], N
 
 def jars_at_hand(groups: Iterable[str], env: Mapping[str, str]) -> list[Path] | None:
     """Paths of the groups' jars, verified, where all of them are there already; else None."""
+    groups = tuple(groups)
     paths = _paths(pinned(groups), env)
-    return list(paths) if all(_intact(path, jar) for path, jar in paths.items()) else None
+    return [*paths, *_ours(groups, env)] if all(_intact(path, jar) for path, jar in paths.items()) else None
+
+
+def _ours(groups: Iterable[str], env: Mapping[str, str]) -> list[Path]:
+    """The jars of ours, as files: those of a package in an archive are copied into the cache."""
+    paths = []
+    for name in (_OURS[group] for group in groups if group in _OURS):
+        jar = files("merge_runner.engine.spark").joinpath(name)
+        if not isinstance(jar, Path):
+            copy = cache_folder(env) / "jars" / f"{hashlib.sha256(jar.read_bytes()).hexdigest()[:8]}-{jar.name}"
+            if not copy.exists():
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                part = copy.with_suffix(f".{os.getpid()}.part")
+                part.write_bytes(jar.read_bytes())
+                part.replace(copy)
+            jar = copy
+        paths.append(jar)
+    return paths
 
 
 def _paths(jars: Iterable[Jar], env: Mapping[str, str]) -> dict[Path, Jar]:

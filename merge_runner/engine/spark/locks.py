@@ -1,4 +1,4 @@
-"""One writer per embedded table, over all processes of the machine.
+"""One writer per embedded table, over all processes of the machine; in object stores by leases (`storage/leases.py`).
 
 Delta's log store for local files checks for a version and then renames, which two processes can interleave: the later
 one would overwrite the commit of the other. An advisory lock of the operating system (released when its process dies,
@@ -13,9 +13,16 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.spark.storage.leases import lease
+from merge_runner.location import Location
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _POLL_SECONDS = 0.05
 
@@ -31,20 +38,31 @@ _shared: dict[Path, _Held] = {}
 _guard = threading.Lock()
 
 
-@contextmanager
 def writing(
-    warehouse: Path,
+    warehouse: Location,
     name: str,
     waiting: Callable[[str], None],
     cancelled: Callable[[], bool] = lambda: False,
     shared: bool = False,
-) -> Iterator[None]:
-    """Holds the writer's lock of the embedded table `name` (dotted) while the block runs.
+    spark: SparkSession | None = None,
+) -> AbstractContextManager[None]:
+    """Hold the writer's lock of the embedded table `name` (dotted) while the block runs.
 
     With `shared`, other threads of this process that pass it may hold the lock concurrently. `waiting` is called once,
-    with the holder's process id, when another process has the lock. Raises InterruptedError when `cancelled` turns
-    true meanwhile.
+    with the holder's process id, when another process has the lock. `spark` reaches the object store of a warehouse.
+    Entering raises InterruptedError when `cancelled` turns true meanwhile; what `lease` raises.
     """
+    if isinstance(warehouse, Path):
+        return _locked(warehouse, name, waiting, cancelled, shared)
+    if spark is None:
+        raise TypeError(warehouse)
+    return lease(spark, warehouse, name, waiting, cancelled, shared)
+
+
+@contextmanager
+def _locked(
+    warehouse: Path, name: str, waiting: Callable[[str], None], cancelled: Callable[[], bool], shared: bool
+) -> Iterator[None]:
     folder = warehouse / ".locks"
     folder.mkdir(parents=True, exist_ok=True)
     path = (folder / f"{name}.lock").resolve()

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.response import MERGE_FIGURES
@@ -16,6 +15,7 @@ from merge_runner.engine.spark.sql import run_command, run_statement
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.formats import DEFAULT, Format
 from merge_runner.formats.registry import FORMATS
+from merge_runner.location import Location
 from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.relation import Relation, string_literal
 
@@ -47,7 +47,7 @@ def write_audit(
     session: SparkSession,
     catalog: Catalog,
     table: Relation,
-    location: Path | None,
+    location: Location | None,
     rows: Sequence[Mapping[str, Any]],
     lock: Callable[[], AbstractContextManager[None]],
 ) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ def write_audit(
 
 
 def run_records(
-    session: SparkSession, catalog: Catalog, table: Relation, location: Path | None, project: str, limit: int
+    session: SparkSession, catalog: Catalog, table: Relation, location: Location | None, project: str, limit: int
 ) -> list[str]:
     """Return the `run_record` of the last runs of a project, newest first; none where there is no such table.
 
@@ -96,7 +96,7 @@ def run_records(
     return [row[0] for row in rows]
 
 
-def _layout(session: SparkSession, table: Relation, location: Path | None) -> Layout:
+def _layout(session: SparkSession, table: Relation, location: Location | None) -> Layout:
     columns = tuple(Column(name, type) for name, type in COLUMNS.items())
     return Layout(table, _format(session, table), location, columns)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import shutil
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -16,15 +15,16 @@ from functools import singledispatchmethod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from merge_runner.atomic import write_atomic
 from merge_runner.engine.response import Operation
 from merge_runner.engine.spark.errors import EngineError, engine_error, engine_errors
 from merge_runner.engine.spark.sql import analyse, run_command, run_statement
+from merge_runner.engine.spark.storage.files import Folders, has_table, read_text, remove_empty_log, write_text
 from merge_runner.engine.table_format.protocol import TableFormats
 from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.alter import alter
 from merge_runner.engine.tables.drift import check_drift
 from merge_runner.errors import did_you_mean
+from merge_runner.location import Location
 from merge_runner.plan.steps.inputs import BatchInput, FileInput, Input, TableInput, ViewInput
 from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.relation import Relation, string_literal
@@ -73,6 +73,7 @@ class Catalog:
         self.table_format = table_format
         self._attached: set[str] = set()
         self._made = set(made)
+        self._folders = Folders()
         self._locks: dict[str, threading.Lock] = {}
         self._guard = threading.Lock()
 
@@ -96,7 +97,7 @@ class Catalog:
     def _(self, item: TableInput, session: SparkSession) -> None:
         if item.location is None or session.catalog.tableExists(str(item.relation)):
             return
-        if not table_folder(item.location):
+        if not self._has_table(session, item.location):
             if item.place is not None:
                 raise _missing_files(item.relation, f"Delta table in {item.location}", item.place)
             raise EngineError(
@@ -116,12 +117,12 @@ class Catalog:
         if item.definition is None:
             return
         # A view that is there is created again: Spark keeps the columns that its tables had when it was created.
-        if not item.definition.exists():
+        query = read_text(session, item.definition)
+        if query is None:
             raise EngineError(
                 "missing-input", f"{item.relation.name} has not been built yet", hint="build its model first"
             )
         self.ensure_schema(session, item.relation)
-        query = item.definition.read_text(encoding="utf-8")
         run_command(session, f"CREATE OR REPLACE VIEW {item.relation} AS\n{query}")
 
     @_attach.register(FileInput)
@@ -190,8 +191,7 @@ class Catalog:
             return self._adopted(session, layout, shape)
         columns = _typed_columns(session, layout, shape)
         if not exists and layout.location is not None:
-            # A process that was killed before its first commit leaves a log without one, at which CREATE would stop.
-            shutil.rmtree(layout.location / "_delta_log", ignore_errors=True)
+            remove_empty_log(session, layout.location)
         run_command(session, ddl.create_table(layout, columns, replace=exists))
         if layout.sort_by:
             run_command(session, ddl.order_by(layout.relation, layout.sort_by))
@@ -216,25 +216,31 @@ class Catalog:
         self._mark(layout.relation)
         return Replaced("CREATE OR REPLACE TABLE AS SELECT")
 
-    def define_view(self, session: SparkSession, relation: Relation, query: str, definition: Path | None) -> None:
+    def define_view(self, session: SparkSession, relation: Relation, query: str, definition: Location | None) -> None:
         """A view; in the embedded warehouse its query is kept in the file `definition`."""
         self.ensure_schema(session, relation)
         run_command(session, f"CREATE OR REPLACE VIEW {relation} AS\n{query}")
         if definition is not None:
-            write_atomic(definition, query)
+            write_text(session, definition, query)
         self._mark(relation)
 
     def adopt(self, session: SparkSession, layout: Layout) -> bool:
         """Makes the table of a layout known to the catalog; False where there is none yet."""
         if session.catalog.tableExists(str(layout.relation)):
             return True
-        if layout.location is None or not table_folder(layout.location):
+        if layout.location is None or not self._has_table(session, layout.location):
             return False
         self._once(
             layout.relation.name,
             lambda: self._attach(TableInput(layout.relation, layout.format, layout.location), session),
         )
         return True
+
+    def _has_table(self, session: SparkSession, location: Location) -> bool:
+        """Whether a folder has a table. What a list of its folder has not is looked for: others may have created it."""
+        if isinstance(location, Path):
+            return table_folder(location)
+        return self._folders.may_have(session, location) or has_table(session, location)
 
     def _mark(self, relation: Relation) -> None:
         with self._guard:

@@ -7,6 +7,7 @@ created or replaced. Hooks do not count, and neither does what another model of 
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.table_format.registry import table_format
@@ -26,8 +27,8 @@ def has_been_built(session: SparkSession, catalog: Catalog, first: FirstRun) -> 
 
 
 def built_in_warehouse(plan: NodePlan) -> bool | None:
-    """Return the same of a table in the embedded warehouse, from its files alone; None where these do not say it."""
+    """Return the same of a table in a local folder, from its files alone; None where these do not say it."""
     first = plan.first_run
-    if first is None or first.layout.location is None:
+    if first is None or not isinstance(first.layout.location, Path):
         return None
     return table_format(first.layout.format).is_built_in(first.layout.location, first.others)

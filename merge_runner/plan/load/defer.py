@@ -39,9 +39,9 @@ def defer(
 ) -> Deferral:
     """Which nodes are deferred to `manifest` (see read_manifest): not selected, not built in this target, but there.
 
-    As in dbt, a node that this target has is read here. Whether it has one is known of the embedded warehouse alone;
-    where a catalog keeps the tables, every node that is not selected is deferred. Raises ProblemsError for tables that
-    could not be anywhere.
+    As in dbt, a node that this target has is read here. Whether it has one is known of an embedded warehouse on this
+    machine alone; where a catalog or an object store keeps the tables, every node that is not selected is deferred.
+    Raises ProblemsError for tables that could not be anywhere.
     """
     chosen = frozenset(selected)
     built = {
@@ -91,4 +91,4 @@ def _is_built(node: RefNode, root: Path, profile: Profile) -> bool:
         place = view_definition(root, profile, node.relation)
     else:
         place = table_location(root, profile, node.relation, node.config.format)
-    return place is not None and place.exists()
+    return isinstance(place, Path) and place.exists()

@@ -12,6 +12,7 @@ from merge_runner.formats.registry import FORMATS, capabilities, table_format_of
 from merge_runner.graph.graph import ModelNode, Node, SourceNode
 from merge_runner.graph.naming import no_folder, table_location
 from merge_runner.graph.streams import fed_by, is_stream, streams_read
+from merge_runner.location import location
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import TableInput
 from merge_runner.project.schema.stream import Stream, Watermark
@@ -158,7 +159,8 @@ class _StreamReader:
             self._problem("its name cannot be that of a folder", "say checkpoint: a folder for it")
             return None
         if files.profile.warehouse is not None:
-            return str((files.root / files.profile.warehouse / _CHECKPOINTS / self.name).absolute())
+            place = location(files.root.absolute(), files.profile.warehouse)
+            return str(place / _CHECKPOINTS / self.name)
         self._problem(
             "the stream has no checkpoint",
             "say checkpoint: a folder that lasts as long as the tables do; only the embedded warehouse has a default",

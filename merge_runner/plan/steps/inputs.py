@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.plan.steps.step import Step
@@ -12,6 +11,7 @@ from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
     from merge_runner.formats import Format
+    from merge_runner.location import Location
     from merge_runner.text import Place
 
 
@@ -24,7 +24,7 @@ class TableInput:
 
     relation: Relation
     format: str
-    location: Path | None
+    location: Location | None
     place: Place | None = field(default=None, compare=False)
 
 
@@ -33,7 +33,7 @@ class ViewInput:
     """A view that another model built: `definition` is the file that keeps its query in the embedded warehouse."""
 
     relation: Relation
-    definition: Path | None
+    definition: Location | None
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from merge_runner.relation import Relation
 if TYPE_CHECKING:
     from merge_runner.errors import Problem
     from merge_runner.formats import Format
+    from merge_runner.location import Location
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.plan.steps.inferred_schema import Shape
     from merge_runner.project.schema.config import OnSchemaChange
@@ -37,7 +38,7 @@ class Layout:
 
     relation: Relation
     format: Format
-    location: Path | None = None
+    location: Location | None = None
     columns: tuple[Column, ...] = ()
     checks: Mapping[str, str] = field(default_factory=dict)
     partition_by: tuple[str, ...] = ()
@@ -145,7 +146,7 @@ class DefineView(Step):
 
     relation: Relation
     sql: str
-    definition: Path | None
+    definition: Location | None
 
     def __str__(self) -> str:
         return f"define view {self.relation.name}"

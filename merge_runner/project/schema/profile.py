@@ -13,6 +13,7 @@ from merge_runner.formats import Format
 from merge_runner.formats.lines import LINES, Line, installed_line
 from merge_runner.project.schema.accepts import NULL, TEXT, Exactly, also, exclusive, matching
 from merge_runner.project.schema.secret_names import secret_values
+from merge_runner.project.schema.storage import WAREHOUSE, Storage, check_catalog, check_embedded, warehouse_folder
 from merge_runner.project.schema.warehouse import Warehouse, keeping_catalog, warehouse
 from merge_runner.project.syntax.annotations import CLOSED, After, Before, Limits, StrictBool, StrictInt
 from merge_runner.project.syntax.places import KeyPath
@@ -43,8 +44,8 @@ class Profile:
     """One output of a profile. What may hold a secret is not in its `repr`.
 
     `target` is the output's name. Either `master` or `remote` (`sc://…`) is set. `warehouse` is a path, relative to
-    the project unless absolute; None where the cluster knows its own. `storage_join` is what merges into Iceberg tables
-    have that do not say it themselves.
+    the project unless absolute, or a URI; None where the cluster knows its own. `storage_join` is what merges into
+    Iceberg tables have that do not say it themselves.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Profile:
     master: str | None = LOCAL
     remote: str | None = field(default=None, repr=False)
     warehouse: str | None = None
+    storage: Storage = field(default_factory=Storage)
     threads: int | Literal["auto"] = "auto"
     conf: Texts = field(default_factory=dict, repr=False)
     catalogs: Mapping[str, Texts] = field(default_factory=dict, repr=False)
@@ -220,6 +222,7 @@ def _profile(name: str, target: str, output: Output, chosen: Warehouse, used: Ma
         master=master,
         remote=output.remote,
         warehouse=chosen.folder,
+        storage=output.storage,
         warehouse_assumed=chosen.assumed,
         threads=output.threads,
         conf=output.conf,
@@ -297,12 +300,6 @@ class ProfileEntry:
     Example: `target: local`"""
 
 
-def _folder(value: str) -> str:
-    if "://" in value:
-        raise ValueError("a folder; for tables in an object store leave it out, and set the catalog in conf")
-    return value
-
-
 _TABLE_NAME = {**TEXT, "pattern": r"^[^\s./]+(?:\.[^\s./]+){0,2}$"}
 
 
@@ -341,11 +338,16 @@ class Output:
     """The address of a Spark Connect server, which then runs all statements; `databricks`: the compute that Databricks
     Connect is set up for. Excludes `master`.
     Example: `remote: "sc://spark.example.com:15002/;token={{ env_var('SPARK_TOKEN') }}"`"""
-    warehouse: Annotated[str, After(_folder), Exactly({**TEXT, "pattern": "^(?!.*://)"})] | None = None
+    warehouse: Annotated[str, After(warehouse_folder), Exactly({**TEXT, "pattern": WAREHOUSE})] | None = None
     """The folder of the embedded warehouse, relative to the project: a table is the folder
-    `<warehouse>/<schema>/<table>`, without a metastore. Default: `warehouse` for a local master whose `conf` names
-    no catalog; else tables are in the catalog of `conf` and `catalogs`.
+    `<warehouse>/<schema>/<table>`, without a metastore. It may be in an object store (`s3a://bucket/path`, `abfss://…`,
+    `gs://…`) or on HDFS. Default: `warehouse` for a local master whose `conf` names no catalog; else tables are in the
+    catalog of `conf` and `catalogs`.
     Example: `warehouse: warehouse`"""
+    storage: Storage = field(default_factory=Storage)
+    """How the object store of `s3a://` is reached, where it is not Amazon's in the region of the environment. Keys come
+    from the environment (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, …).
+    Example: `storage: {endpoint: "http://minio:9000", path_style: true}`"""
     threads: Literal["auto"] | Annotated[StrictInt, Limits(ge=1)] = "auto"
     """How many nodes run at the same time. `auto` is min(nodes, max(2, cores // 2)). Example: `threads: 8`"""
     conf: _Conf = field(default_factory=dict)
@@ -391,16 +393,7 @@ class Output:
         if self.openlineage and not isinstance(self.openlineage.get("transport"), str):
             raise ValueError('"openlineage" needs a transport: file, http, kafka, console, …')
         for name, settings in self.catalogs.items():
+            check_catalog(name, settings)
             if settings.get("type") == EMBEDDED:
-                self._check_embedded(name, settings)
-
-    def _check_embedded(self, name: str, settings: Mapping[str, str]) -> None:
-        local = self.master is None or self.master.startswith("local")
-        if self.remote or not (self.warehouse or local):
-            raise ValueError(f'catalog "{name}" of type embedded lies in the warehouse: this output has no "warehouse"')
-        if not re.match(r"\w+\Z", name):
-            raise ValueError(f'catalog "{name}" of type embedded: letters, digits and _ make its name')
-        if taken := settings.keys() & {"class", "uri", "warehouse"}:
-            raise ValueError(
-                f'catalog "{name}" of type embedded has its own "{min(taken)}": leave it out, or take another type'
-            )
+                local = self.master is None or self.master.startswith("local")
+                check_embedded(name, settings, self.warehouse, known=not self.remote and bool(self.warehouse or local))

@@ -1,4 +1,7 @@
-"""Where the tables of an output are: in folders of its warehouse, or in the catalog that its `conf` names."""
+"""Where the tables of an output are: in folders of its warehouse, or in the catalog that its `conf` names.
+
+A folder is one of this machine, or of an object store or HDFS (`s3a://bucket/path`).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os.path import normpath
 from pathlib import Path
+
+from merge_runner.location import scheme
 
 DIR = "spark.sql.warehouse.dir"
 IMPLEMENTATION = "spark.sql.catalogImplementation"
@@ -20,7 +25,7 @@ Fault = Callable[[str, str, str], None]
 
 @dataclass(frozen=True)
 class Warehouse:
-    """`folder` is a path, None where a catalog keeps the tables; `assumed`: neither the output nor its conf says it."""
+    """`folder` is a path or URI, None where a catalog keeps the tables; `assumed`: neither output nor conf says it."""
 
     folder: str | None
     assumed: bool = False
@@ -49,7 +54,7 @@ def warehouse(said: str | None, conf: Mapping[str, str], root: Path, fault: Faul
     if folder is None:
         hint = (
             f"name the catalog that keeps them ({IMPLEMENTATION}: hive with its metastore, or {SESSION_CATALOG}), "
-            "or write `warehouse: FOLDER` to have them on this machine"
+            f"or write `warehouse: {directory}` to have them known by their folders"
         )
         fault(DIR, f"{DIR} is {directory}, and no catalog would know its tables in the next run", hint)
         return Warehouse(None)
@@ -74,5 +79,7 @@ def local_path(directory: str) -> str | None:
 
 
 def _same(directory: str, folder: str, root: Path) -> bool:
+    if scheme(folder) is not None:
+        return directory.strip().rstrip("/") == folder.rstrip("/")
     path = local_path(directory)
     return path is not None and normpath(root / path) == normpath(root / folder)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from datetime import datetime, timezone
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from merge_runner.engine.context import NodeContext
@@ -140,7 +141,7 @@ def _context(
         on_statement=partial(write_run_text, run.prepared, node.unique_id),
         node=node.unique_id,
         filters=touched,
-        alone=run.warehouse is not None and not run.shares(node.unique_id),
+        alone=isinstance(run.warehouse, Path) and not run.shares(node.unique_id),
         batch=run.settings.batch(node),
         branch=run.settings.branch if plan.writes is not None else None,
     )
@@ -234,6 +235,7 @@ def _lock(run: RunContext, plan: NodePlan) -> AbstractContextManager[None]:
         waiting=lambda message: run.events.emit(NodeWaiting(node=plan.unique_id, message=message)),
         cancelled=run.stopping.is_set,
         shared=run.shares(plan.unique_id),
+        spark=run.driver.spark,
     )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
+from merge_runner.location import Location, location
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.results.events import Events
@@ -51,10 +51,10 @@ class RunContext:
     """Which nodes need not run; None: all run."""
 
     @property
-    def warehouse(self) -> Path | None:
+    def warehouse(self) -> Location | None:
         """The folder of the embedded tables; None where a catalog keeps them."""
         folder = self.prepared.files.profile.warehouse
-        return self.prepared.files.root / folder if folder is not None else None
+        return location(self.prepared.files.root, folder) if folder is not None else None
 
     def shares(self, unique_id: str) -> bool:
         """Whether others may write the node's table at the same time, other parts of it."""

@@ -17,6 +17,7 @@ from merge_runner.engine.table_format.commit_metadata import stamp, stamp_confs
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.graph.graph import ModelNode, Node
 from merge_runner.graph.naming import table_location
+from merge_runner.location import location
 from merge_runner.pages.runs.history import packed
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.relation import Relation
@@ -39,18 +40,18 @@ def audit(
     if not rows:
         return
     profile, root = prepared.files.profile, prepared.files.root
-    warehouse = root / profile.warehouse if profile.warehouse is not None else None
-    location = table_location(root, profile, table, None)
+    warehouse = location(root, profile.warehouse) if profile.warehouse is not None else None
+    place = table_location(root, profile, table, None)
 
     def lock() -> AbstractContextManager[None]:
         if warehouse is None:
             return nullcontext()
-        return writing(warehouse, table.name, lambda message: events.emit(Message(message)))
+        return writing(warehouse, table.name, lambda message: events.emit(Message(message)), spark=driver.spark)
 
     try:
         stamped = stamp_confs(stamp(invocation_id, "audit"))
         with driver.session(stamped) as session, driver.job_group(session, f"{invocation_id}/audit", "audit"):
-            drift = write_audit(session, Catalog(driver.table_format), table, location, rows, lock)
+            drift = write_audit(session, Catalog(driver.table_format), table, place, rows, lock)
     except Exception as error:
         if not from_engine(error) and not isinstance(error, OSError):
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from merge_runner.graph.graph import Node, run_config
 from merge_runner.plan.steps.inputs import AttachInputs, BatchInput, Input, OpenFeed, ViewInput
@@ -100,8 +101,8 @@ def reads_day(plan: NodePlan) -> bool:
 
 
 def view_reading(item: ViewInput) -> SourceReading | None:
-    """Return what a view reads, as its file in the warehouse has it; None where there is none."""
-    if item.definition is None:
+    """Return what a view reads, as its file on this machine has it; None where there is none."""
+    if not isinstance(item.definition, Path):
         return None
     try:
         return query_reading(item.definition.read_text(encoding="utf-8"))

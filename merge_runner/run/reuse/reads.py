@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import ViewInput
@@ -19,7 +20,7 @@ def stored_target(plan: NodePlan, prepared: Prepared) -> Stored | None:
         if isinstance(step, (CreateTarget, ReplaceTable, LoadSeed)):
             layout = step.layout
             return stored_table(layout.relation, layout.format, layout.location, prepared)
-        if isinstance(step, DefineView) and step.definition is not None:
+        if isinstance(step, DefineView) and isinstance(step.definition, Path):
             return Stored("text", str(step.definition.absolute()))
     return None
 

@@ -23,6 +23,7 @@ from merge_runner.engine.table_format.registry import table_format
 from merge_runner.engine.table_format.stored_metadata import StoredMetadata
 from merge_runner.engine.table_format.stored_version import Partition, StoredVersion
 from merge_runner.formats.registry import table_format_of
+from merge_runner.location import Location
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import FileInput, Input, TableInput, ViewInput
 from merge_runner.project.schema.profile import EMBEDDED_FORMAT
@@ -112,15 +113,15 @@ def stored_input(item: Input, prepared: Prepared) -> Stored | None:
     if isinstance(item, TableInput):
         return stored_table(item.relation, item.format, item.location, prepared)
     if isinstance(item, ViewInput):
-        return Stored("text", str(item.definition.absolute())) if item.definition is not None else None
+        return Stored("text", str(item.definition.absolute())) if isinstance(item.definition, Path) else None
     if isinstance(item, FileInput) and "://" not in item.path:
         return Stored("contents" if item.checksum else "files", item.path)
     return None
 
 
-def stored_table(relation: Relation, format: str, location: Path | None, prepared: Prepared) -> Stored | None:
+def stored_table(relation: Relation, format: str, location: Location | None, prepared: Prepared) -> Stored | None:
     """Return the same of a table; `location` is its folder where no catalog keeps it."""
-    if location is not None:
+    if isinstance(location, Path):
         return Stored("folder", json.dumps([format, str(location.absolute())]))
     profile, catalog = prepared.files.profile, relation.catalog
     if catalog is None or catalog not in profile.embedded_catalogs or relation.schema is None:

@@ -1,0 +1,144 @@
+"""Files of the warehouse, on a local disk or by Hadoop's file systems: what is asked of them, and few requests for it.
+
+A request to an object store takes 20 to 100 ms. So a folder of tables is listed once (`Folders`), and a table that is
+in the list is taken to be there.
+"""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.atomic import write_atomic
+from merge_runner.engine.spark.errors import EngineError, engine_errors
+from merge_runner.engine.spark.jvm_util import java_class
+from merge_runner.location import Location, Uri
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_PATH = "org.apache.hadoop.fs.Path"
+_LOG = "_delta_log"
+_MISSING = "FileNotFoundException"
+IF_ABSENT = "fs.option.create.conditional.overwrite"
+"""The option of s3a's `createFile` (Hadoop 3.4.2) by which the store itself refuses to overwrite."""
+
+
+def has_table(session: SparkSession, location: Uri) -> bool:
+    """Return whether a folder has a Delta table: a log with a commit or a checkpoint of one. Raises EngineError."""
+    return any(name[:1].isdigit() for name in names(session, location / _LOG))
+
+
+def names(session: SparkSession, folder: Uri) -> list[str]:
+    """Return the names in a folder, none where there is no such folder. Raises EngineError."""
+    try:
+        with engine_errors():
+            files, path = _of(session, folder)
+            return [str(status.getPath().getName()) for status in files.listStatus(path)]
+    except EngineError as error:
+        if error.code != _MISSING:
+            raise
+        return []
+
+
+def read_text(session: SparkSession, place: Location) -> str | None:
+    """Return the text of a file in UTF-8; None where there is none. Raises EngineError."""
+    if isinstance(place, Path):
+        return place.read_text(encoding="utf-8") if place.exists() else None
+    try:
+        with engine_errors():
+            files, path = _of(session, place)
+            stream = files.open(path)
+            try:
+                return str(java_class(session, "org.apache.commons.io.IOUtils").toString(stream, "UTF-8"))
+            finally:
+                stream.close()
+    except EngineError as error:
+        if error.code != _MISSING:
+            raise
+        return None
+
+
+def write_text(session: SparkSession, place: Location, text: str) -> None:
+    """Replace a file as a whole. Raises EngineError, OSError."""
+    if isinstance(place, Path):
+        write_atomic(place, text)
+        return
+    with engine_errors():
+        files, path = _of(session, place)
+        _write(files.create(path, True), text)
+
+
+def create(session: SparkSession, place: Uri, text: str) -> bool:
+    """Write a file where there is none; False where there is one: of concurrent calls, one gets True.
+
+    `text` is one that no other call writes: a request whose answer was lost is sent again by the client, which then
+    finds its own file. Raises EngineError.
+    """
+    try:
+        with engine_errors():
+            files, path = _of(session, place)
+            builder = files.createFile(path).recursive()
+            builder = builder.must(IF_ABSENT, "true") if place.scheme == "s3a" else builder.overwrite(False)
+            _write(builder.build(), text)
+    except EngineError:
+        found = read_text(session, place)
+        if found is None:
+            raise
+        return found == text
+    return True
+
+
+def rename(session: SparkSession, place: Uri, to: Uri) -> None:
+    """Move a file. Raises EngineError."""
+    with engine_errors():
+        files, path = _of(session, place)
+        if not files.rename(path, java_class(session, _PATH)(to.text)):
+            raise OSError(errno.EIO, "it was not renamed", place.text)
+
+
+def delete(session: SparkSession, place: Uri) -> None:
+    """Remove a file, or a folder that is empty. Raises EngineError."""
+    with engine_errors():
+        files, path = _of(session, place)
+        files.delete(path, False)
+
+
+def remove_empty_log(session: SparkSession, location: Location) -> None:
+    """Remove the log of a table that has no commit: a process that was killed leaves it, and CREATE stops there."""
+    if isinstance(location, Path):
+        shutil.rmtree(location / _LOG, ignore_errors=True)
+        return
+    with suppress(Exception):  # where it holds a commit by now, it stays: a folder with files is not removed
+        delete(session, location / _LOG)
+
+
+class Folders:
+    """The names in folders of an object store, each listed once. Safe for many threads."""
+
+    def __init__(self) -> None:
+        self._listed: dict[Uri, frozenset[str]] = {}
+        self._guard = threading.Lock()
+
+    def may_have(self, session: SparkSession, place: Uri) -> bool:
+        """Return whether something has that name, as it was when its folder was first listed. Raises EngineError."""
+        with self._guard:
+            if place.parent not in self._listed:
+                self._listed[place.parent] = frozenset(names(session, place.parent))
+            return place.name in self._listed[place.parent]
+
+
+def _of(session: SparkSession, place: Uri) -> tuple[Any, Any]:
+    path = java_class(session, _PATH)(place.text)
+    return path.getFileSystem(session.sparkContext._jsc.hadoopConfiguration()), path
+
+
+def _write(out: Any, text: str) -> None:
+    try:
+        out.write(text.encode())
+    finally:
+        out.close()

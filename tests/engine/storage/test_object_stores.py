@@ -1,0 +1,98 @@
+"""Confs and jars of object stores, and the log store that keeps two commits to S3 apart."""
+
+import hashlib
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from merge_runner.engine.spark.confs import jar_groups, spark_confs
+from merge_runner.engine.spark.jars import pinned
+from merge_runner.engine.spark.storage.object_stores import LOG_STORE, store_confs
+from merge_runner.errors import ProblemsError
+from merge_runner.formats.lines import LINES
+from merge_runner.project.schema.profile import Profile
+from merge_runner.project.schema.storage import Storage
+
+ROOT = Path("/srv/shop")
+S3A = "spark.hadoop.fs.s3a"
+
+
+def profile(**given):
+    return Profile("shop", "prod", "shop", **{"warehouse": "s3a://bucket/lake", **given})
+
+
+@pytest.mark.parametrize(
+    ("given", "groups"),
+    [
+        ({}, ("delta", "s3", "log-store")),
+        ({"warehouse": "warehouse"}, ("delta",)),
+        ({"warehouse": "hdfs://host/lake"}, ("delta",)),
+        (
+            {"warehouse": None, "catalogs": {"ice": {"type": "jdbc", "warehouse": "s3a://b/ice"}}},
+            ("delta", "iceberg", "s3", "log-store"),
+        ),
+        ({"warehouse": None, "conf": {"spark.sql.warehouse.dir": "s3a://b/l"}}, ("delta", "s3", "log-store")),
+        ({"catalogs": {"ice": {"type": "rest", "warehouse": "s3a://b/ice"}}}, ("delta", "iceberg", "s3", "log-store")),
+    ],
+)
+def test_the_jars_of_a_profile_are_those_of_its_stores(given, groups):
+    assert jar_groups(profile(**given)) == groups
+
+
+def test_a_warehouse_in_s3_has_its_confs():
+    storage = Storage("http://127.0.0.1:9000", path_style=True, region="eu-central-1")
+    confs = spark_confs(profile(storage=storage), ROOT, [])
+    assert confs["spark.sql.warehouse.dir"] == "s3a://bucket/lake"
+    assert confs["spark.sql.catalogImplementation"] == "in-memory"
+    assert confs["spark.delta.logStore.s3a.impl"] == LOG_STORE
+    assert {key: value for key, value in confs.items() if key.startswith(S3A) and "credentials" not in key} == {
+        f"{S3A}.endpoint": "http://127.0.0.1:9000",
+        f"{S3A}.connection.ssl.enabled": "false",
+        f"{S3A}.path.style.access": "true",
+        f"{S3A}.endpoint.region": "eu-central-1",
+    }
+
+
+def test_the_profile_s_own_confs_count_more():
+    own = {"spark.delta.logStore.s3a.impl": "io.delta.storage.S3DynamoDBLogStore", f"{S3A}.endpoint": "https://other"}
+    confs = spark_confs(profile(storage=Storage("https://one"), conf=own), ROOT, [])
+    assert own.items() <= confs.items()
+
+
+def test_a_folder_of_this_machine_has_no_such_confs():
+    assert store_confs(profile(warehouse="warehouse")) == {}
+
+
+def test_s3_needs_a_line_of_spark_whose_hadoop_has_conditional_writes():
+    assert len(pinned(["s3"], LINES["4.1"])) == 34
+    assert len(pinned(["s3"], LINES["4.2"])) == 36
+    for line in ("3.5", "4.0"):
+        with pytest.raises(ProblemsError, match=f"s3 has no build for Spark {line}: it runs on Spark 4.1 or 4.2"):
+            pinned(["s3"], LINES[line])
+
+
+FOLDER = Path(__file__).parents[3] / "merge_runner/engine/spark/storage"
+
+
+def test_the_log_store_is_compiled_from_the_source_that_is_here():
+    """The jar holds the hash of its source: `python -m tests.engine.storage.build_log_store` makes both."""
+    with zipfile.ZipFile(FOLDER / "merge-runner-log-store.jar") as jar:
+        assert (
+            jar.read("SOURCE.sha256").decode()
+            == hashlib.sha256((FOLDER / "S3ConditionalLogStore.java").read_bytes()).hexdigest()
+        )
+        assert jar.read("mergerunner/S3ConditionalLogStore.class")[:4] == b"\xca\xfe\xba\xbe"
+
+
+@pytest.mark.slow
+def test_compiling_the_source_gives_the_same_class(tmp_path):
+    from tests.engine.storage.build_log_store import compiled
+
+    try:
+        classes = compiled(tmp_path)
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        pytest.skip("no compiler of Java 17 is here")
+    with zipfile.ZipFile(FOLDER / "merge-runner-log-store.jar") as jar:
+        assert classes == jar.read("mergerunner/S3ConditionalLogStore.class")
