@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from merge_runner.api.conversion import import_dbt as import_dbt
     from merge_runner.api.conversion import import_merges as import_merges
     from merge_runner.api.lint import lint_paths as lint_paths
     from merge_runner.api.project import Project as Project
@@ -28,6 +29,7 @@ _MODULES = {
     "clean": "api.set_up",
     "debug": "api.set_up",
     "fetch_jars": "api.set_up",
+    "import_dbt": "api.conversion",
     "import_merges": "api.conversion",
     "lint_paths": "api.lint",
     "make_archive": "api.set_up",

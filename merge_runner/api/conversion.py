@@ -1,8 +1,9 @@
-"""Import MERGEs of scripts, notebooks and code as the models of a project; write out those that macros write."""
+"""Import MERGEs of scripts, notebooks and code, or a dbt project, as a project; write out what macros write."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.graph import named_model
 
 if TYPE_CHECKING:
+    from merge_runner.conversion.dbt.conversion import ImportedModel
+    from merge_runner.conversion.dbt.todo import Todo
     from merge_runner.conversion.project_files import Decision
     from merge_runner.plan.load.project_context import Prepared
 
@@ -28,6 +31,37 @@ class Imported:
     left_out: tuple[Problem, ...]
 
 
+@dataclass(frozen=True)
+class ImportedDbt:
+    """What an import from dbt has written: all `files`, the `models` among them, and what is left to decide."""
+
+    models: tuple[ImportedModel, ...]
+    files: tuple[Path, ...]
+    todos: tuple[Todo, ...]
+
+
+def import_dbt(path: str | Path, to: str | Path, *, env: Mapping[str, str] | None = None) -> ImportedDbt:
+    """Write a project into the folder `to` that does what the dbt project in the folder `path` does; needs no Spark.
+
+    Its incremental models and snapshots become MERGEs; what has no counterpart is left out, and is in the report
+    (import_report.md, import_report.json) with its place. dbt's manifest is read where there is one. Raises
+    ProblemsError, and writes nothing, where `path` is no dbt project, cannot be read, or a file to be written is there
+    already.
+    """
+    from merge_runner.conversion.dbt.checked import converted
+    from merge_runner.conversion.dbt.project import read_dbt_folder
+    from merge_runner.conversion.dbt.report import JSON, MARKDOWN, as_json, markdown
+
+    folder = Path(to)
+    env = os.environ if env is None else env
+    project = read_dbt_folder(Path(path), env, Path(env["HOME"]) if "HOME" in env else None)
+    files = converted(project, project.name, env).files
+    contents: dict[str, str | bytes] = {**files.texts, MARKDOWN: markdown(files), JSON: as_json(files)}
+    contents |= {name: file.read_bytes() for name, file in files.copies.items()}
+    _write_new(folder, contents)
+    return ImportedDbt(tuple(files.models), tuple(folder / name for name in contents), tuple(files.todos))
+
+
 def import_merges(paths: str | Path | Sequence[str | Path], to: str | Path) -> Imported:
     """Write a model for each MERGE of files and folders into the project folder `to`; needs no Spark.
 
@@ -35,7 +69,6 @@ def import_merges(paths: str | Path | Sequence[str | Path], to: str | Path) -> I
     folder without pyproject.toml gets one, and a profile. Raises ProblemsError, and writes nothing, where a path does
     not exist, no MERGE can be read, or a file to be written is there already.
     """
-    from merge_runner.atomic import write_atomic
     from merge_runner.conversion.found_merge import find_merges
     from merge_runner.conversion.project_files import project_files, report
     from merge_runner.lint.sources.sql_files import plain_files
@@ -49,17 +82,23 @@ def import_merges(paths: str | Path | Sequence[str | Path], to: str | Path) -> I
         raise ProblemsError(left_out or [Problem("no-merge", "there is no MERGE in these paths", hint=hint)])
     made = project_files(merges, folder, is_project=(folder / PYPROJECT).is_file())
     texts = {**made.texts, REPORT: report(made, left_out)}
+    _write_new(folder, texts)
+    models = tuple(folder / path for path in made.models)
+    return Imported(models, tuple(folder / path for path in texts), tuple(made.decisions), tuple(left_out))
+
+
+def _write_new(folder: Path, contents: Mapping[str, str | bytes]) -> None:
+    """Write files by their paths in a folder. Raises ProblemsError, and writes nothing, where one is there already."""
+    from merge_runner.atomic import write_atomic
+
     problems = Problems()
-    for path in texts:
+    for path in contents:
         if (folder / path).exists():
             hint = "nothing was written: name another folder with --to, or move the file"
             problems.add("file-exists", f"{folder / path} is there already", hint=hint)
     problems.check()
-    for path, text in texts.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(folder / path, text)
-    models = tuple(folder / path for path in made.models)
-    return Imported(models, tuple(folder / path for path in texts), tuple(made.decisions), tuple(left_out))
+    for path, content in contents.items():
+        write_atomic(folder / path, content)
 
 
 def eject_model(prepared: Prepared, name: str) -> Path:

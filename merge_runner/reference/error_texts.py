@@ -21,8 +21,12 @@ _FILES = {
     ),
     "no-such-file": Meaning("A path of the command line does not exist.", "Correct the path."),
     "no-merge": Meaning("`import` found no MERGE in its paths.", "Name files with MERGEs, or folders of them."),
+    "no-dbt-project": Meaning(
+        "`import dbt` found no dbt_project.yml with a name in the folder.", "Name the folder of a dbt project."
+    ),
     "not-imported": Meaning(
-        "A MERGE cannot be read, so `import` makes no model of it.", "Correct it, or write its model by hand."
+        "`import` makes no model of a MERGE that cannot be read, or of a model of dbt that is no MERGE.",
+        "Correct it, or write its model by hand.",
     ),
     "no-such-folder": Meaning(
         "A folder of `model-paths`, `macro-paths`, `test-paths` or `seed-paths` does not exist.", "Create or remove it."
@@ -57,7 +61,8 @@ _FILES = {
     ),
     "folder-not-empty": Meaning("`init` got a folder that already has files.", "Name a new or an empty folder."),
     "file-exists": Meaning(
-        "`test --generate` found the file that it would write.", "Extend the file by hand, or move it away."
+        "`test --generate` or `import` found a file that it would write.",
+        "Extend the file by hand, move it away, or name another folder.",
     ),
     "file-system": Meaning(
         "The operating system refused to read or write a file: full disk, no permission, too many open files.",

@@ -50,3 +50,22 @@ def test_mistakes(call, tmp_path, arguments, message):
     assert process.returncode == 2
     assert message in process.stderr
     assert not (tmp_path / "shop").exists()
+
+
+def test_a_dbt_project(call, tmp_path):
+    write(
+        tmp_path,
+        {
+            "dbt/dbt_project.yml": "name: shop",
+            "dbt/models/a.sql": "{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id') }} select 1 as id",
+            "dbt/models/b.py": "def model(dbt, session): ...",
+        },
+    )
+    process = call("import", "dbt", "dbt", "--to", "new")
+    assert process.returncode == 0
+    assert "new/models/a.sql" in process.stdout.splitlines()
+    assert "models/b.py:1:1: warning: a Python model is not imported" in process.stderr
+    assert "1 model written, 1 left out" in process.stderr
+    assert call("import", "dbt", "dbt", "--to", "new").returncode == 2
+    assert call("import", "dbt", "dbt", "--to", "other", "--warn-error").returncode == 1
+    assert call("import", "dbt", "new", "--to", "third").returncode == 2

@@ -11,6 +11,8 @@ from merge_runner.cli.command import command as make
 from merge_runner.options.declaration import argument, option
 from merge_runner.options.output import OutputOptions
 
+_DBT = "dbt"
+
 
 @dataclass(frozen=True)
 class Options(OutputOptions):
@@ -26,16 +28,25 @@ def command(options: Options) -> int:
 
     Sources are declared, with the layouts that CREATE and ALTER TABLE in PATHS describe. IMPORT.md lists what is left
     to decide. No existing file is changed.
-    """
-    from merge_runner.api import import_merges
-    from merge_runner.cli.display.messages import counted, say
-    from merge_runner.cli.display.problems import show_warnings
 
+    `import dbt DIR` writes a project that does what the dbt project in DIR does: its incremental models and snapshots
+    become MERGEs. import_report.md lists what is left to decide.
+    """
     if not options.paths:
         raise click.UsageError("name the files or folders with MERGEs: `merge-runner import jobs/ --to shop`.")
     if options.to is None:
         raise click.UsageError("name the folder of the project with --to DIR.")
-    imported = import_merges(options.paths, options.to)
+    if len(options.paths) == 2 and str(options.paths[0]) == _DBT:
+        return _import_dbt(options, options.paths[1], options.to)
+    return _import_merges(options, options.to)
+
+
+def _import_merges(options: Options, to: Path) -> int:
+    from merge_runner.api import import_merges
+    from merge_runner.cli.display.messages import counted, say
+    from merge_runner.cli.display.problems import show_warnings
+
+    imported = import_merges(options.paths, to)
     for file in imported.files:
         click.echo(file)
     show_warnings(imported.left_out, as_errors=options.warn_error)
@@ -44,5 +55,28 @@ def command(options: Options) -> int:
             say(f"{decision.place}: {decision.model}: {decision.text}")
         written = counted(len(imported.models), "model")
         left = counted(len(imported.decisions), "decision")
-        say(f"\n{written} written, {left} left to make (IMPORT.md); next: cd {options.to} && merge-runner lint")
+        say(f"\n{written} written, {left} left to make (IMPORT.md); next: cd {to} && merge-runner lint")
+    return 0
+
+
+def _import_dbt(options: Options, path: Path, to: Path) -> int:
+    from merge_runner.api import import_dbt
+    from merge_runner.cli.display.messages import counted, say
+    from merge_runner.cli.display.problems import show_warnings
+    from merge_runner.errors import Problem
+
+    imported = import_dbt(path, to)
+    for file in imported.files:
+        click.echo(file)
+    left_out = [todo for todo in imported.todos if todo.kind == "left-out"]
+    show_warnings(
+        [Problem("not-imported", todo.message, todo.place, todo.hint) for todo in left_out],
+        as_errors=options.warn_error,
+    )
+    if not options.quiet:
+        written, decide = counted(len(imported.models), "model"), len(imported.todos) - len(left_out)
+        say(
+            f"\n{written} written, {len(left_out)} left out, {counted(decide, 'decision')} left to make "
+            f"(import_report.md); next: cd {to} && merge-runner lint"
+        )
     return 0

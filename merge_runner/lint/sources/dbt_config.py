@@ -11,9 +11,9 @@ from functools import cached_property
 from merge_runner.project.syntax.yaml_tree import YamlTree
 from merge_runner.text import Place, SourceText, Span
 
-_CONFIG = re.compile(r"\{\{-?\s*(config\s*\()")
-_JINJA_END = re.compile(r"\s*-?\}\}")
-_STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+CONFIG = re.compile(r"\{\{-?\s*(config\s*\()")
+JINJA_END = re.compile(r"\s*-?\}\}")
+STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 _MODELS = ("models", "snapshots", "seeds")
 
 
@@ -106,9 +106,9 @@ class DbtConfig:
 def without_config(text: str) -> str:
     """Return a template without its `{{ config(…) }}`, which dbt renders to nothing."""
     pieces, at = [], 0
-    for found in _CONFIG.finditer(text):
-        close = _closing(text, found.end())
-        end = _JINJA_END.match(text, close) if close is not None else None
+    for found in CONFIG.finditer(text):
+        close = closing(text, found.end())
+        end = JINJA_END.match(text, close) if close is not None else None
         if end is not None and found.start() >= at:
             pieces.append(text[at : found.start()])
             at = end.end()
@@ -125,20 +125,20 @@ def _narrowed(source: SourceText, span: Span, text: str | None) -> Located:
 
 
 def _calls(text: str) -> Iterator[_Call]:
-    for found in _CONFIG.finditer(text):
-        close = _closing(text, found.end())
+    for found in CONFIG.finditer(text):
+        close = closing(text, found.end())
         if close is None:
             continue
-        after = _JINJA_END.match(text, close)
+        after = JINJA_END.match(text, close)
         name = Span(found.start(1), found.end(1) - 1)
         yield _Call(name, after.end() if after else close, _arguments(text, Span(found.start(1), close)))
 
 
-def _closing(text: str, at: int) -> int | None:
-    """The offset after the parenthesis that closes the one before `at`."""
+def closing(text: str, at: int) -> int | None:
+    """Return the offset after the parenthesis that closes the one before `at`."""
     depth = 1
     while at < len(text):
-        if (string := _STRING.match(text, at)) is not None:
+        if (string := STRING.match(text, at)) is not None:
             at = string.end()
             continue
         depth += {"(": 1, ")": -1}.get(text[at], 0)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from merge_runner.lint.sources.dbt_manifest import DbtNode
 
 _FORMATS = ("delta", "iceberg", "hudi")
-_DECIDING = frozenset(
+DECIDING = frozenset(
     {
         *(
             "get_merge_sql",
@@ -58,7 +58,7 @@ def next_merge(
         return Unknown("not a SQL model")
     if config.get("file_format") not in _FORMATS:
         return Unknown("dbt-spark merges into delta, iceberg and hudi")
-    if found := sorted(_DECIDING & overriding):
+    if found := sorted(DECIDING & overriding):
         return Unknown(f"the project overrides {found[0]}")
     if not _texts(predicates):
         return Unknown("incremental_predicates must be a list of strings")

@@ -1,0 +1,1 @@
+"""A merge-runner project out of a dbt project."""

@@ -1,0 +1,122 @@
+"""The conversion until its result can be loaded: what does not work is left out, one thing after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from merge_runner.conversion.dbt.conversion import Conversion, Files
+from merge_runner.conversion.dbt.project import DbtFolder
+from merge_runner.conversion.dbt.settings_files import BASELINE
+from merge_runner.conversion.dbt.todo import Todo
+from merge_runner.errors import Problem, Problems, ProblemsError
+from merge_runner.graph.graph import ModelNode, named_model
+from merge_runner.lint.finding import Finding
+from merge_runner.lint.run.lint_project import lint_project
+from merge_runner.lint.suppress.baseline import Baseline
+from merge_runner.plan.layout.layouts import Layouts
+from merge_runner.plan.load.flags import Flags
+from merge_runner.plan.load.project_context import Prepared, prepare
+from merge_runner.plan.load.query import check_queries, query
+from merge_runner.plan.model_tests.unit_tests import check_unit_tests
+from merge_runner.pruning.query.read_using import source_facts
+
+_NO_MERGE = frozenset({"C010", "J001"})
+"""Rules whose findings say that a model cannot run at all."""
+
+
+@dataclass(frozen=True)
+class Converted:
+    """The files of a project that can be loaded, and what lint reports of it."""
+
+    files: Files
+    findings: tuple[Finding, ...] = ()
+
+
+def converted(project: DbtFolder, name: str, env: Mapping[str, str]) -> Converted:
+    """Return the files of the project `name`. Raises ProblemsError with what no conversion can leave out."""
+    conversion = Conversion(project, name)
+    with TemporaryDirectory(prefix="merge-runner-import-") as folder:
+        while True:
+            made = conversion.files()
+            root = Path(folder) / "project"
+            write(made, root)
+            try:
+                prepared = prepare(root, Flags(), env)
+                _check(prepared)
+            except ProblemsError as error:
+                if not _leave_out(conversion, error.problems, made):
+                    raise
+                continue
+            if unknown := conversion.asked - conversion.columns.keys() - conversion.left_out.keys():
+                conversion.columns |= {model: _query_columns(prepared, model) for model in unknown}
+                continue
+            findings = lint_project(prepared, prepared.graph.nodes, layouts=Layouts.load(prepared)).findings
+            broken = (each for each in findings if each.code in _NO_MERGE)
+            problems = [Problem(each.code, each.message, each.place, each.hint) for each in broken]
+            if not _leave_out(conversion, problems, made):
+                break
+    errors = [each for each in findings if each.severity == "error"]
+    files = conversion.files(has_findings=bool(errors))
+    if errors:
+        files.texts[BASELINE] = Baseline.of(errors).text
+    files.todos += [_of_finding(each) for each in findings]
+    return Converted(files, tuple(findings))
+
+
+def write(files: Files, root: Path) -> None:
+    """Write a project for a look at it; what is copied is linked."""
+    import shutil
+
+    shutil.rmtree(root, ignore_errors=True)
+    for path, text in files.texts.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+    for path, file in files.copies.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).symlink_to(file.absolute())
+
+
+def _check(prepared: Prepared) -> None:
+    """Check what `merge-runner parse` does, and that each model renders to a MERGE or a query, in a first run as well.
+
+    Raises ProblemsError.
+    """
+    problems = Problems()
+    for check in (
+        prepared.templates.check,
+        lambda: check_queries(prepared.graph),
+        lambda: check_unit_tests(prepared),
+    ):
+        with problems.collecting():
+            check()
+    for each in (prepared, prepared.first_run):
+        for unique_id, node in each.graph.nodes.items():
+            with problems.collecting():
+                if node.materialized == "merge":
+                    each.compiler.merge(unique_id)
+                elif isinstance(node, ModelNode):
+                    query(each.compiler.rendered(unique_id))
+    problems.check()
+
+
+def _leave_out(conversion: Conversion, problems: Iterable[Problem], made: Files) -> bool:
+    """Leave out what problems are about, all that can be; return whether anything is left out now that was not."""
+    left_out = [conversion.leave_out(problem, made) for problem in problems]
+    return any(left_out)
+
+
+def _query_columns(prepared: Prepared, model: str) -> tuple[str, ...] | None:
+    """The columns of the query in the MERGE of a model, None where they are not all known."""
+    first = prepared.first_run
+    statement = first.compiler.merge(named_model(first.graph, model).unique_id)
+    facts = source_facts(statement, Layouts.load(first).lookup)
+    return tuple(column.name for column in facts.known) if facts.names_known else None
+
+
+def _of_finding(finding: Finding) -> Todo:
+    hidden = ", in the baseline" if finding.severity == "error" else ""
+    message = f"{finding.severity}[{finding.code}]{hidden}: {finding.message}"
+    return Todo("finding", message, None, finding.hint, finding.place)

@@ -1,0 +1,312 @@
+"""The files of a merge-runner project out of those of a dbt project; what cannot be one of them becomes a source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import yaml
+
+from merge_runner.conversion.dbt.config_call import Value
+from merge_runner.conversion.dbt.config_keys import Translated, dbt_key, translated
+from merge_runner.conversion.dbt.merge_model import Merge, merge_of, strategy_of
+from merge_runner.conversion.dbt.model_text import config_call, head_and_query
+from merge_runner.conversion.dbt.project import DbtFolder, DbtModelFile
+from merge_runner.conversion.dbt.property_file import Described, PropertyFile
+from merge_runner.conversion.dbt.references import SOURCE, with_sources
+from merge_runner.conversion.dbt.settings_files import profiles, pyproject
+from merge_runner.conversion.dbt.snapshot_model import snapshot_merge
+from merge_runner.conversion.dbt.todo import LeftOutError, Todo, in_file
+from merge_runner.errors import Problem, Problems
+from merge_runner.lint.sources.dbt_merge import DECIDING
+from merge_runner.project.load.load import PYPROJECT
+from merge_runner.project.schema.profile import FILE as PROFILES
+from merge_runner.project.schema.selectors import FILE as SELECTORS
+from merge_runner.project.syntax.read_text import read_text
+from merge_runner.template.static.macro_definitions import macro_definitions
+from merge_runner.text import Place, SourceText
+
+_MATERIALIZATION = re.compile(r"\{%-?\s*materialization\s+(\w+).*?endmaterialization\s*-?%\}\n?", re.DOTALL)
+_BUILT = ("table", "view", "ephemeral")
+NOT_YET_KNOWN = "dbt_unknown_column"
+"""In the place of the columns of a query that are known only when the project can be loaded."""
+
+
+@dataclass(frozen=True)
+class ImportedModel:
+    """A model of the new project: its `path`, where it comes from, and what it was in dbt."""
+
+    name: str
+    path: str
+    place: Place
+    dbt: str
+    materialized: str
+
+    def as_json(self) -> dict[str, Any]:
+        """The entry of the report."""
+        return {
+            "name": self.name,
+            "path": self.path,
+            "from": str(self.place.path),
+            "dbt": self.dbt,
+            "materialized": self.materialized,
+        }
+
+
+@dataclass
+class Files:
+    """A project as it will be: texts and copies by path, what was imported, and what is left to decide."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    copies: dict[str, Path] = field(default_factory=dict)
+    models: list[ImportedModel] = field(default_factory=list)
+    todos: list[Todo] = field(default_factory=list)
+
+
+class Conversion:
+    """Makes the files of the project `name`. What turns out not to work is left out, and the files are made again."""
+
+    def __init__(self, project: DbtFolder, name: str) -> None:
+        self.project = project
+        self.name = name
+        self.left_out: dict[str, Todo] = {}
+        """Models by name, and why they are not imported."""
+        self.left_out_files: dict[str, Todo] = {}
+        self.columns: dict[str, tuple[str, ...] | None] = {}
+        """The columns of the queries of models, once they have been looked up."""
+        self.asked: set[str] = set()
+        """The models whose columns the text of a MERGE needs."""
+        self.properties = [PropertyFile(tree, self._source_of, self._described) for tree in project.properties]
+        self._macros = {
+            macro.name
+            for path, file in project.copied.items()
+            if self._is_macro(path) and (source := read_text(file, path, Problems())) is not None
+            for macro in macro_definitions(source)
+        }
+        for source in project.python:
+            hint = "write the model in SQL"
+            todo = Todo("left-out", "a Python model is not imported", Place(source.path, 1, 1), hint)
+            self.left_out[PurePosixPath(source.path).stem] = todo
+
+    def files(self, *, has_findings: bool = False) -> Files:
+        """Return the files as far as is known now."""
+        made = Files()
+        for model in self.project.models:
+            if model.name not in self.left_out:
+                try:
+                    self._add_model(model, made)
+                except LeftOutError as error:
+                    self.left_out[model.name] = Todo("left-out", str(error), error.place, error.hint)
+        # Refs of what has been left out meanwhile are in texts that were made before.
+        made.texts = {path: with_sources(text, self._source_of) for path, text in made.texts.items()}
+        for path, file in self.project.copied.items():
+            self._add_copy(path, file, made)
+        for properties in self.properties:
+            text = properties.text()
+            made.todos += [*properties.todos, *properties.left_out.values()]
+            if text is not None:
+                made.texts[properties.path] = text
+        if self.left_out:
+            made.texts[self._free(made, f"{self.project.paths['model-paths'][0]}/dbt_source.yml")] = self._source()
+        if (self.project.root / SELECTORS).is_file():
+            made.copies[SELECTORS] = self.project.root / SELECTORS
+        made.texts[PYPROJECT] = pyproject(self.project, self.name, made.todos, has_findings=has_findings)
+        made.texts[PROFILES] = profiles(self.project, self.name, self._schema)
+        made.todos += self._of_connection()
+        made.todos += [*self.left_out.values(), *self.left_out_files.values()]
+        _with_comments(made)
+        return made
+
+    def columns_of(self, model: str) -> tuple[str, ...] | None:
+        """Return the columns of a model's query: unknown until `columns` has them."""
+        self.asked.add(model)
+        return self.columns.get(model, (NOT_YET_KNOWN,))
+
+    def leave_out(self, problem: Problem, made: Files) -> bool:
+        """Leave out what a problem of the files is about; return whether that is known."""
+        place = problem.place
+        if place is None:
+            return False
+        for path in (place.path, *(call.partition(":")[0] for call in problem.calls)):
+            model = next((model for model in self.project.models if self._path(model) == path), None)
+            if model is not None and model.name not in self.left_out:
+                at = _same_line(model.source, made.texts[path], place) if path == place.path else model.place
+                self.left_out[model.name] = Todo("left-out", problem.message, at, problem.hint)
+                return True
+        for properties in self.properties:
+            if properties.path == place.path and properties.leave_out(problem, made.texts.get(place.path, "")):
+                return True
+        if place.path in self.project.copied and place.path not in self.left_out_files:
+            self.left_out_files[place.path] = Todo("left-out", problem.message, place, problem.hint)
+            return True
+        return False
+
+    def _add_model(self, model: DbtModelFile, made: Files) -> None:
+        path = self._path(model)
+        if model.is_snapshot:
+            head, query = head_and_query(model)
+            merge = snapshot_merge(model, query, self.columns_of)
+            self._add_merge(model, head, merge, f"snapshot, {model.known('strategy')}", made)
+        elif model.known("materialized") == "incremental":
+            if found := sorted(DECIDING & self._macros):
+                hint = "write the MERGE as the macro has it"
+                raise LeftOutError(f"the project's macro {found[0]} decides what is merged", hint, model.place)
+            head, query = head_and_query(model)
+            strategy = strategy_of(model, self.project.connection.adapter)
+            merge = merge_of(model, query, self.project.connection.adapter, self.columns_of)
+            self._add_merge(model, head, merge, f"incremental, {strategy}", made)
+        elif (built := model.known("materialized") or "view") in _BUILT:
+            text, at = model.source.text, 0
+            pieces = []
+            for call in model.calls:
+                config = translated(call.values)
+                made.todos += _of_keys(model, path, config)
+                pieces += [text[at : call.span.start], config_call(config.values)]
+                at = call.span.end
+            made.texts[path] = "".join([*pieces, text[at:]])
+            made.models.append(ImportedModel(model.name, path, model.place, str(built), str(built)))
+        else:
+            hint = "Spark has none for Delta and Iceberg: write a table or a merge"
+            raise LeftOutError(f"{model.name} has the materialization {built}", hint, model.place_of("materialized"))
+
+    def _add_merge(self, model: DbtModelFile, head: str, merge: Merge, dbt: str, made: Files) -> None:
+        path = self._path(model)
+        # A snapshot has its whole config in its file: there is no folder of snapshots any more.
+        own = {key: value for call in model.calls for key, value in call.values.items()}
+        config = translated(model.config if model.is_snapshot else own)
+        values = {"materialized": Value.of("merge"), **config.values, **merge.config}
+        made.todos += _of_keys(model, path, config)
+        made.todos += [Todo("decide", text, place, None, in_file(path)) for text, place in merge.notes]
+        if schema := model.config.get("target_schema"):
+            values["schema"] = schema
+            message, hint = "dbt takes target_schema as it is", "override generate_schema_name"
+            made.todos.append(Todo("decide", message, model.place_of("target_schema"), hint, in_file(path)))
+        parts = [head, config_call(values)]
+        made.texts[path] = "\n".join([*filter(None, parts), "", merge.text])
+        made.models.append(ImportedModel(model.name, path, model.place, dbt, "merge"))
+
+    def _add_copy(self, path: str, file: Path, made: Files) -> None:
+        if path in self.left_out_files:
+            return
+        if file.suffix != ".sql":
+            made.copies[path] = file
+            return
+        source = read_text(file, path, Problems())
+        if source is None:
+            return
+        if self._is_macro(path):
+            source = self._without_materializations(source, made)
+        text = with_sources(source.text, self._source_of)
+        made.texts[path] = text
+
+    def _without_materializations(self, source: SourceText, made: Files) -> SourceText:
+        for found in _MATERIALIZATION.finditer(source.text):
+            message, hint = f"the materialization {found[1]} is left out", "a model is its own MERGE or query"
+            made.todos.append(Todo("left-out", message, source.place(found.start()), hint, in_file(source.path)))
+        return SourceText(source.path, _MATERIALIZATION.sub("", source.text))
+
+    def _is_macro(self, path: str) -> bool:
+        return path.endswith(".sql") and any(path.startswith(f"{each}/") for each in self.project.paths["macro-paths"])
+
+    def _path(self, model: DbtModelFile) -> str:
+        """The path of a model: that of its file; a snapshot has one of its own."""
+        source = PurePosixPath(model.source.path)
+        if not model.is_snapshot:
+            return str(source)
+        folders = self.project.paths["snapshot-paths"]
+        inside = next((each for each in folders if str(source).startswith(f"{each}/")), None)
+        return f"{source.parent if inside else folders[0]}/{model.name}.sql"
+
+    def _described(self, name: str) -> Described:
+        model = next((each for each in self.project.models if each.name == name), None)
+        if model is None:
+            return "types"
+        contract = model.config.get("contract", Value.of(None)).value
+        if isinstance(contract, Mapping) and contract.get("enforced") is True:
+            return "enforced"
+        return "names" if model.is_snapshot or model.materialized.value == "incremental" else "types"
+
+    def _source_of(self, name: str) -> str | None:
+        return name if name in self.left_out else None
+
+    @property
+    def _schema(self) -> str:
+        """The schema of the profile."""
+        return self.project.connection.schema or self.project.name
+
+    def _source(self) -> str:
+        """The declaration of the tables that dbt goes on to build."""
+        tables = [self._source_table(name) for name in sorted(self.left_out)]
+        source: dict[str, Any] = {"name": SOURCE, "schema": self._schema}
+        if self.project.connection.catalog:
+            source["catalog"] = self.project.connection.catalog
+        note = "# What dbt goes on to build: models that are not imported (import_report.md).\n"
+        return note + yaml.safe_dump({"version": 2, "sources": [{**source, "tables": tables}]}, sort_keys=False)
+
+    def _source_table(self, name: str) -> dict[str, Any]:
+        table: dict[str, Any] = {"name": name}
+        model = next((each for each in self.project.models if each.name == name), None)
+        if model is not None:
+            if (alias := model.config.get("alias")) is not None and isinstance(alias.value, str):
+                table["identifier"] = alias.value
+            if (schema := model.config.get("schema")) is not None and isinstance(schema.value, str):
+                table["schema"] = f"{self._schema}_{schema.value}"
+        return table
+
+    def _of_connection(self) -> list[Todo]:
+        connection = self.project.connection
+        found = []
+        if connection.adapter not in ("spark", "databricks", "fabricspark"):
+            named = f"dbt's adapter is {connection.adapter}" if connection.adapter else "dbt's adapter is not known"
+            hint = "the SQL of models is taken as it is; the MERGEs are those of dbt-spark"
+            found.append(Todo("decide", named, None, hint))
+        if connection.schema is None:
+            message = f"the schema of dbt's profile is not known: it is `{self._schema}` here"
+            found.append(Todo("decide", message, None, "write it as `schema` of the profile", in_file(PROFILES)))
+        hint = "name your Spark (`master` or `remote`) and catalog; models find the tables of dbt by schema and name"
+        message = "the profile is a Spark on this machine, with its tables in a folder"
+        found.append(Todo("decide", message, None, hint, in_file(PROFILES)))
+        return found
+
+    def _free(self, made: Files, path: str) -> str:
+        return path if path not in made.texts else path.replace(".yml", "_1.yml")
+
+
+def _of_keys(model: DbtModelFile, path: str, config: Translated) -> list[Todo]:
+    """What is left to decide about the config of a model."""
+    return [
+        Todo("decide", each.message, model.place_of(dbt_key(each.key)), each.hint, in_file(path))
+        for each in config.todos
+    ]
+
+
+def _with_comments(made: Files) -> None:
+    """Write each TODO of a file as a comment into its first lines."""
+    lines: dict[str, list[str]] = {}
+    todos = []
+    for todo in made.todos:
+        if todo.at is not None and todo.at.path in made.texts:
+            path = todo.at.path
+            text = " ".join(todo.text.split()).replace("#}", "# }")
+            written = lines.setdefault(path, [])
+            written.append(f"{{# TODO: {text} #}}" if path.endswith(".sql") else f"# TODO: {text}")
+            todos.append(replace(todo, at=Place(path, len(written), 1)))
+        else:
+            todos.append(replace(todo, at=None))
+    made.todos = todos
+    for path, comments in lines.items():
+        made.texts[path] = "\n".join([*comments, made.texts[path]])
+
+
+def _same_line(source: SourceText, text: str, place: Place) -> Place:
+    """The place in dbt's file of a place in the text that was made of it: where the same line is, else the first."""
+    written = SourceText("", text).line(place.line)
+    line = written.strip()
+    for number, other in enumerate(source.text.split("\n"), 1):
+        if line and other.strip() == line:
+            moved = len(other) - len(other.lstrip()) - (len(written) - len(written.lstrip()))
+            return Place(source.path, number, max(1, place.column + moved))
+    return Place(source.path, 1, 1)

@@ -1,0 +1,162 @@
+"""The MERGE that an incremental model of dbt becomes: what dbt-spark and dbt-databricks generate, as its author's text.
+
+The forms are those of dbt-spark 1.11 (incremental/strategies.sql) and dbt-databricks 1.12. Their first run is a CREATE
+TABLE AS: what restricts INSERT applies from the second run on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from merge_runner.conversion.dbt.config_call import Value
+from merge_runner.conversion.dbt.model_text import indented, renamed
+from merge_runner.conversion.dbt.project import DbtModelFile
+from merge_runner.conversion.dbt.todo import LeftOutError
+from merge_runner.relation import quote
+from merge_runner.text import Place
+
+Columns = Callable[[str], tuple[str, ...] | None]
+"""Gives the columns of a model's query, None where they are not all known."""
+
+_DEFAULT_STRATEGY = {"spark": "append", "fabricspark": "append"}
+"""The strategy of a model that sets none, by adapter; it is merge for all others."""
+_OVERWRITES = "`merge_patterns.snapshot_partition` replaces one partition by a MERGE (docs/guides/patterns.md)"
+_LEFT_OUT = {
+    "insert_overwrite": f"it replaces the partitions that its query returns: {_OVERWRITES}",
+    "microbatch": "it replaces one batch of time after the other: write a MERGE with a window in vars "
+    "(docs/guides/incremental-models.md)",
+    "replace_where": f"it replaces the rows of a condition: {_OVERWRITES}",
+    "delete+insert": "it deletes all rows of a key before it inserts: write a MERGE, which is the same where the key "
+    "is unique in the query",
+}
+
+
+@dataclass
+class Merge:
+    """The text of a MERGE, what it adds to the model's config, and what its author has to decide, each with a place."""
+
+    text: str
+    config: dict[str, Value] = field(default_factory=dict)
+    notes: list[tuple[str, Place]] = field(default_factory=list)
+
+
+def strategy_of(model: DbtModelFile, adapter: str | None) -> str:
+    """Return the strategy of an incremental model. Raises LeftOutError where only rendering shows it."""
+    given = model.known("incremental_strategy")
+    return given if isinstance(given, str) else _DEFAULT_STRATEGY.get(adapter or "spark", "merge")
+
+
+def merge_of(model: DbtModelFile, query: str, adapter: str | None, columns: Columns) -> Merge:
+    """Return the MERGE of an incremental model. Raises LeftOutError."""
+    strategy = strategy_of(model, adapter)
+    place = model.place_of("incremental_strategy", "materialized")
+    if strategy in ("append", "merge"):
+        return _Maker(model, adapter, columns).merge(query, appends=strategy == "append")
+    reason = _LEFT_OUT.get(strategy, "it is a strategy of the project itself")
+    raise LeftOutError(f"{model.name} has the strategy {strategy}, which is no MERGE", reason, place)
+
+
+class _Maker:
+    """Makes the MERGE of one model."""
+
+    def __init__(self, model: DbtModelFile, adapter: str | None, columns: Columns) -> None:
+        self.model = model
+        self.is_databricks = adapter == "databricks"
+        self.columns = columns
+        self.target = self._alias("target_alias", "t")
+        self.source = self._alias("source_alias", "s")
+        self.made = Merge("")
+
+    def merge(self, query: str, *, appends: bool) -> Merge:
+        keys = [] if appends else self.model.listed("unique_key")
+        change = self.model.known("on_schema_change")
+        evolves = change in ("append_new_columns", "sync_all_columns") or self._is_true("merge_with_schema_evolution")
+        lines = [
+            f"merge {'with schema evolution ' if evolves else ''}into {{{{ this }}}} as {self.target}",
+            f"using (\n{indented(query)}\n) as {self.source}",
+            f"    on {self._on(keys) if keys else 'false'}",
+            *(self._matched() if keys else ()),
+            *self._not_matched(),
+            *(self._by_source() if not appends else ()),
+        ]
+        self.made.text = "\n".join(lines) + "\n"
+        if change == "fail":
+            self.made.config["on_schema_change"] = Value.of("fail")
+            self._note("declare the columns with their types in YAML: a run compares them", "on_schema_change")
+        elif change == "sync_all_columns":
+            self._note("columns that the query no longer has stay in the table, with NULL", "on_schema_change")
+        if not keys:
+            self._note("each run appends the rows of its query, also when it is repeated: join on a key", "unique_key")
+        return self.made
+
+    def _on(self, keys: Sequence[str]) -> str:
+        predicates = self._predicates()
+        equal = "<=>" if self.is_databricks else "="
+        joined = [f"{self.source}.{key} {equal} {self.target}.{key}" for key in keys]
+        return "\n    and ".join([*predicates, *joined])
+
+    def _predicates(self) -> list[str]:
+        """The conditions that ON begins with, as dbt writes them; an expression is evaluated when the model renders."""
+        key = "predicates" if self.model.known("predicates") else "incremental_predicates"
+        written = self.model.config.get(key)
+        if written is None or written.value is None:
+            return []
+        if not written.is_known:
+            aliases = f"replace('DBT_INTERNAL_DEST', '{self.target}') | replace('DBT_INTERNAL_SOURCE', '{self.source}')"
+            return [f"{{{{ ({written.expression}) | join(' and ') | {aliases} }}}}"]
+        if isinstance(written.value, list | tuple) and all(isinstance(each, str) for each in written.value):
+            return [renamed(each, self.target, self.source) for each in written.value]
+        reason = f"{key} of {self.model.name} is no list of conditions"
+        raise LeftOutError(reason, "write it as a list of texts", self.model.place_of(key))
+
+    def _matched(self) -> list[str]:
+        if self._is_true("skip_matched_step"):
+            return []
+        condition = self._condition("matched_condition")
+        return [f"when matched{condition} then update set {self._assignments()}"]
+
+    def _assignments(self) -> str:
+        named, excluded = self.model.listed("merge_update_columns"), self.model.listed("merge_exclude_columns")
+        if excluded:
+            if named:
+                reason = f"{self.model.name} has merge_update_columns and merge_exclude_columns, which dbt refuses"
+                raise LeftOutError(reason, "keep one of them", self.model.place_of("merge_exclude_columns"))
+            known = self.columns(self.model.name)
+            if known is None:
+                reason = f"merge_exclude_columns of {self.model.name}: the columns of its query are not known"
+                hint = "name the columns in its SELECT, declare those of its sources, or write merge_update_columns"
+                raise LeftOutError(reason, hint, self.model.place_of("merge_exclude_columns"))
+            left_out = {name.casefold() for name in excluded}
+            named = [quote(name) for name in known if name.casefold() not in left_out]
+            note = "all columns but those of merge_exclude_columns: a new one is to be added"
+            self._note(note, "merge_exclude_columns")
+        return ", ".join(f"{name} = {self.source}.{name}" for name in named) if named else "*"
+
+    def _not_matched(self) -> list[str]:
+        condition = self._condition("not_matched_condition")
+        if self._is_true("skip_not_matched_step"):
+            return ["{% if not is_incremental() %}", "when not matched then insert *", "{% endif %}"]
+        guarded = f"{{% if is_incremental() %}}{condition}{{% endif %}}" if condition else ""
+        return [f"when not matched{guarded} then insert *"]
+
+    def _by_source(self) -> list[str]:
+        action = self.model.known("not_matched_by_source_action")
+        if not isinstance(action, str):
+            return []
+        condition = self._condition("not_matched_by_source_condition")
+        return [f"when not matched by source{condition} then {renamed(action, self.target, self.source)}"]
+
+    def _condition(self, key: str) -> str:
+        given = self.model.known(key)
+        return f" and ({renamed(given, self.target, self.source)})" if isinstance(given, str) else ""
+
+    def _alias(self, key: str, otherwise: str) -> str:
+        given = self.model.known(key)
+        return given if isinstance(given, str) else otherwise
+
+    def _is_true(self, key: str) -> bool:
+        return self.model.known(key) is True or str(self.model.known(key)).lower() == "true"
+
+    def _note(self, text: str, *keys: str) -> None:
+        self.made.notes.append((text, self.model.place_of(*keys)))

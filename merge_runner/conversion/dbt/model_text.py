@@ -1,0 +1,51 @@
+"""Texts of models: a config() call, and a template of dbt's in its place in a MERGE."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from merge_runner.conversion.dbt.config_call import Value
+from merge_runner.conversion.dbt.project import DbtModelFile
+
+_WIDTH = 120
+_HEAD = re.compile(r"(?:[ \t]*(?:--[^\n]*)?\n|\s*\{#.*?#\}[ \t]*\n)*", re.DOTALL)
+_INTERNAL = re.compile(r"\bDBT_INTERNAL_(DEST|SOURCE)\b", re.IGNORECASE)
+
+
+def config_call(values: Mapping[str, Value]) -> str:
+    """Return the call of config() with these values, on as many lines as it needs; empty for none."""
+    if not values:
+        return ""
+    items = [f"{key}={value.expression}" for key, value in values.items()]
+    line = f"{{{{ config({', '.join(items)}) }}}}"
+    if len(line) <= _WIDTH and "\n" not in line:
+        return line
+    return "{{ config(\n" + "".join(f"    {item},\n" for item in items) + ") }}"
+
+
+def head_and_query(model: DbtModelFile) -> tuple[str, str]:
+    """Return the comments that the model's template begins with, and the rest without config() and semicolon."""
+    text = model.body.of(model.source.text)
+    head = _HEAD.match(text)
+    first = min((call.span.start for call in model.calls), default=0)
+    cut = head.end() if head is not None and head.end() <= first else 0
+    pieces, at = [], cut
+    for call in model.calls:
+        pieces.append(text[at : call.span.start])
+        at = call.span.end
+    query = "".join([*pieces, text[at:]]).strip("\n").rstrip()
+    return text[:cut].strip("\n"), query.removesuffix(";").rstrip()
+
+
+def indented(text: str, by: int = 4) -> str:
+    """Return a text with its lines indented, unless one of them ends inside of a string or a comment."""
+    lines = text.split("\n")
+    if "/*" in text or any(line.count("'") % 2 or line.count('"') % 2 for line in lines):
+        return text
+    return "\n".join(f"{' ' * by}{line}" if line.strip() else "" for line in lines)
+
+
+def renamed(text: str, target: str, source: str) -> str:
+    """Return a condition with the aliases of the MERGE in the place of dbt's."""
+    return _INTERNAL.sub(lambda found: target if found[1].upper() == "DEST" else source, text)

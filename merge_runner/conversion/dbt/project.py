@@ -1,0 +1,307 @@
+"""The files of a dbt project: its settings, models and snapshots with their config, properties and all the rest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from merge_runner.conversion.dbt.config_call import ConfigCall, Value, config_calls
+from merge_runner.conversion.dbt.config_keys import dbt_key
+from merge_runner.conversion.dbt.todo import LeftOutError
+from merge_runner.errors import Problem, Problems, ProblemsError
+from merge_runner.lint.sources.dbt_project import MANIFEST, DbtProject, read_dbt_project
+from merge_runner.project.load.not_read import DBT_PROJECT
+from merge_runner.project.syntax.read_text import read_text
+from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
+from merge_runner.text import Place, SourceText, Span
+
+_SNAPSHOT = re.compile(r"\{%-?\s*snapshot\s+(\w+)\s*-?%\}(.*?)\{%-?\s*endsnapshot\s*-?%\}", re.DOTALL)
+_PATHS = {
+    "model-paths": ("models",),
+    "macro-paths": ("macros",),
+    "seed-paths": ("seeds",),
+    "test-paths": ("tests",),
+    "snapshot-paths": ("snapshots",),
+    "analysis-paths": ("analyses",),
+}
+_PROFILES = "profiles.yml"
+
+
+@dataclass(frozen=True)
+class DbtModelFile:
+    """A model or a snapshot: the file `source`, of which `body` is its own template, and its config of all layers.
+
+    `places` has where each key of `config` is written, `folder` are the folders between the model path and the file.
+    """
+
+    name: str
+    is_snapshot: bool
+    source: SourceText
+    body: Span
+    folder: tuple[str, ...]
+    calls: tuple[ConfigCall, ...]
+    config: Mapping[str, Value]
+    places: Mapping[str, Place]
+    defined_at: Place | None = None
+    """Where YAML defines it; None: it has a file of its own."""
+
+    @property
+    def materialized(self) -> Value:
+        """How dbt builds it."""
+        return self.config.get("materialized", Value.of("view"))
+
+    @property
+    def place(self) -> Place:
+        """Where it begins."""
+        return self.defined_at or self.source.place(self.body.start)
+
+    def place_of(self, *keys: str) -> Place:
+        """Return where the first of some config keys is written, else where the model begins."""
+        return next((self.places[key] for key in keys if key in self.places), self.place)
+
+    def known(self, key: str) -> Any:
+        """Return the value of a config key, None where it is not set.
+
+        Raises LeftOutError where only rendering shows the value.
+        """
+        written = self.config.get(key)
+        if written is not None and not written.is_known:
+            reason = f"{key} of {self.name} is known only when dbt renders it: {written.expression}"
+            raise LeftOutError(reason, "run `dbt parse` before: the manifest has its value", self.place_of(key))
+        return written.value if written is not None else None
+
+    def listed(self, key: str) -> list[str]:
+        """Return the texts of a config key that is one text, or a list of them. Raises LeftOutError for others."""
+        given = self.known(key)
+        if given is None:
+            return []
+        listed = [given] if isinstance(given, str) else given
+        if isinstance(listed, list | tuple) and all(isinstance(each, str) for each in listed):
+            return list(listed)
+        raise LeftOutError(f"{key} of {self.name} is no text, and no list of them", None, self.place_of(key))
+
+
+@dataclass(frozen=True)
+class Connection:
+    """What a dbt profile says of where tables are: the adapter's type, the schema, the catalog. None: not known."""
+
+    adapter: str | None = None
+    schema: str | None = None
+    catalog: str | None = None
+
+
+@dataclass
+class DbtFolder:
+    """A dbt project as its files are. Paths are relative to `root`."""
+
+    root: Path
+    settings: YamlTree
+    name: str
+    paths: Mapping[str, tuple[str, ...]]
+    connection: Connection
+    manifest: DbtProject | None
+    models: list[DbtModelFile] = field(default_factory=list)
+    python: list[SourceText] = field(default_factory=list)
+    properties: list[YamlTree] = field(default_factory=list)
+    copied: dict[str, Path] = field(default_factory=dict)
+    """Files that are taken as they are: macros, seeds, tests, docs blocks."""
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """The content of dbt_project.yml."""
+        return _mapping(self.settings.data)
+
+
+def read_dbt_folder(root: Path, env: Mapping[str, str], home: Path | None) -> DbtFolder:
+    """Read a dbt project. `home` is the folder with the user's `.dbt`, None: it is not looked at.
+
+    Raises ProblemsError where it is none, or where dbt_project.yml or a property file is no YAML.
+    """
+    problems = Problems()
+    file = root / DBT_PROJECT
+    if not file.is_file():
+        hint = f"name the folder of a {DBT_PROJECT}: `merge-runner import dbt DIR --to NEW`"
+        raise ProblemsError([Problem("no-dbt-project", f"{root} is no dbt project", None, hint)])
+    settings = _tree(file, DBT_PROJECT, problems)
+    problems.check()
+    assert settings is not None
+    data = _mapping(settings.data)
+    name = data.get("name")
+    if not isinstance(name, str):
+        raise ProblemsError([Problem("no-dbt-project", "dbt_project.yml has no name", Place(DBT_PROJECT, 1, 1))])
+    paths = {key: _texts(data.get(key), usual) for key, usual in _PATHS.items()}
+    manifest = _manifest(root, data, env)
+    found = DbtFolder(root, settings, name, paths, _connection(root, data, manifest, env, home), manifest)
+    _read_files(found, problems)
+    problems.check()
+    return found
+
+
+def _read_files(project: DbtFolder, problems: Problems) -> None:
+    texts: list[tuple[SourceText, tuple[str, ...], bool]] = []
+    for key, paths in project.paths.items():
+        for start in paths:
+            for file in sorted((project.root / start).rglob("*")):
+                path = file.relative_to(project.root).as_posix()
+                folder = file.relative_to(project.root / start).parent.parts
+                if not file.is_file() or any(part.startswith(".") for part in Path(path).parts):
+                    continue
+                if file.suffix in (".yml", ".yaml"):
+                    if key != "analysis-paths" and (tree := _tree(file, path, problems)) is not None:
+                        project.properties.append(tree)
+                elif key in ("model-paths", "snapshot-paths"):
+                    source = read_text(file, path, problems) if file.suffix in (".sql", ".py") else None
+                    if file.suffix == ".md":
+                        project.copied[path] = file
+                    elif source is not None and file.suffix == ".py":
+                        project.python.append(source)
+                    elif source is not None:
+                        texts.append((source, folder, key == "snapshot-paths"))
+                else:
+                    project.copied[path] = file
+    described = _described(project.properties)
+    for source, folder, is_snapshot in texts:
+        project.models += _models(project, described, source, folder, is_snapshot=is_snapshot)
+    project.models += _yaml_snapshots(project, described)
+
+
+def _models(
+    project: DbtFolder,
+    described: Mapping[tuple[str, str], tuple[YamlTree, int]],
+    source: SourceText,
+    folder: tuple[str, ...],
+    *,
+    is_snapshot: bool,
+) -> Iterator[DbtModelFile]:
+    blocks = list(_SNAPSHOT.finditer(source.text))
+    if not blocks and not is_snapshot:
+        yield _model(project, described, Path(source.path).stem, source, Span(0, len(source.text)), folder)
+    for block in blocks:
+        yield _model(project, described, block[1], source, Span(*block.span(2)), folder, is_snapshot=True)
+
+
+def _model(
+    project: DbtFolder,
+    described: Mapping[tuple[str, str], tuple[YamlTree, int]],
+    name: str,
+    source: SourceText,
+    body: Span,
+    folder: tuple[str, ...],
+    *,
+    is_snapshot: bool = False,
+) -> DbtModelFile:
+    kind = "snapshots" if is_snapshot else "models"
+    config, places = _layered(project, kind, name, folder, described.get((kind, name)))
+    calls = config_calls(body.of(source.text))
+    for call in calls:
+        for key, value in call.values.items():
+            span = call.spans[key]
+            config[dbt_key(key)] = value
+            places[dbt_key(key)] = source.place(body.start + span.start, body.start + span.end)
+    return DbtModelFile(name, is_snapshot, source, body, folder, calls, _as_built(project, name, config), places)
+
+
+def _layered(
+    project: DbtFolder, kind: str, name: str, folder: tuple[str, ...], described: tuple[YamlTree, int] | None
+) -> tuple[dict[str, Value], dict[str, Place]]:
+    """The config that dbt_project.yml and a property file give a node, with the place of each key."""
+    config: dict[str, Value] = {}
+    places: dict[str, Place] = {}
+    at: tuple[str, ...] = (kind,)
+    tree: Any = project.data.get(kind)
+    for step in ("", project.name, *folder, name):
+        if step:
+            tree, at = _mapping(tree).get(step), (*at, step)
+        for key, value in _mapping(tree).items():
+            if key.startswith("+") or not isinstance(value, Mapping):
+                config[dbt_key(key)] = Value.of(value)
+                places[dbt_key(key)] = project.settings.key_place((*at, key))
+    if described is not None:
+        yaml, index = described
+        for key, value in _mapping(_mapping(yaml.data[kind][index]).get("config")).items():
+            config[dbt_key(key)] = Value.of(value)
+            places[dbt_key(key)] = yaml.key_place((kind, index, "config", key))
+    return config, places
+
+
+def _as_built(project: DbtFolder, name: str, config: Mapping[str, Value]) -> Mapping[str, Value]:
+    """The config with the values of the manifest where the files only have expressions."""
+    if all(value.is_known and "{{" not in str(value.value) for value in config.values()):
+        return config
+    nodes = project.manifest.by_id.values() if project.manifest is not None else ()
+    node = next((node for node in nodes if node.name == name and node.package == project.name), None)
+    known = node.config if node is not None else {}
+    return {
+        key: Value(value.expression, known.get(key)) if not value.is_known and key in known else value
+        for key, value in config.items()
+    }
+
+
+def _yaml_snapshots(
+    project: DbtFolder, described: Mapping[tuple[str, str], tuple[YamlTree, int]]
+) -> Iterator[DbtModelFile]:
+    """The snapshots that YAML defines: `relation` is what they read."""
+    for (kind, name), (tree, index) in described.items():
+        relation = _mapping(tree.data[kind][index]).get("relation") if kind == "snapshots" else None
+        if isinstance(relation, str):
+            config, places = _layered(project, kind, name, (), (tree, index))
+            text = f"select * from {{{{ {relation} }}}}\n"
+            place = tree.key_place((kind, index, "relation"))
+            source = SourceText(place.path, text)
+            yield DbtModelFile(name, True, source, Span(0, len(text)), (), (), config, places, place)
+
+
+def _described(trees: Sequence[YamlTree]) -> Mapping[tuple[str, str], tuple[YamlTree, int]]:
+    """The entries of property files by kind and name."""
+    found: dict[tuple[str, str], tuple[YamlTree, int]] = {}
+    for tree in trees:
+        for kind in ("models", "snapshots"):
+            entries = _mapping(tree.data).get(kind)
+            for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+                if isinstance(entry, Mapping) and isinstance(entry.get("name"), str):
+                    found.setdefault((kind, entry["name"]), (tree, index))
+    return found
+
+
+def _manifest(root: Path, data: Mapping[str, Any], env: Mapping[str, str]) -> DbtProject | None:
+    target = root / (env.get("DBT_TARGET_PATH") or str(data.get("target-path") or "target"))
+    if not (target / MANIFEST).is_file():
+        return None
+    return read_dbt_project(target, Problems())
+
+
+def _connection(
+    root: Path, data: Mapping[str, Any], manifest: DbtProject | None, env: Mapping[str, str], home: Path | None
+) -> Connection:
+    """What is known of the profile; nothing else of profiles.yml is read, since it has secrets."""
+    folders = [Path(env["DBT_PROFILES_DIR"])] if env.get("DBT_PROFILES_DIR") else []
+    folders += [root, *([home / ".dbt"] if home is not None else [])]
+    adapter = manifest.adapter if manifest is not None else None
+    for folder in folders:
+        tree = _tree(folder / _PROFILES, _PROFILES, Problems()) if (folder / _PROFILES).is_file() else None
+        profile = _mapping(_mapping(tree.data if tree is not None else None).get(str(data.get("profile"))))
+        output = _mapping(_mapping(profile.get("outputs")).get(str(profile.get("target", "default"))))
+        if output:
+            schema, catalog = (_plain(output.get(key)) for key in ("schema", "catalog"))
+            return Connection(adapter or _plain(output.get("type")), schema, catalog)
+    return Connection(adapter)
+
+
+def _plain(value: Any) -> str | None:
+    return value if isinstance(value, str) and "{{" not in value else None
+
+
+def _tree(file: Path, path: str, problems: Problems) -> YamlTree | None:
+    source = read_text(file, path, problems)
+    return yaml_tree(source, problems) if source is not None else None
+
+
+def _texts(value: Any, usual: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else usual
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,214 @@
+"""Property files of dbt as merge-runner reads them: config keys translated, what it has not left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import yaml
+
+from merge_runner.conversion.dbt.config_call import Value
+from merge_runner.conversion.dbt.config_keys import translated
+from merge_runner.conversion.dbt.todo import Todo, in_file
+from merge_runner.errors import Problem, Problems
+from merge_runner.project.syntax.places import KeyPath
+from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
+from merge_runner.text import SourceText
+
+_CONTENT = ("sources", "models", "seeds", "unit_tests", "exposures", "macros", "groups", "analyses")
+"""Keys without which a file says nothing."""
+_NOT_READ = {
+    "metrics": "there is no semantic layer",
+    "semantic_models": "there is no semantic layer",
+    "saved_queries": "there is no semantic layer",
+    "functions": "write CREATE FUNCTION in a `pre_hook`",
+}
+_OF_SNAPSHOTS = ("relation", "config")
+"""Keys of a snapshot that its own file has now."""
+
+
+Described = Literal["enforced", "types", "names"]
+"""What dbt takes of the columns of a model: all, under a contract; no constraints; or their names and tests alone, as
+an incremental model has the columns and types of its query."""
+
+
+@dataclass
+class PropertyFile:
+    """A property file of dbt's; `left_out` are the paths in it that merge-runner does not take, and why."""
+
+    tree: YamlTree
+    sources: Callable[[str], str | None] = field(repr=False)
+    """Gives, by the name of a model that is not imported, that of the table of a source that it is now."""
+    described: Callable[[str], Described] = field(repr=False)
+    """Gives, by the name of a model, how far its columns are what its table is created with."""
+    left_out: dict[KeyPath, Todo] = field(default_factory=dict)
+    todos: list[Todo] = field(default_factory=list)
+    _origins: dict[KeyPath, KeyPath] = field(default_factory=dict)
+    """By a path in the new file, the one in dbt's."""
+
+    @property
+    def path(self) -> str:
+        """The path of both files."""
+        return self.tree.source.path
+
+    def text(self) -> str | None:
+        """Return the text of the new file: the author's own where nothing changes; None where nothing is left."""
+        self.todos.clear()
+        self._origins.clear()
+        data = self._file()
+        if data == self.tree.data:
+            return self.tree.source.text
+        if not any(data.get(key) for key in _CONTENT):
+            return None
+        note = f"# from {self.path} of the dbt project, without its comments\n"
+        return note + yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=1 << 20)
+
+    def leave_out(self, problem: Problem, text: str) -> bool:
+        """Leave out what a problem of the new file, whose text is given, is about; return whether that is found."""
+        place = problem.place
+        new = yaml_tree(SourceText(self.path, text), Problems())
+        path = path_at(new, place.line, place.column) if new is not None and place is not None else None
+        if path is None:
+            return False
+        own = self._origin(path)
+        while len(own) > 1 and own in self.left_out:
+            own = own[:-1]
+        if own in self.left_out:
+            return False
+        place = self.tree.key_place(own)
+        self.left_out[own] = Todo("left-out", problem.message, place, problem.hint, in_file(self.path))
+        return True
+
+    def _origin(self, path: KeyPath) -> KeyPath:
+        """The path in dbt's file of a path in the new one."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self._origins:
+                return (*self._origins[path[:length]], *path[length:])
+        return path
+
+    def _file(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in self.tree.data.items() if isinstance(self.tree.data, Mapping) else ():
+            if key in _NOT_READ:
+                self._todo((key,), f"`{key}` is left out", _NOT_READ[key], "left-out")
+            elif (key,) not in self.left_out:
+                into = "models" if key == "snapshots" else key
+                before = found.get(into) or []
+                found[into] = value if not isinstance(value, list) else before
+                if isinstance(value, list):
+                    found[into] = [*before, *self._entries(key, value, (into,), len(before))]
+        return {key: value for key, value in found.items() if value != [] or self.tree.data.get(key) == []}
+
+    def _entries(self, key: str, entries: Sequence[Any], into: KeyPath, before: int) -> list[Any]:
+        kept: list[Any] = []
+        for index, entry in enumerate(entries):
+            name = str(entry.get("name")) if isinstance(entry, Mapping) else ""
+            own: KeyPath = (key, index)
+            gone = key in ("models", "snapshots") and self.sources(name) is not None
+            if own in self.left_out or gone:
+                continue
+            new = (*into, before + len(kept))
+            self._origins[new] = own
+            kept.append(self._entry(key, entry, own, new) if isinstance(entry, Mapping) else entry)
+        return kept
+
+    def _entry(self, kind: str, entry: Mapping[str, Any], own: KeyPath, new: KeyPath) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        entry = self._without_ddl(entry) if kind in ("models", "snapshots") else entry
+        for key, value in entry.items():
+            path: KeyPath = (*own, key)
+            if path in self.left_out or (kind == "snapshots" and key in _OF_SNAPSHOTS):
+                continue
+            if key == "config" and isinstance(value, Mapping) and kind in ("models", "seeds"):
+                if config := self._config(value, path):
+                    found[key] = config
+            elif key == "depends_on" and kind == "exposures" and isinstance(value, list):
+                found[key] = [self._dependency(str(each)) for each in value]
+            else:
+                found[key] = self._kept(value, path, (*new, key))
+        return found
+
+    def _without_ddl(self, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+        """An entry without what dbt creates no table with: it documents columns, and not all of them."""
+        described = self.described(str(entry.get("name")))
+        if described == "enforced":
+            return entry
+        dropped = {"constraints"} if described == "types" else {"constraints", "data_type"}
+        columns = entry.get("columns")
+        found = {key: value for key, value in entry.items() if key != "constraints"}
+        if isinstance(columns, list):
+            found["columns"] = [
+                {key: value for key, value in column.items() if key not in dropped}
+                if isinstance(column, Mapping)
+                else column
+                for column in columns
+            ]
+        return found
+
+    def _kept(self, value: Any, own: KeyPath, new: KeyPath) -> Any:
+        """A value without what is left out of it. Where items of a list are, the others move."""
+        self._origins[new] = own
+        if isinstance(value, Mapping):
+            found: dict[str, Any] = {}
+            for key, each in value.items():
+                if (*own, key) in self.left_out:
+                    continue
+                if key == "external" and isinstance(each, Mapping):
+                    found |= self._external(each, (*own, key))
+                else:
+                    found[key] = self._kept(each, (*own, key), (*new, key))
+            return found
+        if isinstance(value, list):
+            kept: list[Any] = []
+            for index, each in enumerate(value):
+                if (*own, index) not in self.left_out:
+                    kept.append(self._kept(each, (*own, index), (*new, len(kept))))
+            return kept
+        return value
+
+    def _config(self, config: Mapping[str, Any], own: KeyPath) -> dict[str, Any]:
+        given = {str(key): Value.of(value) for key, value in config.items() if (*own, key) not in self.left_out}
+        made = translated(given)
+        for each in made.todos:
+            self._todo((*own, each.key), each.message, each.hint)
+        return {key: value.value for key, value in made.values.items()}
+
+    def _external(self, value: Mapping[str, Any], own: KeyPath) -> dict[str, Any]:
+        """What dbt-external-tables has of the files of a source."""
+        location, using = value.get("location"), value.get("using")
+        if not isinstance(location, str) or not isinstance(using, str) or "{{" in location:
+            self._todo(own, "`external` is left out", "write `path`, `format` and `options` of the table")
+            return {}
+        options = value.get("options")
+        found: dict[str, Any] = {"path": location, "format": using.lower()}
+        return {**found, "options": dict(options)} if isinstance(options, Mapping) else found
+
+    def _dependency(self, text: str) -> str:
+        from merge_runner.conversion.dbt.references import with_sources
+
+        return with_sources(text, self.sources)
+
+    def _todo(self, path: KeyPath, message: str, hint: str | None, kind: Any = "decide") -> None:
+        self.todos.append(Todo(kind, message, self.tree.key_place(path), hint, in_file(self.path)))
+
+
+def path_at(tree: YamlTree, line: int, column: int) -> KeyPath | None:
+    """Return the longest path of a tree whose key or value begins at a place; None where there is none."""
+    found = [
+        path
+        for path in _paths(tree.data, ())
+        if path and any((each.line, each.column) == (line, column) for each in (tree.place(path), tree.key_place(path)))
+    ]
+    return max(found, key=len, default=None)
+
+
+def _paths(value: Any, at: KeyPath) -> Iterable[KeyPath]:
+    yield at
+    items: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, Mapping):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    for key, each in items:
+        yield from _paths(each, (*at, key))
