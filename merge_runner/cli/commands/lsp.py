@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ def command(options: Options) -> int:
 
     An editor starts this command, and speaks with it on standard input and output. Needs `merge-runner[lsp]`.
     """
+    gc.disable()  # until the first document was looked at: what is imported and loaded stays
     address = None if options.tcp is None else _address(options.tcp)
     try:
         from merge_runner.lsp.protocol.frames import serve, serve_port

@@ -1,24 +1,26 @@
-"""The documents that an editor has open: which project each is in, and what is known of them."""
+"""The documents that an editor has open: which project each is in, and what is known of them.
+
+What is about documents outside of models is imported with the first of these: a model waits for less.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from merge_runner.errors import ProblemsError
 from merge_runner.lint.paths.named import project_of, within
-from merge_runner.lint.sources.contents_lint import ContentsReader
-from merge_runner.lint.sources.sql_file import PlainFile, with_text
-from merge_runner.lsp.documents.described_tables import DescribedTables, Folders
-from merge_runner.lsp.documents.findings import look
 from merge_runner.lsp.documents.open_project import OpenProject
 from merge_runner.lsp.documents.remark import Looked, Remark
-from merge_runner.merge.find import find_merge
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.template.rendered import Rendered
-from merge_runner.template.templates import Templates
 from merge_runner.text import Place, as_source
+
+if TYPE_CHECKING:
+    from merge_runner.lsp.documents.described_tables import DescribedTables, Folders
 
 LONGEST = 2_000_000
 """Characters of a text that is looked at while it is typed; tables that are written as SQL have more."""
@@ -31,7 +33,12 @@ class OpenDocuments:
         self.env = env
         self._projects: dict[Path, OpenProject] = {}
         self._roots: dict[Path, Path | None] = {}
-        self._folders = Folders(env)
+
+    @cached_property
+    def _folders(self) -> Folders:
+        from merge_runner.lsp.documents.described_tables import Folders
+
+        return Folders(self.env)
 
     def located(self, path: Path) -> tuple[OpenProject, str] | None:
         """Return the project that a file is in, and the path of the file there; None outside of any project."""
@@ -65,6 +72,8 @@ class OpenDocuments:
             return Looked([Remark(Place(str(path), 1, 1), "too-large", message, "info")])
         found = self.located(path)
         if found is None:
+            from merge_runner.lsp.documents.findings import look
+
             return look(path, texts[path], self.env)
         project, inner = found
         project.update(self._texts_of(project, texts), inner)
@@ -80,6 +89,11 @@ class OpenDocuments:
 
     def merges(self, path: Path, text: str) -> list[Rendered]:
         """Return the MERGEs of a document that is no model, with the macros and vars of the project that it is in."""
+        from merge_runner.lint.sources.contents_lint import ContentsReader
+        from merge_runner.lint.sources.sql_file import PlainFile, with_text
+        from merge_runner.merge.find import find_merge
+        from merge_runner.template.templates import Templates
+
         found = self.located(path)
         known = found[0].known if found is not None else None
         files = known.prepared.files if known is not None else None

@@ -13,18 +13,16 @@ from pathlib import Path
 
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.graph import ModelNode
-from merge_runner.lint.containers.registry import SUFFIXES
 from merge_runner.lint.report import Report
 from merge_runner.lint.run.lint_project import LintOptions, lint_project
 from merge_runner.lint.run.renderings import RUNS
-from merge_runner.lint.sources.sql_file import PlainFile, with_text
-from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
 from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.lsp.documents.remark import Looked, Remark, of_finding, of_problem
 from merge_runner.lsp.documents.unsaved import with_model_text
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.project_context import Prepared, prepare_to_lint
+from merge_runner.project.load.files import ProjectFiles
 from merge_runner.project.load.load import PYPROJECT
 from merge_runner.project.load.state import ProjectState, profiles_outside
 from merge_runner.project.schema.layout_file import RECORDED
@@ -194,7 +192,7 @@ class OpenProject:
         found = [_placed(problem) for problem in self._problems if _is_at(problem, path)]
         if self.known is None:
             return Looked(found or self._not_loaded(path))
-        if self._is_plain(path) and not path.lower().endswith(SUFFIXES):
+        if self._is_plain(path) and not _has_sql(path):
             return Looked(found)
         if self._problems and not self._is_plain(path) and self.known.model_at(path) is None:
             return Looked(found)  # what lint knows of it is about another text
@@ -219,10 +217,7 @@ class OpenProject:
         jinja = [problem for problem in self._jinja if _is_at(problem, path)]
         graph, files = prepared.graph, prepared.files
         if self._is_plain(path):
-            settings = files.settings
-            around = Surroundings(self.root, settings.lint, settings.places, files.macros, files.vars)
-            file = with_text(PlainFile(path, self.root / path, None), self._texts[path])
-            return lint_files([file], LintOptions(), self._env, around)
+            return self._report_plain(files, path)
         node = known.model_at(path)
         if node is not None:
             changed = self._with_text(prepared, node, self._texts[path])
@@ -237,6 +232,21 @@ class OpenProject:
         calling = [node.unique_id for node in models if not macros.isdisjoint(node.macros)]
         described = [node.unique_id for node in models if node.patch_path == path]
         return _unkept(prepared, [*described, *calling[:_MOST_CALLERS]], jinja)
+
+    def _report_plain(self, files: ProjectFiles, path: str) -> Report:
+        from merge_runner.lint.sources.sql_file import PlainFile, with_text
+        from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
+
+        settings = files.settings
+        around = Surroundings(self.root, settings.lint, settings.places, files.macros, files.vars)
+        file = with_text(PlainFile(path, self.root / path, None), self._texts[path])
+        return lint_files([file], LintOptions(), self._env, around)
+
+
+def _has_sql(path: str) -> bool:
+    from merge_runner.lint.containers.registry import SUFFIXES
+
+    return path.lower().endswith(SUFFIXES)
 
 
 def _with_text(prepared: Prepared, node: ModelNode, text: str) -> Prepared | None:

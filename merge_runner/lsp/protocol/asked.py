@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path
 
-from merge_runner.lsp.documents.described_tables import DescribedTables
 from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.lsp.documents.remark import Looked
 from merge_runner.lsp.protocol import opened
@@ -19,6 +18,9 @@ from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.lsp.syntax.sql_in_code import Language
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import Place
+
+if TYPE_CHECKING:
+    from merge_runner.lsp.documents.described_tables import DescribedTables
 
 
 class Opened(NamedTuple):

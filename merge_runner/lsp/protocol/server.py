@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -19,12 +20,10 @@ from merge_runner.lsp.documents.open_documents import LONGEST, OpenDocuments, re
 from merge_runner.lsp.documents.remark import Looked, Remark
 from merge_runner.lsp.protocol import opened
 from merge_runner.lsp.protocol.asked import Asked, Opened, Plain
-from merge_runner.lsp.protocol.code_actions import code_actions
 from merge_runner.lsp.protocol.diagnostics import diagnostics, in_file, result_id
 from merge_runner.lsp.protocol.features import add_features
 from merge_runner.lsp.protocol.messages import Messages
 from merge_runner.lsp.protocol.positions import Positions
-from merge_runner.lsp.protocol.scaffold_actions import scaffold_actions
 from merge_runner.lsp.protocol.views import add_views
 from merge_runner.lsp.protocol.workspace_diagnostics import WorkspaceDiagnostics
 from merge_runner.text import Place
@@ -151,6 +150,11 @@ class Server(LanguageServer):
         except Exception as error:  # a bug of ours must not end the server: the next version may be fine
             message = f"internal error of merge-runner, please report it: {type(error).__name__}: {error}"
             return Looked([Remark(Place(str(file), 1, 1), "internal", message, "error")])
+        finally:
+            if not gc.isenabled():
+                # what a start has made stays: no collection looks at it again
+                gc.freeze()
+                gc.enable()
 
     def report(
         self, found: Sequence[types.Diagnostic], known: str | None
@@ -272,6 +276,9 @@ def make_server() -> Server:
         types.CodeActionOptions([types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite]),
     )
     async def actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
+        from merge_runner.lsp.protocol.code_actions import code_actions
+        from merge_runner.lsp.protocol.scaffold_actions import scaffold_actions
+
         uri = params.text_document.uri
         document, _, found = await ls.looked(uri)
         if document is None:
