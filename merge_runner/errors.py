@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Literal, Protocol
 
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.text import Place
 
 

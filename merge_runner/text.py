@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
+
+from merge_runner.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, order=True)

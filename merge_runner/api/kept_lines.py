@@ -6,12 +6,12 @@ import hashlib
 import json
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.atomic import keep_newest, write_atomic
 from merge_runner.contributions import key
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.loaded_state import LoadedState, holds_value
 from merge_runner.project.load.state import nearest_project

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from merge_runner.formats import Format
 from merge_runner.formats.registry import capabilities
+from merge_runner.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ Messages are those of Spark 4.1.4 and Delta 4.4.0; one that no row fits is shown
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from merge_runner.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ no other keys, and strict readers refuse them, so all additional keys are in `co
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
@@ -26,6 +26,7 @@ from merge_runner.graph.graph import (
     SourceNode,
     UnitTestNode,
 )
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.selectors import Selector
 from merge_runner.relation import Relation
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from merge_runner.errors import Problems, did_you_mean
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.load.files import ProjectFiles
 from merge_runner.template.captured import Captured
 from merge_runner.text import Place

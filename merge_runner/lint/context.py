@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from merge_runner.errors import Problem
 from merge_runner.formats.lines import Line, installed_line
 from merge_runner.graph.graph import Graph, ModelNode
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.containers.found import Container
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.text import Span
 
 if TYPE_CHECKING:

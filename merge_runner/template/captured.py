@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, field
 from typing import Any
 
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.load.files import Layer
 from merge_runner.text import Place
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from jinja2 import Environment, Template, nodes
@@ -24,6 +24,7 @@ from jinja2.parser import Parser
 from jinja2.runtime import Context as JinjaContext
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.template.static.macro_definitions import TEST_PREFIX
 from merge_runner.text import SourceText, Span
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.template.captured import Captured
 from merge_runner.template.source_map import SourceMap
 from merge_runner.text import Place, SourceText

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.text import Span
 
 

@@ -11,13 +11,13 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Literal, TextIO
 
 import click
 
 from merge_runner.columns import wrapped
+from merge_runner.lazy_dataclass import dataclass
 
 _CONTROL = re.compile(r"(\x1b\[[0-9;]*m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.text import Place, SourceText
 
 if TYPE_CHECKING:

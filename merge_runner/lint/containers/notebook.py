@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.containers.cut_text import CutText
 from merge_runner.text import SourceText, Span
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.containers.python_formatting import METHODS, Environment, entry, printf
 from merge_runner.lint.containers.python_scopes import Binding, Function, Names, Scope, Use, visible
 from merge_runner.lint.containers.python_strings import constant_text, formatted_pieces

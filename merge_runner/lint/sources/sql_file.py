@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from merge_runner.errors import Problems
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.containers.registry import SUFFIXES
 from merge_runner.lint.sources.dbt_model import DbtModel
 from merge_runner.project.syntax.read_text import read_text

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.containers.notebook import is_notebook
 from merge_runner.merge.find import comment_end
 from merge_runner.template.rendered import Rendered

@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TypeAlias
 
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.finding import Edit, Finding, Fix, Severity
 from merge_runner.lint.rule import Rule
 from merge_runner.lint.selector import meant, suggestion

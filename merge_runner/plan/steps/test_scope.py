@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.relation import Relation, quote
 
 if TYPE_CHECKING:

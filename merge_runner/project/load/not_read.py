@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.load.scan import scan
 from merge_runner.text import Place
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import ClassVar, Literal
 
 from merge_runner.errors import Problems
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.config import Count, Names
 from merge_runner.project.schema.yaml_types import Many, Name, Texts
 from merge_runner.project.syntax.annotations import CLOSED, StrictBool

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from merge_runner.errors import Problems
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.syntax.places import KeyPath
 from merge_runner.project.syntax.toml import TOMLDecodeError, parse_toml
 from merge_runner.text import Place, SourceText, Span

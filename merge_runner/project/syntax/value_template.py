@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems, did_you_mean
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.syntax.places import KeyPath, Places
 from merge_runner.project.syntax.yaml_scalar import plain_scalar
 from merge_runner.text import Place

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.text import Place, SourceText
 
 Event = Any

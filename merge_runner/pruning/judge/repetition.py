@@ -17,9 +17,10 @@ with a matched clause has ended without an error only where each row of the targ
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.statement import Assignment, Clause, Expr, MergeStatement
 from merge_runner.pruning.judge.insert_consistency import (
     SOURCE,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 from merge_runner.formats import Format
@@ -15,6 +15,7 @@ from merge_runner.formats.capabilities import Capabilities
 from merge_runner.formats.lines import RECOMMENDED, Line
 from merge_runner.formats.registry import capabilities
 from merge_runner.formats.types import DataType
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.syntax.placeholder import has_placeholder
 
 _TRANSFORM = re.compile(r"\s*(\w+)\s*\((.*)\)\s*\Z", re.DOTALL)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from sqlglot import exp
 
 from merge_runner.formats.types import DataType
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
 from merge_runner.pruning.verdict import Side

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from merge_runner.formats.functions import AGGREGATES, CLOCK, GENERATORS, NON_DETERMINISTIC, SCALAR, WINDOW_ONLY
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.lexer import lex

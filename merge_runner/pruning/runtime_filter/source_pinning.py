@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.syntax.sql import tokenize
 from merge_runner.pruning.runtime_filter.source_determinism import Scan, SourceReading, rest_clock, source_reading
 from merge_runner.pruning.runtime_filter.target_reads import Mark, target_marks

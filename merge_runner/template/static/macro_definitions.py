@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.template.static.tags import STRING
 from merge_runner.text import Place, SourceText
 
