@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import io
 import pickle
+from collections.abc import Iterator, Mapping
 from dataclasses import is_dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 PROTOCOL = 5
+
+_Key = TypeVar("_Key", str, tuple[str, ...])
+Places = Mapping[_Key, tuple[int, int]]
+"""Where the pickle of each value begins and ends."""
 
 _PACKAGES = tuple(f"merge_runner.{name}." for name in ("project", "graph", "template"))
 _MODULES = (
@@ -17,6 +22,40 @@ _MODULES = (
     *("merge_runner.lint.check", "merge_runner.lint.finding", "merge_runner.lint.report"),
 )
 _OTHERS = {("pathlib", "PosixPath"), ("pathlib", "WindowsPath"), ("datetime", "date"), ("datetime", "datetime")}
+
+
+def pack(values: Mapping[_Key, Any], into: io.BytesIO) -> dict[_Key, tuple[int, int]]:
+    """Write a pickle of each value, and return where it is."""
+    places = {}
+    for key, value in values.items():
+        start = into.tell()
+        pickle.dump(value, into, PROTOCOL)
+        places[key] = start, into.tell()
+    return places
+
+
+class Packed(Mapping[_Key, Any]):
+    """Values that `pack` has written, each read when it is asked for."""
+
+    def __init__(self, content: memoryview, places: Places[_Key]) -> None:
+        self._content = content
+        self._places = places
+        self._read: dict[_Key, Any] = {}
+
+    def __getitem__(self, key: _Key) -> Any:
+        if key not in self._read:
+            start, end = self._places[key]
+            self._read[key] = read_values(io.BytesIO(self._content[start:end]))
+        return self._read[key]
+
+    def __iter__(self) -> Iterator[_Key]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._places
 
 
 def read_values(content: bytes | io.BytesIO) -> Any:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.graph import named_model
+from merge_runner.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from merge_runner.conversion.dbt.conversion import ImportedModel
@@ -72,7 +72,7 @@ def import_merges(paths: str | Path | Sequence[str | Path], to: str | Path) -> I
     from merge_runner.conversion.found_merge import find_merges
     from merge_runner.conversion.project_files import project_files, report
     from merge_runner.lint.sources.sql_files import plain_files
-    from merge_runner.project.load.load import PYPROJECT
+    from merge_runner.project.load.find_project import PYPROJECT
 
     folder = Path(to)
     named = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]

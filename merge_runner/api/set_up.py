@@ -6,12 +6,12 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from merge_runner.api.logged_messages import LoggedMessages
 from merge_runner.errors import Messages, Problem, Problems, ProblemsError
+from merge_runner.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from merge_runner.api.loaded_project import LoadedProject
@@ -160,7 +160,7 @@ def _groups(iceberg: bool, sqlite: bool, kafka: bool, store: str | None) -> list
 
 def target_folder(root: Path, target_path: str | None = None) -> Path:
     """Return the folder of generated files of the project at `root`. Raises ProblemsError for wrong settings."""
-    from merge_runner.project.load.load import read_settings
+    from merge_runner.project.load.find_project import read_settings
 
     return root.absolute() / (target_path or read_settings(root.absolute(), Problems()).target_path)
 
@@ -173,7 +173,7 @@ def clean(path: str | Path = ".", *, target_path: str | None = None, keep_runs: 
     Raises ProblemsError where that is no folder inside the project, or holds files of the project's own.
     """
     from merge_runner.pages.runs.history import FOLDER
-    from merge_runner.project.load.load import read_settings
+    from merge_runner.project.load.find_project import read_settings
 
     root = Path(path).absolute()
     settings = read_settings(root, Problems())

@@ -68,7 +68,7 @@ def selection(ctx: click.Context, _param: click.Parameter, incomplete: str) -> l
 def _nodes(ctx: click.Context) -> Iterator[str]:
     root = _root(ctx)
     from merge_runner.errors import Problems
-    from merge_runner.project.load.load import read_settings
+    from merge_runner.project.load.find_project import read_settings
     from merge_runner.project.load.project_paths import project_paths
 
     paths = project_paths(str(root), read_settings(root, Problems()), Problems())
@@ -85,7 +85,7 @@ def model_names(ctx: click.Context) -> Iterable[str]:
 def macro_names(ctx: click.Context) -> Iterable[str]:
     """Names of macros, by the texts of their files."""
     from merge_runner.errors import Problems
-    from merge_runner.project.load.load import read_settings
+    from merge_runner.project.load.find_project import read_settings
     from merge_runner.project.load.project_paths import project_paths
     from merge_runner.template.static.macro_definitions import macro_definitions
     from merge_runner.text import SourceText

@@ -103,6 +103,6 @@ def check_defer(options: Defer, state: Path | None) -> Path | None:
 
 def project_root(project_dir: Path | None) -> Path:
     """The project's folder: that of --project-dir and no other, else the nearest one from here upwards."""
-    from merge_runner.project.load.load import find_root
+    from merge_runner.project.load.find_project import find_root
 
     return find_root(Path.cwd()) if project_dir is None else find_root(project_dir, upwards=False)

@@ -316,7 +316,7 @@ class Builder:
                 self.changes[node.unique_id] = captured.changes
                 self._add(node, node.config.enabled)
         own_tests = own_test_names(self.templates.macros(), self.problems)
-        for entry in self.files.data_tests:
+        for entry in (entry for entries in self.files.data_tests.values() for entry in entries):
             owner = self._owner(entry.on)
             if broken := self.templates.broken_test(entry.test.name.rpartition(".")[2]):
                 self.problems.extend(broken)

@@ -10,9 +10,10 @@ from typing import cast
 from merge_runner.contributions import Contributions, key
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.build import Builder
-from merge_runner.graph.cycles import dag_of
-from merge_runner.graph.graph import Graph, ModelNode, RefNode
+from merge_runner.graph.cycles import check_acyclic
+from merge_runner.graph.graph import Dag, Graph, ModelNode, Node, RefNode
 from merge_runner.graph.invocation import Invocation
+from merge_runner.graph.kept_nodes import KeptNodes, heads_of
 from merge_runner.graph.streams import check_streams
 from merge_runner.project.load.files import ModelFile, ProjectFiles
 from merge_runner.project.schema.config import ModelConfig
@@ -35,12 +36,12 @@ def with_changed_models(
     where one has a problem, is another table or is built in another way (tests, checks and other models look at that),
     or reads changes, which its parent has to record.
     """
-    if any(isinstance(node, ModelNode) and node.changes_of is not None for node in graph.nodes.values()):
+    if any(head.changes_of is not None for head in heads_of(graph.nodes, ModelNode)):
         return None
     models = {name: replace(files.models[name], source=source) for name, source in texts.items()}
     files = replace(files, models=ChainMap(models, cast("dict[str, ModelFile]", files.models)))  # it is never written
     builder = _Builder(files, templates, invocation, kept, graph)
-    builder.refs.update({node.name: node.unique_id for node in graph.nodes.values() if isinstance(node, RefNode)})
+    builder.refs.update({head.name: head.unique_id for head in heads_of(graph.nodes, RefNode)})
     builder.add_models(texts)
     builder.captures.write(len(files.models) + len(files.singular_tests))
     same = all(_is_same_table(graph, node) for node in builder.nodes.values() if isinstance(node, ModelNode))
@@ -48,20 +49,27 @@ def with_changed_models(
         return None
     if any(not graph.macros.keys() >= set(node.macros) for node in builder.nodes.values()):
         return None  # a macro of a package that no node has called before
-    nodes = {**graph.nodes, **builder.nodes}
+    nodes = _with(graph.nodes, builder.nodes)
     check_streams(nodes, builder.problems)
     if builder.problems:
         return None
-    try:
-        dag = dag_of(nodes, builder.problems)
-    except ProblemsError:
-        return None
+    dag = graph.dag
+    if any(node.depends_on != graph.nodes[unique_id].depends_on for unique_id, node in builder.nodes.items()):
+        dag = Dag({**dag.pred, **{unique_id: node.depends_on for unique_id, node in builder.nodes.items()}})
+        try:
+            check_acyclic(dag, nodes, builder.problems)
+        except ProblemsError:
+            return None
     paths = {source.path for source in texts.values()}
     warnings = {unique_id: found for unique_id, found in graph.warnings.items() if unique_id not in builder.nodes}
     vars_of = {path: found for path, found in graph.vars_of.items() if path not in paths}
     return files, replace(
         graph, nodes=nodes, dag=dag, warnings=warnings | builder.warnings, vars_of=vars_of | builder.vars_of
     )
+
+
+def _with(nodes: Mapping[str, Node], changed: Mapping[str, Node]) -> Mapping[str, Node]:
+    return nodes.with_changed(changed) if isinstance(nodes, KeptNodes) else {**nodes, **changed}
 
 
 class _Builder(Builder):

@@ -84,17 +84,22 @@ def _path_to(name: str, came_from: Mapping[str, str]) -> list[str]:
 
 def dag_of(nodes: Mapping[str, Node], problems: Problems) -> Dag:
     """Return the DAG of the nodes. Raises ProblemsError where it is none."""
-    dag = Dag(nodes)
-    if len(parents_first(dag)) < len(nodes):
+    dag = Dag({unique_id: node.depends_on for unique_id, node in nodes.items()})
+    check_acyclic(dag, nodes, problems)
+    return dag
+
+
+def check_acyclic(dag: Dag, nodes: Mapping[str, Node], problems: Problems) -> None:
+    """Raise ProblemsError, with a circle of nodes, where there is one."""
+    if len(parents_first(dag)) < len(dag.pred):
         import networkx as nx  # loading it takes longer than many a command
 
         edges: nx.DiGraph[str] = nx.DiGraph()
-        edges.add_nodes_from(nodes)
+        edges.add_nodes_from(dag.pred)
         edges.add_edges_from(dag.edges)
         for circle in nx.strongly_connected_components(edges):
             _add_cycle(nodes, problems, edges.subgraph(circle).edges)
         problems.check()
-    return dag
 
 
 def _add_cycle(nodes: Mapping[str, Node], problems: Problems, edges: Iterable[tuple[str, str]]) -> None:

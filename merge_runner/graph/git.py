@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem, ProblemsError
+from merge_runner.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from subprocess import CompletedProcess
 
 # Inside a git hook these name the repository, the index and the folder of the git command that runs the hook. The
 # repository meant here is always the one that the project lies in.
@@ -62,7 +65,9 @@ def _git(root: Path, *arguments: str) -> str | None:
     return None if done.returncode else os.fsdecode(done.stdout)
 
 
-def _run(root: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+def _run(root: Path, *arguments: str) -> CompletedProcess[bytes]:
+    import subprocess  # a selection by git alone starts a process
+
     environment = {key: value for key, value in os.environ.items() if key not in _OF_THE_CALLER}
     # Reading must not wait for, or take, the lock by which git refreshes its index; messages are English for ours.
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.config import Materialized, ModelConfig
 from merge_runner.relation import Relation
 from merge_runner.text import Place
@@ -194,15 +195,14 @@ class ExposureNode(Node):
 class Dag:
     """Edges from parent to child over ids. `pred` has the parents of each id, `succ` its children."""
 
-    def __init__(self, nodes: Mapping[str, Node]) -> None:
-        """Make the edges that the nodes depend on; a parent that is no node has none."""
+    def __init__(self, parents: Mapping[str, Iterable[str]]) -> None:
+        """Make the edges to each id from its parents; a parent that is none of the ids has none."""
         self.pred: Mapping[str, Mapping[str, None]] = {
-            unique_id: {parent: None for parent in node.depends_on if parent in nodes}
-            for unique_id, node in nodes.items()
+            unique_id: {parent: None for parent in named if parent in parents} for unique_id, named in parents.items()
         }
-        succ: dict[str, dict[str, None]] = {unique_id: {} for unique_id in nodes}
-        for unique_id, parents in self.pred.items():
-            for parent in parents:
+        succ: dict[str, dict[str, None]] = {unique_id: {} for unique_id in parents}
+        for unique_id, above in self.pred.items():
+            for parent in above:
                 succ[parent][unique_id] = None
         self.succ: Mapping[str, Mapping[str, None]] = succ
 

@@ -8,6 +8,7 @@ from typing import TypeGuard
 
 from merge_runner.errors import Problems
 from merge_runner.graph.graph import Graph, ModelNode, Node, SourceNode
+from merge_runner.graph.kept_nodes import nodes_of
 from merge_runner.graph.order import relatives
 from merge_runner.relation import Relation
 
@@ -58,8 +59,10 @@ def fed_by(graph: Graph, stream: str, chosen: Iterable[str]) -> tuple[str, ...]:
 
 def check_streams(nodes: Mapping[str, Node], problems: Problems) -> None:
     """Adds what cannot work: models that keep what passes by, and models that read two streams."""
-    for node in nodes.values():
-        if not isinstance(node, ModelNode) or node.materialized == "ephemeral":
+    if not any(map(is_stream, nodes_of(nodes, SourceNode))):
+        return
+    for node in nodes_of(nodes, ModelNode):
+        if node.materialized == "ephemeral":
             continue
         streams = [nodes[stream] for stream in streams_read(nodes, node.unique_id)]
         if not streams:

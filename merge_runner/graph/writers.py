@@ -8,19 +8,20 @@ from itertools import combinations
 
 from merge_runner.errors import Problems
 from merge_runner.graph.graph import Graph, ModelNode, Node, RefNode
+from merge_runner.graph.kept_nodes import heads_of
 from merge_runner.graph.order import relatives
 
 
 def unordered_writers(graph: Graph) -> Iterator[tuple[ModelNode, ModelNode]]:
     """Pairs of merge models with one table of which neither reaches the other in the DAG, by id."""
-    writers: dict[str, list[ModelNode]] = {}
-    for unique_id in sorted(graph.nodes):
-        node = graph.nodes[unique_id]
-        if isinstance(node, ModelNode) and node.materialized == "merge" and node.relation is not None:
-            writers.setdefault(node.relation.name.casefold(), []).append(node)
-    for nodes in writers.values():
-        if len(nodes) == 1:
+    writers: dict[str, list[str]] = {}
+    for head in sorted(heads_of(graph.nodes, ModelNode), key=lambda head: head.unique_id):
+        if head.materialized == "merge" and head.relation is not None:
+            writers.setdefault(head.relation.name.casefold(), []).append(head.unique_id)
+    for ids in writers.values():
+        if len(ids) == 1:
             continue
+        nodes = [graph.model(unique_id) for unique_id in ids]
         above = {node.unique_id: relatives(graph.dag.pred, [node.unique_id], math.inf) for node in nodes}
         for first, second in combinations(nodes, 2):
             ordered = first.unique_id in above[second.unique_id] or second.unique_id in above[first.unique_id]

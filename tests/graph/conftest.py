@@ -103,7 +103,7 @@ def graph_of(
     return Graph(
         PROJECT,
         made,
-        Dag(made),
+        Dag({unique_id: node.depends_on for unique_id, node in made.items()}),
         {macro.unique_id: macro for macro in map(_macro, macros)},
         tuple(_node(spec, ids) for spec in disabled),
     )

@@ -92,7 +92,9 @@ def graph(node_of):
     by_id = {node.unique_id: node for node in nodes}
     off = _node("model.shop.off", "models/off.sql", "shop.off", config={"enabled": False})
     macro = Macro("macro.shop.key", "key", "macros/key.sql", "{% macro key() %}1{% endmacro %}", ("macro.shop.inner",))
-    return Graph("shop", by_id, Dag(by_id), {macro.unique_id: macro}, (off,))
+    return Graph(
+        "shop", by_id, Dag({node.unique_id: node.depends_on for node in nodes}), {macro.unique_id: macro}, (off,)
+    )
 
 
 @pytest.fixture

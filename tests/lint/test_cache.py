@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import pickle
 from pathlib import Path
 
 import pytest
@@ -232,9 +234,9 @@ def test_variables_of_the_profile_count_and_their_values_are_not_kept(root, lint
     assert "battery_staple" not in "".join(map(str, lint("-v", "--no-cache")))
     lint("--ignore", "ALL")
     assert not lint("--ignore", "ALL")[3]
-    kept = "".join(file.read_text() for file in (root / "target/lint_cache").glob("*.json"))
-    assert "MY_SCHEMA" in kept
-    assert "battery_staple" not in kept
+    kept = b"".join(file.read_bytes() for file in (root / "target/lint_cache").glob("*.report"))
+    assert b"MY_SCHEMA" in kept
+    assert b"battery_staple" not in kept
     monkeypatch.setenv("MY_SCHEMA", "other")
     assert lint("--ignore", "ALL")[3]
 
@@ -255,7 +257,7 @@ def test_profiles_outside_of_the_project_count(root, lint):
 
 
 def test_the_version_of_the_package_counts(root):
-    keys = [cache.ReportCache.of(root, {}, (), tool).key for tool in (None, None, ["another"])]
+    keys = [cache.ReportCache.of(root, {}, root / "profiles.yml", (), tool).key for tool in (None, None, ["another"])]
     assert keys[0] == keys[1] != keys[2]
 
 
@@ -323,21 +325,28 @@ def test_a_path_that_is_gone_is_told(root, lint):
     assert lint(".github/x.yml")[0] == 2
 
 
+def _checked(content):
+    """Return the content with the checksum that it would be written with."""
+    return hashlib.blake2b(content, digest_size=20).digest() + content
+
+
 @pytest.mark.parametrize(
     "change",
     [
-        lambda text: "",
-        lambda text: text[: len(text) // 2],
-        lambda text: "{}",
-        lambda text: "[" * 100_000,
-        lambda text: text.replace("C003", "C002"),
-        lambda text: text.replace('"files": 3', '"files": "3"'),
+        lambda _: b"",
+        lambda content: content[: len(content) // 2],
+        lambda content: content[:-1],
+        lambda _: pickle.dumps({}),
+        lambda _: b"(" * 100_000,
+        lambda content: content.replace(b"C003", b"C002"),
+        lambda content: _checked(content[20:].replace(b"merge_runner.lint.report", b"merge_runner.lint.repair")),
+        lambda _: _checked(pickle.dumps(([], b"", [], None, ()))),
     ],
 )
 def test_an_entry_that_was_damaged_is_none(root, lint, change):
     made = lint()
-    (entry,) = (root / "target/lint_cache").glob("*.json")
-    entry.write_text(change(entry.read_text()))
+    (entry,) = (root / "target/lint_cache").glob("*.report")
+    entry.write_bytes(change(entry.read_bytes()))
     assert lint() == made
     assert lint() == (*made[:3], False)
 
@@ -376,13 +385,13 @@ def test_a_change_while_the_report_is_made_is_seen(root):
     lint_paths(env=ChangingEnv(os.environ, change=lambda: CHANGES["a seed"](root)))
     assert not (root / "target/lint_cache").exists()
     lint_paths(env=ChangingEnv(os.environ))
-    assert len(list((root / "target/lint_cache").glob("*.json"))) == 1
+    assert len(list((root / "target/lint_cache").glob("*.report"))) == 1
 
 
 def test_old_entries_are_removed(root, lint):
     for number in range(cache._KEPT + 3):
         lint("--vars", f"region: r{number}")
-    assert len(list((root / "target/lint_cache").glob("*.json"))) == cache._KEPT
+    assert len(list((root / "target/lint_cache").glob("*.report"))) == cache._KEPT
 
 
 def test_the_recorded_catalog_is_one_of_the_files():

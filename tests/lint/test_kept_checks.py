@@ -14,6 +14,7 @@ from merge_runner.api import lint_paths
 from merge_runner.contributions import FILE
 from merge_runner.errors import ProblemsError
 from merge_runner.lint.outputs import render
+from merge_runner.lint.suppress.baseline import DEFAULT
 from tests.graph.test_kept_captures import State, apply, write
 
 READ = (
@@ -26,10 +27,12 @@ ON = (
     *("t.id = s.id", "t.id = s.id and t.day = s.day", "t.id <=> s.id", "t.day = date'2024-01-01'", "{{ two('t') }}"),
     *("t.id = s.id and t.day >= date'{{ var('day', '2024-01-01') }}'", "t.id = s.id or s.id is null", "s.id = 1"),
     *("t.id = s.id and s.region = '{{ env_var('REGION', 'x') }}'", "t.id = s.id -- noqa: P001", "t.id = s.id and"),
+    *("t.id = s.id /* NOQA: J002 */", "t.id = {{ var('day') }} -- noqa: J002", "t.day = '{{ target.schema }}'"),
 )
 CONFIG = (
     *("partition_by=['day']", "alias='shared'", "cluster_by=['id']", "bounds='off'", "scan='full'", "tags=['a']"),
     *("unique_key=['id', 'nope']", "concurrent=true, partition_by=['day']", "schema='x'", "properties={'a.b': 'c'}"),
+    *("properties={'delta.targetFileSize': '1'}", "conf={'spark.sql.nope': '1'}", "concurrent=true, alias='shared'"),
     *("pre_hook=['declare variable v int']", "format='iceberg'", "materialized='table'", "conf={'a.b': 'c'}"),
     "post_hook=\"merge into {{ ref('typed') }} as h using outside.t as s on h.id = s.id when matched then delete\"",
     "post_hook=\"merge into b.seen as h using a.seed s on h.id = '{{ env_var('REGION', 'x') }}' when matched then delete\"",
@@ -97,6 +100,7 @@ pyprojects = st.sampled_from(
             "[tool.merge-runner.lint.per-path-ignores]\n'models/m0.sql' = ['C', 'P001']\n",
             "[tool.merge-runner.vars]\nparent = 'seen'\n",
             "[tool.merge-runner.models]\nunique_key = ['id']\n",
+            "[tool.merge-runner.models]\nproperties = {'delta.targetFileSize' = '1'}\nconf = {'spark.sql.nope' = '1'}\n",
         )
     ]
 )
@@ -115,6 +119,7 @@ macros = st.sampled_from(
 )
 edits = st.one_of(
     *[st.tuples(st.just(path), text) for path, text in texts.items()],
+    st.tuples(st.just("baseline"), st.sampled_from(("written", None))),
     st.tuples(st.sampled_from(("models/m1.sql", "models/m2.sql")), st.none()),
     st.tuples(st.just("models/all.yml"), yamls),
     st.tuples(st.just("macros/f.sql"), macros),
@@ -144,23 +149,35 @@ def said(state: State, root: Path, target_path: str, **options: object) -> objec
         return error.problems
 
 
+def edit(state: State, root: Path, change: tuple[str, object] | None) -> None:
+    """Make a change, and bring the folder to the state; the baseline is of what is found in it then."""
+    if change is not None and change[0] != "baseline":
+        apply(state, change)
+    elif change is not None:
+        state.files.pop(DEFAULT, None)
+    for name in ("catalog.yml", DEFAULT):
+        (root / name).unlink(missing_ok=True)
+    write(state, root)
+    if change == ("baseline", "written"):
+        said(state, root, "fresh", project_dir=root, cache=False, write_baseline=True)
+        if (root / DEFAULT).is_file():
+            state.files[DEFAULT] = (root / DEFAULT).read_text()
+
+
 def check(first: dict[str, str], changes: list[tuple[str, object]]) -> None:
     """After each change a run with what is kept says what one without says, of the project and of one file."""
     state = State(dict(first))
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         for number, change in enumerate([None, *changes]):
-            if change is not None:
-                apply(state, change)
-            (root / "catalog.yml").unlink(missing_ok=True)
-            write(state, root)
+            edit(state, root, change)
             model = root / list(texts)[number % len(texts)]
             asked = [{"paths": [model]}] * model.is_file() + [{"project_dir": root}]
             kept = [said(state, root, "target", **options) for options in asked]
             fresh = [said(state, root, "fresh", **options, cache=False) for options in asked]
             shutil.rmtree(root / "fresh", ignore_errors=True)
             assert kept == fresh
-        for file in (root / "target" / FILE, *(root / "target").rglob("*.bin")):
+        for file in (root / "target" / FILE, *(root / "target").rglob("*.bin"), *(root / "target").rglob("*.report")):
             assert not file.is_file() or b"s3cret-x" not in file.read_bytes()
 
 
@@ -202,6 +219,6 @@ def test_outcomes_that_were_damaged_are_found_again(tmp_path):
     content = outcomes.read_bytes()
     for bytes_ in (content, content[:-1], b"", content[:20] + bytes([content[20] ^ 1]) + content[21:]):
         outcomes.write_bytes(bytes_)
-        for report in outcomes.parent.glob("*.json"):
+        for report in outcomes.parent.glob("*.report"):
             report.unlink()
         assert said(state, tmp_path, "target", project_dir=tmp_path) == changed

@@ -15,6 +15,8 @@ import pytest
 from merge_runner import kept_values
 from merge_runner.api import Project, lint_paths
 from merge_runner.errors import ProblemsError
+from merge_runner.graph.graph import DataTestNode, ModelNode, RefNode, SeedNode, SourceNode, UnitTestNode
+from merge_runner.graph.kept_nodes import heads_of, nodes_of
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.kept_project import MOST_CHANGED, KeptProject
 from merge_runner.plan.load.loaded_state import FOLDER
@@ -75,6 +77,23 @@ def test_everything_of_a_project_is_kept(root):
     assert graph == graph.__class__(
         **{each.name: getattr(loaded.graph, each.name) for each in fields(graph)} | {"dag": graph.dag}
     )
+
+
+def test_heads_of_kept_nodes_are_those_of_the_nodes(root):
+    loaded = load(root)
+    _, graph = found(root)
+    for kind in (ModelNode, SeedNode, SourceNode, RefNode):
+        assert list(heads_of(graph.nodes, kind)) == list(heads_of(loaded.graph.nodes, kind))
+    for kind in (ModelNode, DataTestNode, UnitTestNode, RefNode, SourceNode):
+        nodes = list(nodes_of(graph.nodes, kind))
+        assert nodes == [node for node in loaded.graph.nodes.values() if isinstance(node, kind)]
+        assert nodes
+    model = graph.model("model.shop.m")
+    changed = graph.nodes.with_changed({"model.shop.m": replace(model, config=replace(model.config, concurrent=True))})
+    assert [head.concurrent for head in heads_of(changed, ModelNode)] == [False, True]
+    assert changed["model.shop.m"].config.concurrent
+    assert not graph.model("model.shop.m").config.concurrent
+    assert "model.shop.n" not in changed
 
 
 CHANGES = {path: (path, FILES[path] + "\n") for path in FILES} | {

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from merge_runner.errors import Problems, ProblemsError
-from merge_runner.project.load.load import find_root, parse_vars
+from merge_runner.project.load.find_project import find_root
+from merge_runner.project.load.load import parse_vars
 from merge_runner.project.schema.config_layers import resolve
 from merge_runner.text import Place
 

@@ -21,7 +21,7 @@ def command(options: NodeOptions) -> int:
     from merge_runner.cli.node_commands import run_nodes
     from merge_runner.errors import Problem, Problems
     from merge_runner.graph.selection.select import Selection
-    from merge_runner.project.load.load import read_settings
+    from merge_runner.project.load.find_project import read_settings
     from merge_runner.run.results.previous_run import last_invocation
 
     root = project_root(options.project_dir)

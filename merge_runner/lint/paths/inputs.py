@@ -14,17 +14,23 @@ from merge_runner.lint.run.lint_project import lint_project
 from merge_runner.lint.suppress.apply import joined
 from merge_runner.lint.suppress.baseline import DEFAULT
 from merge_runner.plan.load.project_context import Prepared, prepare_to_lint
-from merge_runner.project.load.load import read_lint_settings, read_settings
+from merge_runner.project.load.find_project import read_lint_settings, read_settings
 from merge_runner.project.load.not_read import DBT_PROJECT
 
 if TYPE_CHECKING:
     from merge_runner.lint.report import Report
+    from merge_runner.project.load.state import ProjectState
 
 _ABOUT_MODELS = ("select", "exclude", "selector", "state", "columns")
 
 
-def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -> Linted:
-    """Return the report on what is asked for. Raises ProblemsError and ArgumentsError."""
+def lint(
+    request: LintRequest, env: Mapping[str, str], messages: LintMessages, state: ProjectState | None = None
+) -> Linted:
+    """Return the report on what is asked for. Raises ProblemsError and ArgumentsError.
+
+    `state` are the files of the project as they were just read.
+    """
     text = request.text
     paths = list(request.paths)
     if text is None:
@@ -41,7 +47,7 @@ def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -
         return Linted(lint_plain(paths, request, env, messages, around), around.root)
     inner = within(root, paths[0]) if text is not None else None
     texts = {inner: text} if inner is not None and text is not None else {}
-    prepared, jinja = prepare_to_lint(root, request.flags, env, texts, cache=request.cache)
+    prepared, jinja = prepare_to_lint(root, request.flags, env, texts, cache=request.cache, state=state)
     messages.not_read(prepared.files.not_read)
     meant = named(prepared, root, paths) if paths else None
     if request.write_baseline is not None and meant is not None and not meant.whole:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import Graph, ModelNode, RefNode, SeedNode, SourceNode
+from merge_runner.graph.kept_nodes import head_of, heads_of, nodes_of
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.paths.request import ArgumentsError
 from merge_runner.lint.run.hook_files import has_merges, hooks_of
-from merge_runner.project.load.load import PYPROJECT, find_lint_root, find_root
+from merge_runner.project.load.find_project import PYPROJECT, find_lint_root, find_root
 from merge_runner.project.load.not_read import DBT_PROJECT
 from merge_runner.project.schema.profile import FILE as PROFILES
 
@@ -166,9 +167,10 @@ class _Reader:
     def __init__(self, prepared: Prepared) -> None:
         self._prepared = prepared
         self._graph: Graph = prepared.graph
-        self.files = {source.path for source in prepared.model_texts.values()}
-        self.models = {key: node for key, node in self._graph.nodes.items() if isinstance(node, ModelNode)}
-        self.linted = {key: node for key, node in self._graph.nodes.items() if has_merges(node)}
+        self.files = prepared.model_names.keys()
+        self.models = {head.unique_id: head for head in heads_of(self._graph.nodes, ModelNode)}
+        seeds = {node.unique_id: head_of(node) for node in nodes_of(self._graph.nodes, SeedNode) if has_merges(node)}
+        self.linted = {**seeds, **self.models}
         """The models, and the seeds whose hooks may hold MERGEs."""
 
     def owns(self, folder: str) -> bool:
@@ -179,13 +181,13 @@ class _Reader:
 
     def in_folder(self, folder: str) -> set[str]:
         """The models and seeds in a folder."""
-        return {key for key, node in self.linted.items() if _inside(node.path, folder)}
+        return {key for key, head in self.linted.items() if _inside(head.path, folder)}
 
     def of_file(self, file: str) -> set[str] | None:
         """The models that depend on a file; None where it is none of the project's and may hold SQL."""
         files = self._prepared.files
         if file in self.files:
-            return {key for key, node in self.models.items() if node.path == file}
+            return {key for key, head in self.models.items() if head.path == file}
         if file in _FOR_ALL or file == files.settings.lint.baseline:
             return set(self.linted)
         if any(macro.path == file for macro in files.macros):
@@ -206,7 +208,8 @@ class _Reader:
 
         graph = self._graph
         called = macros_affected(graph, (key for key, macro in graph.macros.items() if macro.path == file))
-        calling = {key for key, node in self.models.items() if not called.isdisjoint(node.macros)}
+        models = nodes_of(graph.nodes, ModelNode)
+        calling = {node.unique_id for node in models if not called.isdisjoint(node.macros)}
         views = [key for key in calling if self.models[key].materialized in _READ_THROUGH]
         seeds = self._in_hooks(macro.name for macro in graph.macros.values() if macro.path == file)
         return calling | seeds | readers(graph, views)
@@ -218,12 +221,13 @@ class _Reader:
         while len(names) != found:
             found = len(names)
             names |= {name for name, words in texts.items() if not words.isdisjoint(names)}
-        seeds = {key: node for key, node in self.linted.items() if isinstance(node, SeedNode)}
-        return {key for key, seed in seeds.items() if any(_words(each.text) & names for each in hooks_of(seed))}
+        seeds = nodes_of(self._graph.nodes, SeedNode)
+        return {seed.unique_id for seed in seeds if any(_words(each.text) & names for each in hooks_of(seed))}
 
     def _described(self, file: str) -> set[str]:
         """The models and seeds that a property or data file is about, and those that read what it is about."""
-        about = {key for key, node in self._graph.nodes.items() if file in (node.path, node.patch_path)}
+        heads = (*heads_of(self._graph.nodes, RefNode), *heads_of(self._graph.nodes, SourceNode))
+        about = {head.unique_id for head in heads if file in (head.path, head.patch_path)}
         return (about & self.linted.keys()) | readers(self._graph, about)
 
 

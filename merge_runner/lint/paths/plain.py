@@ -13,7 +13,7 @@ from merge_runner.lint.paths.request import LintMessages, LintRequest
 from merge_runner.lint.sources.sql_file import PlainFile, read_plain, with_text
 from merge_runner.lint.sources.sql_files import plain_files
 from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
-from merge_runner.project.load.load import read_lint_settings
+from merge_runner.project.load.find_project import read_lint_settings
 
 if TYPE_CHECKING:
     from merge_runner.lint.report import Report

@@ -32,7 +32,7 @@ def kept_or_made(request: LintRequest, env: RecordingEnv, messages: LintMessages
         return Linted(kept.report, cache.root, True, kept.warnings)
     from merge_runner.lint.paths.inputs import lint
 
-    linted = lint(request, env, messages)
+    linted = lint(request, env, messages, None if cache is None else cache.state)
     # It is kept where it is about the project that the key is made of, and nothing has changed while it was made.
     same = cache is not None and linted.of_models and linted.folder == cache.root
     if cache is not None and same and _report_cache(request, env.whole) == cache:
@@ -53,4 +53,4 @@ def _report_cache(request: LintRequest, env: Mapping[str, str]) -> ReportCache |
     profiles = profiles_outside(env, request.profiles_dir)
     depends = {name: getattr(request, name) for name in _DEPENDS}
     there = [(os.path.lexists(path), path.is_dir()) for path in request.paths]
-    return ReportCache.of(root, {**depends, "there": there, "cwd": Path.cwd()}, [*outside, profiles])
+    return ReportCache.of(root, {**depends, "there": there, "cwd": Path.cwd()}, profiles, outside)

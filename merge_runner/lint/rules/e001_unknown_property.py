@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from merge_runner.lint.finding import Severity
 
 SEVERITY: Severity = "error"
+OF_EACH_MODEL = True
 
 _ANY_NAME = "spark.databricks.delta.allowArbitraryProperties.enabled"
 
@@ -63,12 +64,13 @@ _ANY_NAME = "spark.databricks.delta.allowArbitraryProperties.enabled"
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """The properties of each model that becomes a table."""
     from merge_runner.graph.graph import ModelNode
+    from merge_runner.graph.kept_nodes import nodes_of
 
     profile = project.files.profile
     if profile.platform != "oss":
         return
-    for node in project.graph.nodes.values():
-        if not isinstance(node, ModelNode) or node.materialized not in ("merge", "table"):
+    for node in nodes_of(project.graph.nodes, ModelNode):
+        if node.materialized not in ("merge", "table"):
             continue
         # Without declared columns the source says what the table has.
         columns = tuple(node.columns) or None

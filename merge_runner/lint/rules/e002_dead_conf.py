@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from merge_runner.project.schema.profile import Profile
 
 SEVERITY: Severity = "warning"
+OF_EACH_MODEL = True
 
 _PROFILES = Place("profiles.yml", 1, 1)
 _OWN_EXTENSIONS = ("io.delta.", "org.apache.iceberg.")
@@ -72,6 +73,7 @@ _FIXED = {
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """The confs of the profile, then the confs and the properties of each model."""
     from merge_runner.graph.graph import ModelNode
+    from merge_runner.graph.kept_nodes import nodes_of
 
     profile = project.files.profile
     if profile.platform != "oss":
@@ -80,9 +82,7 @@ def check_project(project: LintedProject) -> Iterator[Hit]:
     for key in profile.conf:
         if found := _dead(key, sure):
             yield Hit(_PROFILES, found, _hint(key), subject=key)
-    for node in project.graph.nodes.values():
-        if not isinstance(node, ModelNode):
-            continue
+    for node in nodes_of(project.graph.nodes, ModelNode):
         for key in node.config.conf:
             fixed = _FIXED.get(status(key))
             if found := f'"{key}" {fixed}' if fixed else _dead(key, sure):

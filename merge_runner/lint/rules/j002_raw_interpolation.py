@@ -42,10 +42,10 @@ Where the var is meant to hold a piece of SQL, such as a whole condition, and on
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated
 
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.finding import Edit, Fix, Severity
 from merge_runner.lint.rule import Hit, RuleOptions
 from merge_runner.project.schema.config import Names
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from merge_runner.lint.context import LintedProject
 
 SEVERITY: Severity = "warning"
+OF_EACH_MODEL = True
 
 
 @dataclass(frozen=True)
@@ -81,9 +82,12 @@ class Options(RuleOptions):
 
 def check_project(project: LintedProject, options: Options) -> Iterator[Hit]:
     """Raw values in the models that are looked at and in the project's macros."""
+    from merge_runner.graph.graph import ModelNode
+    from merge_runner.graph.kept_nodes import nodes_of
+
     declared = project.files.settings.vars
     types = {name: kind for name, value in declared.items() if (kind := var_type(value)) is not None}
-    models = [node for unique_id, node in project.graph.nodes.items() if unique_id in project.models]
+    models = [node for node in nodes_of(project.graph.nodes, ModelNode) if node.unique_id in project.models]
     for source in [*(SourceText(node.path, node.raw_code) for node in models), *project.files.macros]:
         for raw in raw_vars(source):
             if options.allows(raw.name):

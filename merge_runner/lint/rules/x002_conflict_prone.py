@@ -64,21 +64,23 @@ SEVERITY: Severity = "warning"
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """Concurrent writers by themselves, then in pairs."""
     from merge_runner.graph.graph import ModelNode
+    from merge_runner.graph.kept_nodes import heads_of
     from merge_runner.graph.writers import unordered_writers
     from merge_runner.pruning.judge.disjoint_writes import are_disjoint, partition_conditions
 
     restricted: dict[str, tuple[LintedMerge, tuple[Term, ...]]] = {}
-    for unique_id, node in project.graph.nodes.items():
-        if not isinstance(node, ModelNode) or node.materialized != "merge" or not node.config.concurrent:
+    for head in heads_of(project.graph.nodes, ModelNode):
+        if head.materialized != "merge" or not head.concurrent:
             continue
-        merge = project.merges.get(unique_id)
+        node = project.graph.nodes[head.unique_id]
+        merge = project.merges.get(node.unique_id)
         if merge is None:
             continue
         reason = _conflicts_with_any(merge)
         if reason:
             yield _hit(merge, node, reason)
         else:
-            restricted[unique_id] = merge, partition_conditions(merge.statement.on, merge.scope, merge.layout)
+            restricted[node.unique_id] = merge, partition_conditions(merge.statement.on, merge.scope, merge.layout)
     for first, second in unordered_writers(project.graph):
         if first.unique_id not in restricted or second.unique_id not in restricted:
             continue

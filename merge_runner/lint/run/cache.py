@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import pickle
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from functools import cache
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +18,19 @@ from merge_runner.atomic import keep_newest, write_atomic
 from merge_runner.contributions import status
 from merge_runner.contributions import tool as current_tool
 from merge_runner.errors import Problem
+from merge_runner.kept_values import PROTOCOL, read_values
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.registry import provided_paths
 from merge_runner.lint.report import Report
-from merge_runner.lint.run.outcome_json import finding_of_json, merge_of_json
 from merge_runner.lint.suppress.baseline import DEFAULT
-from merge_runner.project.load.state import ProjectState
-from merge_runner.text import Place, as_source
+from merge_runner.project.load.state import ProjectState, file_hash
+from merge_runner.text import as_source
 
 FOLDER = "lint_cache"
+SUFFIX = ".report"
 _KEPT = 20
 """Entries that stay: a project is linted with a handful of different options."""
+_HASH = 20
 
 
 @dataclass(frozen=True)
@@ -45,61 +48,68 @@ class ReportCache:
     root: Path
     folder: Path
     key: str
-    texts: Mapping[str, bytes] = field(repr=False)
-    """The files of the project, by path: excerpts of a kept report come from them."""
+    state: ProjectState = field(repr=False, compare=False)
+    """The files of the project: excerpts of a kept report come from them."""
 
     @classmethod
     def of(
-        cls, root: Path, options: Mapping[str, Any], others: Sequence[Path], tool: Sequence[Any] | None = None
+        cls,
+        root: Path,
+        options: Mapping[str, Any],
+        profiles: Path,
+        others: Sequence[Path] = (),
+        tool: Sequence[Any] | None = None,
     ) -> ReportCache | None:
-        """Return the cache of a project for a run with these options (plain values); None: its settings are not read.
+        """Return the cache of a project for a run with these options (plain values); None: its files cannot be read.
 
-        `others` are files outside of the project's folders that the report depends on; `tool` is what lints, by default
-        this package and what it uses.
+        `profiles` and `others` are files outside of the project's folders that the report depends on; `tool` is what
+        lints, by default this package and what it uses.
         """
         path = options.get("target_path")
-        state = ProjectState.of(root, None if path is None else str(path), others, also=(DEFAULT,))
+        state = ProjectState.of(root, None if path is None else str(path), [profiles])
         if state is None:
             return None
-        digest = hashlib.blake2b(digest_size=20)
+        digest = hashlib.blake2b(digest_size=_HASH)
         said = json.dumps([str(root), linter() if tool is None else tool, options], sort_keys=True, default=str)
         digest.update(said.encode("utf-8", "surrogatepass"))
         digest.update(state.digest)
-        return cls(root, root / state.target / FOLDER, digest.hexdigest(), state.contents)
+        try:
+            for file in (root / DEFAULT, *others):
+                digest.update(file_hash(file))
+        except OSError:
+            return None
+        return cls(root, root / state.target / FOLDER, digest.hexdigest(), state)
 
     def get(self, env: Mapping[str, str]) -> Kept | None:
         """The kept report, if the environment variables that it depends on are the same."""
         try:
-            checksum, _, content = (self.folder / f"{self.key}.json").read_text(encoding="utf-8").partition("\n")
-            if checksum != _checksum(content):
+            content = self._file.read_bytes()
+            if _checksum(memoryview(content)[_HASH:]) != content[:_HASH]:
                 return None
-            entry = json.loads(content)
-            if self._hashed({name: env.get(name) for name in entry["env"]}) != entry["values"]:
+            asked, answers, paths, report, warnings = read_values(content[_HASH:])
+            if self._hashed({name: env.get(name) for name in asked}) != answers:
                 return None
-            sources = {path: as_source(self.texts[path].decode("utf-8")) for path in entry["sources"]}
-            return Kept(_report(entry["report"], sources), tuple(map(_problem, entry["warnings"])))
-        except (OSError, ValueError, KeyError):
+            sources = {path: as_source(self.state.contents[path].decode("utf-8")) for path in paths}
+            return Kept(replace(report, sources=sources), warnings)
+        except Exception:  # bytes of another process may mean anything
             return None
 
     def put(self, report: Report, asked: Mapping[str, str | None], warnings: Sequence[Problem] = ()) -> None:
         """Keep a report and its warnings, with the variables that it depends on; what cannot be written is not kept."""
-        if not set(report.sources) <= set(self.texts):
+        if not report.sources.keys() <= self.state.contents.keys():
             return  # a finding is in a file that the key knows nothing of
-        content = json.dumps(
-            {
-                "env": sorted(asked),
-                "values": self._hashed(asked),
-                "sources": sorted(report.sources),
-                "warnings": list(warnings),
-                "report": replace(report, sources={}),
-            },
-            default=_fields,
-        )
+        paths = sorted(report.sources)
+        entry = sorted(asked), self._hashed(asked), paths, replace(report, sources={}), tuple(warnings)
+        content = pickle.dumps(entry, PROTOCOL)
         try:
-            write_atomic(self.folder / f"{self.key}.json", f"{_checksum(content)}\n{content}")
-            keep_newest(self.folder, "*.json", _KEPT)
+            write_atomic(self._file, _checksum(content) + content)
+            keep_newest(self.folder, f"*{SUFFIX}", _KEPT)
         except OSError:
             return
+
+    @property
+    def _file(self) -> Path:
+        return self.folder / f"{self.key}{SUFFIX}"
 
     def _hashed(self, values: Mapping[str, str | None]) -> str:
         """Environment variables may be secrets: of their values only one hash of all together is kept."""
@@ -107,30 +117,8 @@ class ReportCache:
         return hashlib.blake2b(said.encode()).hexdigest()
 
 
-def _fields(value: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass by name, for JSON; `asdict` would copy all that they hold before."""
-    kind: Any = type(value)
-    return {name: getattr(value, name) for name in _names(kind)}
-
-
-@cache
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(each.name for each in fields(kind))
-
-
-def _report(entry: Mapping[str, Any], sources: Mapping[str, str]) -> Report:
-    """The report of its fields. Raises KeyError or TypeError for anything else."""
-    merges, findings = map(merge_of_json, entry["merges"]), map(finding_of_json, entry["findings"])
-    return Report(tuple(merges), tuple(findings), entry["files"], entry["hidden"], entry["stale"], sources)
-
-
-def _problem(entry: Mapping[str, Any]) -> Problem:
-    place = Place(**entry["place"]) if entry["place"] is not None else None
-    return Problem(**{**entry, "place": place, "calls": tuple(entry["calls"])})
-
-
-def _checksum(content: str) -> str:
-    return hashlib.blake2b(content.encode(), digest_size=20).hexdigest()
+def _checksum(content: bytes | memoryview) -> bytes:
+    return hashlib.blake2b(content, digest_size=_HASH).digest()
 
 
 def linter() -> list[Any]:

@@ -8,14 +8,17 @@ that its SQL names, macros, vars, environment variables. What has a Problem or m
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from merge_runner.contributions import key, most_of
 from merge_runner.graph.kept_captures import may_hold_secret
 from merge_runner.lint.check import Checked
+from merge_runner.lint.finding import Finding
 from merge_runner.lint.run.cache import linter
 from merge_runner.lint.run.kept_outcomes import KeptOutcomes
 from merge_runner.lint.run.outcome_json import finding_of_json, merge_of_json
+from merge_runner.lint.run.project import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.project_context import Prepared
@@ -32,9 +35,6 @@ class KeptChecks:
         self._prepared = prepared
         self._kept = prepared.kept if not (prepared.deferral.ids or invocation.macros) else None
         self._answers = layouts.answers
-        self._lasting = recorded_only
-        if self._kept is not None and recorded_only:
-            self._answers.take(self._kept)
         self._common = key(
             linter(),
             selection,
@@ -47,7 +47,13 @@ class KeptChecks:
         self._outcomes = None
         if base is not None and base.graph is prepared.graph:
             self._outcomes = KeptOutcomes(prepared, base, self._common, self._answers)
+        # With these, few models have questions, and answering them takes less than reading all answers.
+        self._lasting = recorded_only and (self._outcomes is None or not self._outcomes.are_kept)
+        if self._kept is not None and self._lasting:
+            self._answers.take(self._kept)
         self._found: dict[str, Checked] = {}
+        self._of_project: Sequence[Finding] | None = None
+        """What was found about the project now, in all models."""
 
     def get(self, unique_id: str) -> Checked | None:
         """Return what was found in a model, where nothing that it read has changed since."""
@@ -85,6 +91,19 @@ class KeptChecks:
             self._kept.put(self._key(unique_id), checked.reads, self._answers, value)
             self._found[unique_id] = checked
 
+    def of_project(self, linter: ProjectLinter, chosen: Sequence[str], *, whole: bool) -> list[Finding]:
+        """Return what rules about the project find in some models, or in all of them where that is kept.
+
+        `whole`: all models are chosen.
+        """
+        before = self._outcomes.of_project if self._outcomes is not None else None
+        if self._outcomes is None or before is None:
+            found = linter.check_project(chosen)
+            self._of_project = found if whole else None
+            return found
+        changed = self._outcomes.changed
+        return linter.check_project_again(before, changed) if changed else list(before)
+
     def close(self) -> None:
         """Close the file, before processes are forked."""
         if self._kept is not None:
@@ -93,8 +112,10 @@ class KeptChecks:
     def write(self) -> None:
         """Write what was put."""
         if self._kept is not None:
-            if self._outcomes is not None and len(self._found) >= len(self._prepared.files.models):
-                self._outcomes.write(self._found)
+            whole = len(self._found) >= len(self._prepared.files.models)
+            of_project = self._of_project
+            if self._outcomes is not None and whole and of_project is not None and not self._prepared.secrets:
+                self._outcomes.write(self._found, of_project)
             if self._lasting:
                 self._answers.keep(self._kept)
             self._kept.write(most_of(len(self._prepared.files.models)))

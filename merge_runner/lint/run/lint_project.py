@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from merge_runner.errors import Problem, Problems
-from merge_runner.graph.graph import Graph, ModelNode
+from merge_runner.errors import Problem
+from merge_runner.graph.graph import Graph, ModelNode, RefNode, SeedNode
+from merge_runner.graph.kept_nodes import heads_of, nodes_of
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.check import Checked, check_file
 from merge_runner.lint.confidential import merge_without_secrets, without_secrets
 from merge_runner.lint.context import LintedFile
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.report import Report
+from merge_runner.lint.run.authors_texts import AuthorsTexts
 from merge_runner.lint.run.hook_files import has_merges
 from merge_runner.lint.run.kept_checks import KeptChecks
 from merge_runner.lint.run.parallel import check_all
@@ -22,7 +24,6 @@ from merge_runner.lint.suppress.apply import finish
 from merge_runner.lint.suppress.baseline import Baseline
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.project.syntax.read_text import read_text
 from merge_runner.text import SourceText
 
 
@@ -61,13 +62,19 @@ def lint_project(
     baseline = _baseline(prepared, options)
     found_layouts = layouts or Layouts.load(prepared, options.layout)
     linter = ProjectLinter(prepared, found_layouts, selection)
-    asked = [unique_id for unique_id in ids if has_merges(prepared.graph.nodes[unique_id])]
-    chosen = [unique_id for unique_id in asked if isinstance(prepared.graph.nodes[unique_id], ModelNode)]
+    models = {head.unique_id for head in heads_of(prepared.graph.nodes, ModelNode)}
+    seeds = {node.unique_id for node in nodes_of(prepared.graph.nodes, SeedNode) if has_merges(node)}
+    asked = [unique_id for unique_id in ids if unique_id in models or unique_id in seeds]
+    chosen = [unique_id for unique_id in asked if unique_id in models]
+    whole = len(chosen) == len(models)
     if layouts is None:
         kept = KeptChecks(prepared, found_layouts, selection, recorded_only=options.layout is None)
         checked = _checked(linter, kept, asked, processes)
+        of_project = kept.of_project(linter, chosen, whole=whole)
+        kept.write()
     else:
         checked = check_all(linter, asked, processes)
+        of_project = linter.check_project(chosen)
     reported = {problem.place for problem in jinja}  # rendering says again what the graph has said of refs
     found = [
         finding
@@ -78,21 +85,22 @@ def lint_project(
     merges = [item.merge for item in checked if item.merge is not None]
     parsed = {merge.path for merge in merges}
     merges += [merge for item in checked for merge in item.hooks]
-    whole = len(chosen) == _models(prepared.graph)
-    paths = _paths(prepared.graph, asked)
-    found += [finding for finding in linter.check_project(chosen) if whole or finding.place.path in paths]
+    paths = _paths(prepared.graph, frozenset(asked))
+    found += [finding for finding in of_project if whole or finding.place.path in paths]
     found += _jinja_findings(jinja, selection)
     if secrets := prepared.secrets:
         found = [without_secrets(finding, secrets) for finding in found]
         merges = [merge_without_secrets(merge, secrets) for merge in merges]
+    texts = AuthorsTexts(prepared, paths, {finding.place.path for finding in found})
     return finish(
         found,
         merges,
-        _texts(prepared, paths, found),
+        texts,
         selection,
         baseline,
         files=len(chosen),
-        models={source.path: name for name, source in prepared.model_texts.items()},
+        models=prepared.model_names,
+        uncommented=texts.are_uncommented,
         ran=lambda path, rule: rule.ran_on(path in parsed) if rule.check_project is None else whole,
     )
 
@@ -107,7 +115,6 @@ def _checked(
     made = dict(zip(missing, check_all(linter, missing, processes), strict=True)) if missing else {}
     for unique_id, checked in made.items():
         kept.put(unique_id, checked)
-    kept.write()
     return [known or made[unique_id] for unique_id, known in found.items()]
 
 
@@ -119,31 +126,10 @@ def _baseline(prepared: Prepared, options: LintOptions) -> Baseline | None:
     return Baseline.find(prepared.files.root, prepared.files.settings.lint.baseline)
 
 
-def _models(graph: Graph) -> int:
-    return sum(isinstance(node, ModelNode) for node in graph.nodes.values())
-
-
-def _paths(graph: Graph, chosen: Sequence[str]) -> set[str]:
+def _paths(graph: Graph, chosen: Collection[str]) -> set[str]:
     """The files of the nodes, and those that describe them."""
-    nodes = [graph.nodes[unique_id] for unique_id in chosen]
-    return {path for node in nodes for path in (node.path, node.patch_path) if path is not None}
-
-
-def _texts(prepared: Prepared, paths: set[str], found: Sequence[Finding]) -> dict[str, SourceText]:
-    """The authors' texts of all files that were looked at, or that a finding is in."""
-    files = prepared.files
-    known = {source.path: source for source in prepared.model_texts.values()}
-    known |= {source.path: source for source in (*files.macros, *files.singular_tests)}
-    texts = {path: known[path] for path in sorted(paths) if path in known}
-    for path in {finding.place.path for finding in found} - texts.keys():
-        source = known.get(path)
-        if source is None and path in files.unsaved:
-            source = SourceText(path, files.unsaved[path])
-        elif source is None and (files.root / path).is_file():
-            source = read_text(files.root / path, path, Problems())
-        if source is not None:
-            texts[path] = source
-    return texts
+    heads = (head for head in heads_of(graph.nodes, RefNode) if head.unique_id in chosen)
+    return {path for head in heads for path in (head.path, head.patch_path) if path is not None}
 
 
 def _jinja_findings(problems: Iterable[Problem], selection: RuleSelection) -> Iterator[Finding]:

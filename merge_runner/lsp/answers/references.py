@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.lsp.names.symbol import Symbol, is_source_name, symbol_at
 from merge_runner.lsp.syntax.tokens import scanned
-from merge_runner.project.load.load import PYPROJECT
+from merge_runner.project.load.find_project import PYPROJECT
 from merge_runner.text import Place, SourceText, Span
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 
 from merge_runner.graph.graph import ModelNode
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.run.project import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lsp.answers.references import Occurrence, files_of, occurrences
@@ -19,7 +19,7 @@ from merge_runner.lsp.names.built_ins import BUILT_INS
 from merge_runner.lsp.names.symbol import Symbol, symbol_at
 from merge_runner.lsp.syntax.outline import Entry
 from merge_runner.lsp.syntax.tokens import scanned
-from merge_runner.project.load.load import PYPROJECT
+from merge_runner.project.load.find_project import PYPROJECT
 from merge_runner.project.schema.selectors import FILE as SELECTORS
 from merge_runner.pruning.query.read_using import inserted_columns
 from merge_runner.template.static.macro_definitions import TEST_PREFIX

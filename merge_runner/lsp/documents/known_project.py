@@ -28,7 +28,7 @@ from merge_runner.lsp.syntax.relations import Subject
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.lineage.model_lineage import ModelLineages
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.project.load.load import PYPROJECT
+from merge_runner.project.load.find_project import PYPROJECT
 from merge_runner.project.load.project_paths import project_paths
 from merge_runner.project.schema.selectors import FILE as SELECTORS
 from merge_runner.project.syntax.read_text import read_text

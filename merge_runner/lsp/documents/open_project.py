@@ -23,7 +23,7 @@ from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.project_context import Prepared, prepare_to_lint
 from merge_runner.project.load.files import ProjectFiles
-from merge_runner.project.load.load import PYPROJECT
+from merge_runner.project.load.find_project import PYPROJECT
 from merge_runner.project.load.state import ProjectState, profiles_outside
 from merge_runner.project.schema.layout_file import RECORDED
 from merge_runner.project.schema.profile import FILE as PROFILES

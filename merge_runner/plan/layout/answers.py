@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from merge_runner.contributions import Contributions, key, tool
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode
+from merge_runner.graph.kept_nodes import heads_of
 from merge_runner.plan.layout.table_names import TableNames
 from merge_runner.plan.load.project_context import Base, Prepared
-from merge_runner.project.load.files import DataTestEntry
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.reads import Question
 
@@ -38,12 +38,9 @@ def writers_of(node: ModelNode) -> Question:
 class Answers:
     """Answers each question once. To look at an environment variable here is not to ask for it."""
 
-    def __init__(
-        self, prepared: Prepared, table_names: TableNames, tests: Mapping[tuple[str, ...], Sequence[DataTestEntry]]
-    ) -> None:
+    def __init__(self, prepared: Prepared, table_names: TableNames) -> None:
         self._prepared = prepared
         self._table_names = table_names
-        self._tests = tests
         self._answers: dict[Question, str | None] = {}
         self._taken: dict[Question, str | None] = {}
         env = prepared.invocation.env
@@ -124,7 +121,7 @@ class Answers:
             said = (seed.layers, seed.properties)
         elif isinstance(node, SourceNode):
             on = (node.source_name, node.name)
-        tests = [(entry.column, entry.test) for entry in self._tests.get(on, ())]
+        tests = [(entry.column, entry.test) for entry in files.data_tests.get(on, ())]
         return key(node, said, tests, self._table_names.recorded(node)).hex()
 
     def _ref(self, name: str) -> str | None:
@@ -146,5 +143,5 @@ class Answers:
         return repr([writer.unique_id for writer in self._table_names.writers(node)])
 
     def _ephemeral(self, _name: str) -> str:
-        nodes = self._prepared.graph.nodes.values()
-        return repr([node.unique_id for node in nodes if node.materialized == "ephemeral"])
+        heads = heads_of(self._prepared.graph.nodes, ModelNode)
+        return repr([head.unique_id for head in heads if head.materialized == "ephemeral"])

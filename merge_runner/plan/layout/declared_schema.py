@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from merge_runner.formats.types import DataType, parse_type
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.load.files import DataTestEntry
 from merge_runner.project.schema.properties import Column, Constraint, DataTest
 from merge_runner.pruning.layout.layout import TableColumn
@@ -118,14 +119,6 @@ def generated_expression(text: str) -> str | None:
     """The expression of `generated always as (…)`; None for an identity, a default and anything else."""
     match = _GENERATED.match(text)
     return match[1].strip() if match else None
-
-
-def by_owner(tests: Iterable[DataTestEntry]) -> Mapping[tuple[str, ...], Sequence[DataTestEntry]]:
-    """Data tests by what they are attached to."""
-    found: dict[tuple[str, ...], list[DataTestEntry]] = {}
-    for entry in tests:
-        found.setdefault(entry.on, []).append(entry)
-    return found
 
 
 def _holds_always(test: DataTest) -> bool:

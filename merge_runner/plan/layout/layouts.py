@@ -13,11 +13,12 @@ from merge_runner.errors import Problems, ProblemsError
 from merge_runner.formats.registry import table_format_of
 from merge_runner.formats.target_subqueries import FILES
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode, run_config
+from merge_runner.graph.kept_nodes import heads_of
 from merge_runner.graph.streams import is_stream
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.plan.layout.answers import EPHEMERAL, Answers, named_table, node_read, writers_of
 from merge_runner.plan.layout.combined_layout import common_layout, over_recorded
-from merge_runner.plan.layout.declared_schema import Declared, by_owner, declared, seed_header, type_of
+from merge_runner.plan.layout.declared_schema import Declared, declared, seed_header, type_of
 from merge_runner.plan.layout.layout_file import Namespace, RecordedLayouts, recorded_layouts
 from merge_runner.plan.layout.table_names import ChangesOf, TableNames
 from merge_runner.plan.load.project_context import Prepared
@@ -74,8 +75,8 @@ class Layouts:
         self._compiler = prepared.compiler
         self._reads = prepared.reads
         self._table_names = TableNames(prepared, recorded or RecordedLayouts(namespace(prepared.files.profile)))
-        self._tests = by_owner(prepared.files.data_tests)
-        self.answers = Answers(prepared, self._table_names, self._tests)
+        self._tests = prepared.files.data_tests
+        self.answers = Answers(prepared, self._table_names)
         """What is read while layouts are found, as it is now."""
         self._lock = threading.RLock()
         self._layouts: dict[str, TableLayout] = {}
@@ -208,8 +209,9 @@ class Layouts:
     def _ephemeral(self) -> Iterator[KnownTable]:
         """What is declared of ephemeral models, with their queries."""
         self._reads.note([EPHEMERAL])
-        for node in self._prepared.graph.nodes.values():
-            if node.materialized == "ephemeral":
+        for head in heads_of(self._prepared.graph.nodes, ModelNode):
+            if head.materialized == "ephemeral":
+                node = self._prepared.graph.nodes[head.unique_id]
                 yield KnownTable(self._declared_columns(node), self._query(node))
 
     def _changes(self, unique_id: str) -> TableLayout:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import inf
 
-from merge_runner.graph.graph import ModelNode, Node
+from merge_runner.graph.graph import ModelNode, Node, RefNode, SourceNode
+from merge_runner.graph.kept_nodes import Head, heads_of
 from merge_runner.graph.order import relatives
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plan.layout.layout_file import RecordedLayouts, TableKey
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.pruning.layout.layout import TableLayout
@@ -30,19 +31,21 @@ class TableNames:
         self._by_name: dict[TableKey, str] = {}
         self._feeds: dict[str, str] = {}
         """The tables whose changes are read, by the names of their views."""
-        self._sharing: dict[TableKey, list[ModelNode]] = {}
+        self._sharing: dict[TableKey, list[str]] = {}
+        """The models that merge into each table."""
         deferral = prepared.deferral
-        for node in self._graph.nodes.values():
-            if isinstance(node, ModelNode) and node.changes_of is not None:
-                view = changes_of(self._graph.nodes[node.changes_of].name)
-                self._feeds[view.identifier.casefold()] = node.changes_of
-            if node.relation is None or node.materialized == "ephemeral":
+        for head in (*heads_of(self._graph.nodes, SourceNode), *heads_of(self._graph.nodes, RefNode)):
+            if head.changes_of is not None:
+                view = changes_of(self._graph.nodes[head.changes_of].name)
+                self._feeds[view.identifier.casefold()] = head.changes_of
+            if head.relation is None or head.materialized == "ephemeral":
                 continue
-            self._by_name.setdefault(self._key(node), node.unique_id)
-            if node.unique_id in deferral.ids:
-                self._by_name.setdefault(self._relation_key(deferral.built[node.unique_id].relation), node.unique_id)
-            if isinstance(node, ModelNode) and node.materialized == "merge":
-                self._sharing.setdefault(self._key(node), []).append(node)
+            key = self._key(head)
+            self._by_name.setdefault(key, head.unique_id)
+            if head.unique_id in deferral.ids:
+                self._by_name.setdefault(self._relation_key(deferral.built[head.unique_id].relation), head.unique_id)
+            if head.materialized == "merge":
+                self._sharing.setdefault(key, []).append(head.unique_id)
 
     def meaning(self, parts: tuple[str, ...]) -> str | ChangesOf | TableLayout | None:
         """Return the id of a node, the view of changes, or the layout of a recorded table; None: nothing is known."""
@@ -67,7 +70,7 @@ class TableNames:
         """
         if self.is_only_writer(node):
             return (node,)
-        writers = self._sharing[self._key(node)]
+        writers = [self._graph.model(unique_id) for unique_id in self._sharing[self._key(node)]]
         names = {writer.unique_id for writer in writers}
         first = [each for each in writers if names - {each.unique_id} <= self._descendants(each.unique_id)]
         return first or writers
@@ -75,7 +78,7 @@ class TableNames:
     def _descendants(self, unique_id: str) -> set[str]:
         return relatives(self._graph.dag.succ, [unique_id], inf) - {unique_id}
 
-    def _key(self, node: Node) -> TableKey:
+    def _key(self, node: Node | Head) -> TableKey:
         return self._relation_key(node.relation) if node.relation is not None else ()
 
     def _relation_key(self, relation: Relation) -> TableKey:

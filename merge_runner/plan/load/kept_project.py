@@ -12,24 +12,25 @@ import hashlib
 import io
 import logging
 import pickle
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.atomic import keep_newest, write_atomic
-from merge_runner.errors import Problems
-from merge_runner.graph.cycles import dag_of
-from merge_runner.graph.graph import Graph, ModelNode, Node
-from merge_runner.kept_values import PROTOCOL, read_values
+from merge_runner.graph.graph import Dag, Graph, ModelNode, Node
+from merge_runner.graph.kept_nodes import KeptNodes, heads_by_type, heads_of
+from merge_runner.kept_values import PROTOCOL, Packed, pack, read_values
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plan.load.loaded_state import LoadedState, holds_value
-from merge_runner.project.load.files import ModelFile, ProjectFiles
+from merge_runner.project.load.files import ProjectFiles
 from merge_runner.project.schema.secret_names import secret_values, secret_vars
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.text import SourceText, as_source
 
 if TYPE_CHECKING:
     from merge_runner.plan.load.flags import Flags
+    from merge_runner.project.load.state import ProjectState
 
 _KEPT = 4
 """Files that stay: a project is loaded for a handful of targets and vars."""
@@ -40,6 +41,8 @@ MOST_CHANGED = 20
 """So many models may have other texts: from more on the project is better loaded, and kept again."""
 
 _HASH = 20
+_PARTS = tuple(each.name for each in fields(Graph) if each.name not in ("dag", "nodes"))
+"""What a graph has besides its nodes and their edges."""
 _LOG = logging.getLogger("merge_runner.contributions")
 
 
@@ -61,9 +64,14 @@ class KeptProject:
     loaded: LoadedState
 
     @classmethod
-    def of(cls, root: Path, flags: Flags, env: Mapping[str, str]) -> KeptProject | None:
-        """Return what an invocation may find and keep; None: nothing, its files cannot be read."""
-        loaded = LoadedState.of(root, flags, env)
+    def of(
+        cls, root: Path, flags: Flags, env: Mapping[str, str], state: ProjectState | None = None
+    ) -> KeptProject | None:
+        """Return what an invocation may find and keep; None: nothing, its files cannot be read.
+
+        `state` are the files as they were just read.
+        """
+        loaded = LoadedState.of(root, flags, env, state)
         return None if loaded is None else cls(loaded)
 
     @property
@@ -91,19 +99,21 @@ class KeptProject:
                 return None  # a new file, or one that is gone, may change what others mean
             if answers != self.loaded.answers({name: env.whole.get(name) for name in asked}):
                 return None
-            files, parts, models = read_values(stream)
+            files, parts, parents, heads, places = read_values(stream)
+            nodes, models, data_tests = (Packed(memoryview(content)[stream.tell() :], each) for each in places)
         except FileNotFoundError:
             return None
         except Exception as error:  # bytes of another process may mean anything
             _LOG.debug("%s: %s; the project is loaded again", self.file, error)
             return None
-        texts = _texts(files, parts["nodes"], {path: contents[path] for path in changed})
+        kept = KeptNodes(nodes, heads)
+        texts = _texts(files, kept, {path: contents[path] for path in changed})
         if texts is None:
             return None
         for name in asked:
             env.get(name)
-        files = replace(files, models=_KeptModels(models))
-        return Known(content[:_HASH].hex(), files, Graph(dag=dag_of(parts["nodes"], Problems()), **parts), texts)
+        files = replace(files, models=models, data_tests=data_tests)
+        return Known(content[:_HASH].hex(), files, Graph(dag=Dag(parents), nodes=kept, **parts), texts)
 
     def put(self, files: ProjectFiles, graph: Graph, env: RecordingEnv, *, checked: bool) -> str | None:
         """Keep a project without problems, if its files are the same as before it was loaded; return its id."""
@@ -114,15 +124,18 @@ class KeptProject:
             return None
         content = io.BytesIO()
         try:
-            parts = {each.name: getattr(graph, each.name) for each in fields(graph) if each.name != "dag"}
-            models = {name: pickle.dumps(model, PROTOCOL) for name, model in files.models.items()}
+            parts = {name: getattr(graph, name) for name in _PARTS}
+            parents = {unique_id: node.depends_on for unique_id, node in graph.nodes.items()}
+            values = io.BytesIO()
+            places = [pack(each, values) for each in (graph.nodes, files.models, files.data_tests)]
+            rest = replace(files, models={}, data_tests={})
             hashes = dict(self.loaded.state.hashes)
             pickle.dump((hashes, sorted(asked), self.loaded.answers(asked), checked), content, PROTOCOL)
-            pickle.dump((replace(files, models={}), parts, models), content, PROTOCOL)
+            pickle.dump((rest, parts, parents, heads_by_type(graph.nodes), places), content, PROTOCOL)
         except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
             _LOG.debug("the project is not kept: %s", error)
             return None
-        said = content.getvalue()
+        said = content.getvalue() + values.getvalue()
         if holds_value(said, asked):
             return None
         try:
@@ -134,35 +147,13 @@ class KeptProject:
         return _hash(said).hex()
 
 
-class _KeptModels(Mapping[str, ModelFile]):
-    """The models of a project by name, each made when it is asked for: most commands look at a few."""
-
-    def __init__(self, models: Mapping[str, bytes]) -> None:
-        self._models = models
-        self._made: dict[str, ModelFile] = {}
-
-    def __getitem__(self, name: str) -> ModelFile:
-        if name not in self._made:
-            self._made[name] = read_values(self._models[name])
-        return self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._models)
-
-    def __len__(self) -> int:
-        return len(self._models)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._models
-
-
 def _texts(
     files: ProjectFiles, nodes: Mapping[str, Node], contents: Mapping[str, bytes]
 ) -> dict[str, SourceText] | None:
     """Return the texts that have changed by the names of their models; None where any of them is more than a model."""
     if not contents:
         return {}
-    models = {node.path: node.name for node in nodes.values() if isinstance(node, ModelNode)}
+    models = {head.path: head.name for head in heads_of(nodes, ModelNode)}
     others = {source.path for source in (*files.macros, *files.singular_tests, *files.fixtures.values())}
     if any(path not in models or path in others for path in contents):
         return None

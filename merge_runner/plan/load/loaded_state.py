@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from merge_runner.contributions import key, tool
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plan.load.flags import Flags
 from merge_runner.project.load.state import ProjectState, profiles_outside
 from merge_runner.project.syntax.environment import RecordingEnv
@@ -25,10 +25,17 @@ class LoadedState:
     key: bytes
 
     @classmethod
-    def of(cls, root: Path, flags: Flags, env: Mapping[str, str]) -> LoadedState | None:
-        """Return what an invocation loads; None: its files cannot be read."""
+    def of(
+        cls, root: Path, flags: Flags, env: Mapping[str, str], state: ProjectState | None = None
+    ) -> LoadedState | None:
+        """Return what an invocation loads; None: its files cannot be read.
+
+        `state` is taken where it is of the same files.
+        """
         whole = env.whole if isinstance(env, RecordingEnv) else env
-        state = ProjectState.of(root, flags.target_path, [profiles_outside(whole, flags.profiles_dir)])
+        profiles = profiles_outside(whole, flags.profiles_dir)
+        if state is None or not state.is_of(root, flags.target_path, [profiles]):
+            state = ProjectState.of(root, flags.target_path, [profiles])
         if state is None:
             return None
         about = key(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +12,11 @@ from merge_runner.contributions import FILE, Contributions
 from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
 from merge_runner.graph.graph import Graph, ModelNode
 from merge_runner.graph.invocation import Invocation
+from merge_runner.graph.kept_nodes import head_of, heads_of
 from merge_runner.graph.selection.methods.lookup import ColumnReach, SelectionContext
 from merge_runner.graph.selection.select import Selection
 from merge_runner.graph.selection.select import select as select_nodes
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.kept_project import KeptProject
@@ -27,10 +29,10 @@ from merge_runner.reads import Reads
 from merge_runner.template.redact import redact, redact_data
 from merge_runner.template.rendered import Log
 from merge_runner.template.templates import JINJA_PROBLEMS, Templates
-from merge_runner.text import SourceText
 
 if TYPE_CHECKING:
     from merge_runner.plan.load.compiler import Compiler
+    from merge_runner.project.load.state import ProjectState
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class Base:
     id: str
     graph: Graph
     """The graph of which this is true; one that was made of it is another."""
+    contents: Mapping[str, bytes] = field(repr=False, compare=False)
+    """The files as they were read, by path."""
     unchanged: Callable[[], bool] = field(repr=False, compare=False)
     """Whether the files are those that were loaded, still."""
     changed: frozenset[str] = frozenset()
@@ -77,11 +81,11 @@ class Prepared:
         return replace(self, invocation=replace(self.invocation, incremental=False), on_log=lambda _log: None)
 
     @cached_property
-    def model_texts(self) -> Mapping[str, SourceText]:
-        """The texts of all models by name, of which nothing else has to be read from a kept project."""
-        nodes = (*self.graph.nodes.values(), *self.graph.disabled)
-        texts = {node.name: SourceText(node.path, node.raw_code) for node in nodes if isinstance(node, ModelNode)}
-        return texts | {name: self.files.models[name].source for name in self.graph.unread}
+    def model_names(self) -> Mapping[str, str]:
+        """The names of all models, by the paths of their files."""
+        heads = (*heads_of(self.graph.nodes, ModelNode), *map(head_of, self.graph.disabled))
+        names = {head.path: head.name for head in heads if head.unique_id.startswith("model.")}
+        return names | {self.files.models[name].source.path: name for name in self.graph.unread}
 
     @property
     def target_path(self) -> Path:
@@ -196,18 +200,19 @@ def prepare_to_lint(
     texts: Mapping[str, str] | None = None,
     *,
     cache: bool = True,
+    state: ProjectState | None = None,
 ) -> tuple[Prepared, tuple[Problem, ...]]:
     """Return the project, as complete as it can be without a build, and the problems of its Jinja.
 
     Models whose Jinja cannot be read are no nodes of the graph. A profile may be missing: then nothing is known of
     where the project runs. `texts`, by path in the project, replace those of files, as an editor has them. With `cache`
-    what files captured in earlier runs is taken where they read the same now. Raises ProblemsError with everything else
-    that is wrong.
+    what files captured in earlier runs is taken where they read the same now; `state` are the files as they were just
+    read. Raises ProblemsError with everything else that is wrong.
     """
     problems, found = Problems(), Problems()
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
     invocation = Invocation(env, flags.full_refresh)
-    whole = KeptProject.of(root, flags, env) if cache and not texts else None
+    whole = KeptProject.of(root, flags, env, state) if cache and not texts else None
     if whole is not None and (known := _known(whole, flags, invocation, env, checked=True)) is not None:
         return replace(known, kept=_kept(known.files), reads=Reads()), ()
     from merge_runner.graph.build import build_graph
@@ -226,7 +231,9 @@ def prepare_to_lint(
     if blocking:
         raise ProblemsError(blocking)
     same = whole.put(files, graph, env, checked=True) if whole is not None and not problems and not found else None
-    base = Base(same, graph, lambda: whole.loaded.unchanged) if whole is not None and same is not None else None
+    base = None
+    if whole is not None and same is not None:
+        base = Base(same, graph, whole.loaded.state.contents, lambda: whole.loaded.unchanged)
     reads = Reads(kept is not None)
     return Prepared(files, templates, graph, invocation, kept=kept, base=base, reads=reads), tuple(found)
 
@@ -250,7 +257,7 @@ def _known(
             return None
         files, graph = changed
     nodes = frozenset(f"model.{graph.project}.{name}" for name in known.texts)
-    base = Base(known.id, graph, lambda: whole.loaded.unchanged, nodes)
+    base = Base(known.id, graph, whole.loaded.state.contents, lambda: whole.loaded.unchanged, nodes)
     return Prepared(files, templates, graph, invocation, base=base)
 
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from merge_runner.errors import Problem
-from merge_runner.project.load.not_read import NotRead
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.config_layers import Layer
-from merge_runner.project.schema.exposure import Exposure
-from merge_runner.project.schema.profile import Profile
-from merge_runner.project.schema.properties import DataTest, MacroProperties, ModelProperties, SourceTable
-from merge_runner.project.schema.selectors import Selector
-from merge_runner.project.schema.settings import Settings
-from merge_runner.project.schema.unit_test import UnitTest
-from merge_runner.project.syntax.places import KeyPath
-from merge_runner.project.syntax.yaml_tree import YamlTree
-from merge_runner.text import Place, SourceText
+
+if TYPE_CHECKING:  # reading a project that was kept needs none of what it does not have
+    from merge_runner.errors import Problem
+    from merge_runner.project.load.not_read import NotRead
+    from merge_runner.project.schema.exposure import Exposure
+    from merge_runner.project.schema.profile import Profile
+    from merge_runner.project.schema.properties import DataTest, MacroProperties, ModelProperties, SourceTable
+    from merge_runner.project.schema.selectors import Selector
+    from merge_runner.project.schema.settings import Settings
+    from merge_runner.project.schema.unit_test import UnitTest
+    from merge_runner.project.syntax.places import KeyPath
+    from merge_runner.project.syntax.yaml_tree import YamlTree
+    from merge_runner.text import Place, SourceText
 
 __all__ = ["DataTestEntry", "Layer", "ModelFile", "ProjectFiles", "SeedFile", "SourceEntry", "UnitTestEntry"]
 
@@ -118,7 +121,8 @@ class ProjectFiles:
     sources: Mapping[tuple[str, str], SourceEntry]
     macros: tuple[SourceText, ...]
     singular_tests: tuple[SourceText, ...]
-    data_tests: tuple[DataTestEntry, ...]
+    data_tests: Mapping[tuple[str, ...], tuple[DataTestEntry, ...]]
+    """Data tests in YAML, by what they are attached to."""
     unit_tests: tuple[UnitTestEntry, ...]
     exposures: tuple[ExposureEntry, ...]
     vars: Mapping[str, Any]

@@ -13,6 +13,7 @@ from merge_runner.contributions import FILE, Contributions, most_of
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.project.load.docs_blocks import docs_blocks
 from merge_runner.project.load.files import ModelFile, ProjectFiles, SeedFile
+from merge_runner.project.load.find_project import PYPROJECT, read_settings
 from merge_runner.project.load.kept_trees import KeptTrees
 from merge_runner.project.load.not_read import files_not_read, keys_not_read
 from merge_runner.project.load.project_paths import Found, ProjectPaths, project_paths
@@ -28,22 +29,12 @@ from merge_runner.project.schema.properties import PropertyFile, Source, SourceT
 from merge_runner.project.schema.secret_names import secret_values, secrets_in_url
 from merge_runner.project.schema.selectors import FILE as SELECTORS
 from merge_runner.project.schema.selectors import Selector, selectors
-from merge_runner.project.schema.settings import (
-    LintSettings,
-    Settings,
-    has_settings,
-    lint_settings,
-    settings,
-    settings_kind,
-)
+from merge_runner.project.schema.settings import Settings
 from merge_runner.project.schema.stream import Stream, connectors
 from merge_runner.project.syntax.read_text import read_text
-from merge_runner.project.syntax.toml_tree import TomlTree
 from merge_runner.project.syntax.value_template import Known, ValueTemplate
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
 from merge_runner.text import Place, SourceText
-
-PYPROJECT = "pyproject.toml"
 
 
 def read(
@@ -98,47 +89,6 @@ def read(
     return replace(files, unnamed_vars=frozenset(name for name in undeclared if not loader.names(name)))
 
 
-def find_root(start: Path, *, upwards: bool = True) -> Path:
-    """The folder of the project that holds `start`: the nearest one whose pyproject.toml has [tool.merge-runner].
-
-    Without `upwards` it is `start` itself. Raises ProblemsError where there is none.
-    """
-    start = start.absolute()
-    for folder in (start, *start.parents) if upwards else (start,):
-        file = folder / PYPROJECT
-        if file.is_file():
-            source = read_text(file, PYPROJECT, Problems())
-            if source is not None and has_settings(source):
-                return folder
-    if not upwards:
-        raise _no_project(f"{start} is not a merge-runner project" if start.is_dir() else f"there is no folder {start}")
-    raise _no_project(f"neither {start} nor a folder above it is a merge-runner project")
-
-
-def find_lint_root(start: Path) -> Path | None:
-    """Return the nearest folder, from `start` upwards, whose pyproject.toml has [tool.merge-runner.lint] alone.
-
-    None where there is none, or where a project is nearer.
-    """
-    start = start.absolute()
-    for folder in (start, *start.parents):
-        source = read_text(folder / PYPROJECT, PYPROJECT, Problems()) if (folder / PYPROJECT).is_file() else None
-        if source is not None and (kind := settings_kind(source)) is not None:
-            return folder if kind == "lint" else None
-    return None
-
-
-def read_lint_settings(root: Path) -> tuple[LintSettings, TomlTree]:
-    """Return the lint settings of a folder that `find_lint_root` found. Raises ProblemsError."""
-    problems = Problems()
-    source = read_text(root / PYPROJECT, PYPROJECT, problems)
-    found = lint_settings(source, problems) if source is not None else None
-    problems.check()
-    if found is None:
-        raise _no_project(f"{root / PYPROJECT} has no [tool.merge-runner.lint]")
-    return found
-
-
 def check_target_path(root: Path, target_path: str) -> None:
     """Raises ProblemsError where the folder of everything generated would be the project, or hold it."""
     folder = (root / target_path).resolve()
@@ -167,29 +117,6 @@ def _mapping(text: str, option: str, code: str, example: str) -> dict[str, Any]:
         problems.add(code, f"{option} must be a mapping", None, f"write it as {option} '{example}'")
         problems.check()
     return data or {}
-
-
-def read_settings(root: Path, problems: Problems, text: str | None = None) -> Settings:
-    """The settings of `root`; without them nothing else can be found, so their problems are raised alone.
-
-    `text` is read instead of pyproject.toml.
-    """
-    if text is not None:
-        source: SourceText | None = SourceText(PYPROJECT, text)
-    else:
-        source = read_text(root / PYPROJECT, PYPROJECT, problems) if (root / PYPROJECT).is_file() else None
-    problems.check()
-    if source is None or not has_settings(source):
-        raise _no_project(f"{root} is not a merge-runner project")
-    found = settings(source, problems)
-    if found is None:
-        raise ProblemsError(problems)
-    return found
-
-
-def _no_project(message: str) -> ProblemsError:
-    hint = "run `merge-runner init NAME` for a new project, or say where it is with --project-dir"
-    return ProblemsError([Problem("no-project", message, None, hint)])
 
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -263,7 +190,7 @@ class _Loader:
             sources=described.sources,
             macros=tuple(texts[file.path] for file in paths.macros if file.path in texts),
             singular_tests=tuple(texts[file.path] for file in paths.singular_tests if file.path in texts),
-            data_tests=tuple(described.data_tests),
+            data_tests={on: tuple(entries) for on, entries in described.data_tests.items()},
             unit_tests=tuple(described.unit_tests.values()),
             exposures=tuple(described.exposures.values()),
             vars=self._vars,

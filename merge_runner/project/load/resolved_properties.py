@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from merge_runner.errors import Problem, Problems, did_you_mean
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.load.files import DataTestEntry, ExposureEntry, SourceEntry, UnitTestEntry
 from merge_runner.project.load.sources import source_entry
 from merge_runner.project.schema.column_types import unknown_type
@@ -42,7 +43,7 @@ class Described:
     models: dict[str, Description] = field(default_factory=dict)
     seeds: dict[str, Description] = field(default_factory=dict)
     sources: dict[tuple[str, str], SourceEntry] = field(default_factory=dict)
-    data_tests: list[DataTestEntry] = field(default_factory=list)
+    data_tests: dict[tuple[str, ...], list[DataTestEntry]] = field(default_factory=dict)
     unit_tests: dict[tuple[str, str], UnitTestEntry] = field(default_factory=dict)
     exposures: dict[str, ExposureEntry] = field(default_factory=dict)
     macros: dict[str, MacroProperties] = field(default_factory=dict)
@@ -153,7 +154,7 @@ class Described:
                     message = f"{subject}: the data test {test.name} appears twice, first in {first[key]}"
                     self.problems.add("duplicate-test", message, place, "remove one of them")
                 first.setdefault(key, place)
-                self.data_tests.append(DataTestEntry(test, on, column, place))
+                self.data_tests.setdefault(on, []).append(DataTestEntry(test, on, column, place))
 
     def _check_columns(
         self, on: tuple[str, ...], of: str, columns: Iterable[Column], at: KeyPath, tree: YamlTree

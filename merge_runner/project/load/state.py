@@ -9,12 +9,13 @@ import hashlib
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from merge_runner.errors import Problems
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.load.not_read import FILES, FOLDERS
 from merge_runner.project.load.scan import scan
 from merge_runner.project.syntax.toml import parse_toml
@@ -41,25 +42,22 @@ class ProjectState:
     """The files of the project, by path."""
     hashes: Mapping[str, bytes] = field(repr=False)
     """A hash of each file; folders end in a slash, and what is looked for and not there has a dash."""
-    named: tuple[str | None, tuple[Path, ...], tuple[str, ...]] = (None, (), ())
+    named: tuple[str | None, tuple[Path, ...]] = (None, ())
     """What it was made for besides the project: the arguments of `of`."""
     stamps: Mapping[str, tuple[Stamp, int]] = field(default_factory=dict, repr=False, compare=False)
     """By path the stamp of each file in the folders, and when it was read: with the same stamp it is not read again."""
 
     @classmethod
-    def of(
-        cls, root: Path, target_path: str | None, others: Sequence[Path], also: Sequence[str] = ()
-    ) -> ProjectState | None:
+    def of(cls, root: Path, target_path: str | None, others: Sequence[Path]) -> ProjectState | None:
         """Return the state of a project now; None where its settings or its folders cannot be read as a whole.
 
-        `target_path` None: that of the settings. `others` are files outside of the project's folders, `also` those in
-        it that its settings do not name.
+        `target_path` None: that of the settings. `others` are files outside of the project's folders.
         """
         try:
             table = parse_toml((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["merge-runner"]
             target = str(target_path or table.get("target-path") or "target")
             read = _Files(root, target)
-            found: dict[str, bytes | None] = {name: _content(root / name) for name in (*FILES_OF_ALL, *also)}
+            found: dict[str, bytes | None] = {name: _content(root / name) for name in FILES_OF_ALL}
             for key, default in _PATHS.items():
                 for folder in _listed(table.get(key, default)):
                     found.update(read.folder(folder, skip_python=key == "test-paths"))
@@ -72,12 +70,18 @@ class ProjectState:
             there = {f"there {name}": b"" if os.path.lexists(root / name) else None for name in FILES}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
-        hashes = {path: _NONE if content is None else _hash(content) for path, content in sorted(found.items())}
+        hashes = {
+            path: _NONE if content is None else read.hash(path, content) for path, content in sorted(found.items())
+        }
         hashes |= {path: _NONE if content is None else _hash(content) for path, content in (outside | there).items()}
         contents = {path: content for path, content in found.items() if content is not None}
-        state = cls(root, target, contents, hashes, (target_path, tuple(others), tuple(also)), read.stamps)
+        state = cls(root, target, contents, hashes, (target_path, tuple(others)), read.stamps)
         _latest[root] = state
         return state
+
+    def is_of(self, root: Path, target_path: str | None, others: Sequence[Path]) -> bool:
+        """Return whether `of` made it with these arguments."""
+        return (self.root, *self.named) == (root, target_path, tuple(others))
 
     def again(self) -> ProjectState | None:
         """Return the state of the same project now."""
@@ -142,6 +146,11 @@ class _Files:
         if len(problems):
             raise OSError("a folder cannot be read as a whole")
 
+    def hash(self, path: str, content: bytes) -> bytes:
+        """Return the hash of a file; that of the state before where the file was not read again."""
+        before = self._before
+        return before.hashes[path] if before and before.contents.get(path) is content else _hash(content)
+
     def _content(self, path: str) -> bytes:
         full = os.path.join(self._root, path)  # noqa: PTH118 -- of thousands
         now = time.time_ns()
@@ -155,6 +164,12 @@ class _Files:
         self.stamps[path] = stamp, now
         with open(full, "rb") as stream:  # noqa: PTH123
             return stream.read()
+
+
+def file_hash(path: Path) -> bytes:
+    """Return a hash of a file; a dash where there is none. Raises OSError."""
+    content = _content(path)
+    return _NONE if content is None else _hash(content)
 
 
 def _content(path: Path) -> bytes | None:

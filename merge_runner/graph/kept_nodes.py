@@ -1,0 +1,117 @@
+"""The nodes of a graph that was kept: each is read when it is asked for, and heads say what is looked up among all.
+
+A project has thousands of nodes, of which most commands look at a few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, TypeVar
+
+from merge_runner.graph.graph import ModelNode, Node, RefNode, SourceNode
+from merge_runner.project.schema.config import Materialized
+from merge_runner.relation import Relation
+
+_Kind = TypeVar("_Kind", bound=Node)
+
+
+class Head(NamedTuple):
+    """What is looked up of a model, seed or source among all that there are, as the node has it."""
+
+    unique_id: str
+    name: str
+    path: str
+    patch_path: str | None
+    relation: Relation | None
+    materialized: Materialized | None
+    changes_of: str | None
+    """Of a model, as the next."""
+    concurrent: bool
+
+
+def nodes_of(nodes: Mapping[str, Node], kind: type[_Kind]) -> Iterator[_Kind]:
+    """The nodes of a kind, in their order; no others are read."""
+    found = nodes.of(kind) if isinstance(nodes, KeptNodes) else nodes.values()
+    return (node for node in found if isinstance(node, kind))
+
+
+def heads_of(nodes: Mapping[str, Node], kind: type[RefNode | SourceNode]) -> Iterator[Head]:
+    """The heads of the nodes of a kind, in their order; no node is read for it."""
+    return nodes.heads(kind) if isinstance(nodes, KeptNodes) else map(head_of, nodes_of(nodes, kind))
+
+
+def head_of(node: Node) -> Head:
+    """Return the head of a node."""
+    changes_of, concurrent = (node.changes_of, node.config.concurrent) if isinstance(node, ModelNode) else (None, False)
+    said = (node.unique_id, node.name, node.path, node.patch_path, node.relation, node.materialized)
+    return Head(*said, changes_of, concurrent)
+
+
+def heads_by_type(nodes: Mapping[str, Node]) -> dict[str, list[tuple[object, ...]]]:
+    """Return all heads, as plain tuples by the type of the resource."""
+    found: dict[str, list[tuple[object, ...]]] = {}
+    for node in nodes.values():
+        if isinstance(node, RefNode | SourceNode):
+            found.setdefault(node.resource_type, []).append(tuple(head_of(node)))
+    return found
+
+
+class KeptNodes(Mapping[str, Node]):
+    """Nodes by id, which begins with the type of the resource. `heads` are those of models, seeds and sources, by type.
+
+    `changed` are nodes that replace those of their ids.
+    """
+
+    def __init__(
+        self,
+        kept: Mapping[str, Node],
+        heads: Mapping[str, list[tuple[object, ...]]],
+        changed: Mapping[str, Node] | None = None,
+    ) -> None:
+        self._kept = kept
+        self._heads = heads
+        self._changed = changed or {}
+
+    def __getitem__(self, unique_id: str) -> Node:
+        return self._changed[unique_id] if unique_id in self._changed else self._kept[unique_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kept)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __contains__(self, unique_id: object) -> bool:
+        return unique_id in self._kept
+
+    def of(self, kind: type[Node]) -> Iterator[Node]:
+        """Yield the nodes of the types that the class stands for."""
+        types = frozenset(_types(kind))
+        if types <= _WITH_HEADS:
+            return (self[head.unique_id] for head in self._heads_of(types))
+        return (self[unique_id] for unique_id in self if unique_id.partition(".")[0] in types)
+
+    def heads(self, kind: type[Node]) -> Iterator[Head]:
+        """Yield the heads of the types that the class stands for."""
+        for head in self._heads_of(frozenset(_types(kind))):
+            yield head_of(self._changed[head.unique_id]) if head.unique_id in self._changed else head
+
+    def with_changed(self, nodes: Mapping[str, Node]) -> KeptNodes:
+        """Return the same nodes with others for some of the ids."""
+        return KeptNodes(self._kept, self._heads, {**self._changed, **nodes})
+
+    def _heads_of(self, types: frozenset[str]) -> Iterator[Head]:
+        for resource_type, heads in self._heads.items():
+            if resource_type in types:
+                yield from map(Head._make, heads)  # type: ignore[arg-type]
+
+
+_WITH_HEADS = frozenset({"model", "seed", "source"})
+
+
+def _types(kind: type[Node]) -> Iterator[str]:
+    """Yield the types of a class and of those that are derived from it."""
+    if hasattr(kind, "resource_type"):
+        yield kind.resource_type
+    for each in kind.__subclasses__():
+        yield from _types(each)
