@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, fields
 from reprlib import recursive_repr
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass"]
@@ -44,23 +45,40 @@ def _late(
     slots: bool = False,
 ) -> type:
     hashes = eq and vars(cls).get("__hash__") is None  # which is None as well where a class has `__eq__` alone
-    # With slots it adds methods for pickles, and it refuses a class that is frozen otherwise than its bases.
-    whole = frozen and (slots or any(map(_is_frozen, cls.__mro__[1:])))
-    cls = dataclasses.dataclass(init=False, repr=False, eq=False, frozen=whole, kw_only=kw_only, slots=slots)(cls)
+    cls = _without_methods(cls, frozen=frozen, kw_only=kw_only, slots=slots)
     wanted = {"__init__": (init, _init), "__repr__": (repr, _repr), "__eq__": (eq, _eq)}
+    if frozen and slots:  # a pickle would set the fields as anything else does
+        wanted |= {"__getstate__": (True, _getstate), "__setstate__": (True, _setstate)}
     for name, (is_wanted, make) in wanted.items():
         if is_wanted and name not in vars(cls):
             setattr(cls, name, _Late(cls, name, make))
     if hashes:
         setattr(cls, "__hash__", _Late(cls, "__hash__", _hash) if frozen else None)  # noqa: B010 -- mypy refuses it
-    if frozen and not whole:
+    if frozen:
         _freeze(cls)
     return cls
 
 
-def _is_frozen(cls: type) -> bool:
-    parameters = getattr(cls, "__dataclass_params__", None)
-    return parameters is not None and parameters.frozen
+def _without_methods(cls: type, *, frozen: bool, kw_only: bool, slots: bool) -> type:
+    """Return what the standard library makes of a class that is not frozen; for a frozen one it compiles two methods.
+
+    It refuses a class that is frozen otherwise than its bases, so that these are not for as long. Raises TypeError.
+    """
+    bases = [base.__dataclass_params__ for base in cls.__mro__[1:] if hasattr(base, "__dataclass_params__")]
+    if bases and frozen != any(base.frozen for base in bases):
+        kinds = ("non-frozen", "frozen") if bases[0].frozen else ("frozen", "non-frozen")
+        raise TypeError(f"cannot inherit {kinds[0]} dataclass from a {kinds[1]} one")
+    with _MAKING:
+        for base in bases:
+            base.frozen = False
+        try:
+            return dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only, slots=slots)(cls)
+        finally:
+            for base in bases:
+                base.frozen = frozen
+
+
+_MAKING = RLock()
 
 
 class _Late:
@@ -94,16 +112,15 @@ def _init(cls: type) -> Any:
             default = f"=_of_{each.name}"
             known[f"_of_{each.name}"] = each.default
         parameters.append(each.name + default)
-    assign = "_set(self, {0!r}, {1})" if _is_frozen(cls) else "self.{0} = {1}"
     lines = []
     for each in found:
         if each.default_factory is not MISSING:
             known[f"_of_{each.name}"] = each.default_factory
             made = f"_of_{each.name}()"
             value = f"{made} if {each.name} is _factory else {each.name}" if each.init else made
-            lines.append(assign.format(each.name, value))
+            lines.append(f"_set(self, {each.name!r}, {value})")
         elif each.init:
-            lines.append(assign.format(each.name, each.name))
+            lines.append(f"_set(self, {each.name!r}, {each.name})")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
     init = _compiled(cls, "__init__", parameters, lines or ["pass"], known)
@@ -119,6 +136,15 @@ class _Factory:
 
 
 _FACTORY = _Factory()
+
+
+def _getstate(cls: type) -> Any:
+    return _compiled(cls, "__getstate__", (), [f"return [{', '.join(f'self.{each.name}' for each in _fields(cls))}]"])
+
+
+def _setstate(cls: type) -> Any:
+    lines = [f"_set(self, {each.name!r}, state[{number}])" for number, each in enumerate(_fields(cls))]
+    return _compiled(cls, "__setstate__", ["state"], lines or ["pass"], {"_set": object.__setattr__})
 
 
 def _repr(cls: type) -> Any:

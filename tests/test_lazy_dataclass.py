@@ -68,6 +68,20 @@ given_values = st.fixed_dictionaries(
 )
 
 
+def of_pickle(value: Any) -> Any:
+    """Return a value as a pickle sets it."""
+    _, (cls, *_), state = value.__reduce_ex__(2)
+    made = object.__new__(cls)
+    if hasattr(made, "__setstate__"):
+        made.__setstate__(state)
+    elif isinstance(state, tuple):
+        for name, item in state[1].items():
+            setattr(made, name, item)
+    else:
+        vars(made).update(state)
+    return made
+
+
 def said(make: Any) -> Any:
     """Return what a call returns, or the error that it raises."""
     try:
@@ -95,6 +109,7 @@ def test_a_value_is_that_of_the_standard_library(kind, one, other):
                 said(lambda value=value: dataclasses.asdict(value)),
                 said(lambda value=value: dataclasses.asdict(dataclasses.replace(value, name="new"))),
                 said(lambda value=value: dataclasses.asdict(copy.copy(value))),
+                said(lambda value=value: dataclasses.asdict(of_pickle(value))),
                 said(lambda value=value: setattr(value, "name", "new")),
                 said(lambda value=value: delattr(value, "name")),
                 said(lambda value=value: value.twice),
