@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import is_dataclass
 from functools import cache
 from importlib import import_module
@@ -12,9 +12,7 @@ from typing import Any, TypeVar
 
 PROTOCOL = 5
 
-_Key = TypeVar("_Key", str, tuple[str, ...])
-Places = Mapping[_Key, tuple[int, int]]
-"""Where the pickle of each value begins and ends."""
+_Key = TypeVar("_Key", bound=Hashable)
 
 _PACKAGES = tuple(f"merge_runner.{name}." for name in ("project", "graph", "template"))
 _MODULES = (
@@ -37,7 +35,8 @@ def pack(values: Mapping[_Key, Any], into: io.BytesIO) -> dict[_Key, tuple[int, 
 class Packed(Mapping[_Key, Any]):
     """Values that `pack` has written, each read when it is asked for."""
 
-    def __init__(self, content: memoryview, places: Places[_Key]) -> None:
+    def __init__(self, content: memoryview, places: Mapping[_Key, tuple[int, int]]) -> None:
+        """Take the bytes, and where in them each value begins and ends."""
         self._content = content
         self._places = places
         self._read: dict[_Key, Any] = {}

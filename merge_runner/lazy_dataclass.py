@@ -166,7 +166,7 @@ def _hash(cls: type) -> Any:
 
 
 def _fields(cls: type) -> tuple[Field[Any], ...]:
-    return fields(cls)  # type: ignore[arg-type]
+    return fields(cls)
 
 
 def _tuple(value: str, names: Iterable[str]) -> str:
@@ -184,9 +184,9 @@ def _compiled(
     return made["make"](**known)
 
 
-def _freeze(cls: type) -> None:
+def _freeze(cls: Any) -> None:
     """Refuse to set or delete the fields of a value, as the standard library does."""
-    names = cls.__dataclass_fields__  # type: ignore[attr-defined]
+    names = cls.__dataclass_fields__
 
     def refuse_set(self: Any, name: str, value: Any) -> None:
         if type(self) is cls or name in names:
@@ -198,6 +198,6 @@ def _freeze(cls: type) -> None:
             raise FrozenInstanceError(f"cannot delete field {name!r}")
         super(cls, self).__delattr__(name)
 
-    cls.__setattr__ = refuse_set  # type: ignore[assignment,method-assign]
-    cls.__delattr__ = refuse_delete  # type: ignore[assignment,method-assign]
-    cls.__dataclass_params__.frozen = True  # type: ignore[attr-defined]
+    cls.__setattr__ = refuse_set
+    cls.__delattr__ = refuse_delete
+    cls.__dataclass_params__.frozen = True

@@ -103,7 +103,7 @@ class KeptNodes(Mapping[str, Node]):
     def _heads_of(self, types: frozenset[str]) -> Iterator[Head]:
         for resource_type, heads in self._heads.items():
             if resource_type in types:
-                yield from map(Head._make, heads)  # type: ignore[arg-type]
+                yield from map(Head._make, heads)
 
 
 _WITH_HEADS = frozenset({"model", "seed", "source"})

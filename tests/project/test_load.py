@@ -56,11 +56,11 @@ def test_a_project_is_what_its_files_say(project):
     assert files.macro_properties["m"].description == "d"
     assert [test.path for test in files.singular_tests] == ["tests/fine.sql"]
     assert files.fixtures["rows"].text == "a\n1\n"
-    assert [(entry.on, entry.column, entry.test.name, entry.place.line) for entry in files.data_tests] == [
-        (("fct",), None, "unique_combination_of_columns", 7),
-        (("fct",), "id", "not_null", 6),
-        (("raw", "t"), None, "own_test", 3),
-    ]
+    tests = {on: [(e.column, e.test.name, e.place.line) for e in entries] for on, entries in files.data_tests.items()}
+    assert tests == {
+        ("fct",): [(None, "unique_combination_of_columns", 7), ("id", "not_null", 6)],
+        ("raw", "t"): [(None, "own_test", 3)],
+    }
     assert [entry.test.name for entry in files.unit_tests] == ["works"]
     assert files.selectors["nightly"].definition.text == "tag:nightly+"
     assert files.vars == {"day": date(2013, 1, 1)}
@@ -69,7 +69,7 @@ def test_a_project_is_what_its_files_say(project):
 
 def test_an_empty_project_is_fine(project):
     files = project().load()
-    assert (files.models, files.sources, files.data_tests) == ({}, {}, ())
+    assert (files.models, files.sources, files.data_tests) == ({}, {}, {})
 
 
 def test_config_comes_from_folders_then_names_then_yaml(project):

@@ -22,7 +22,7 @@ from merge_runner.conversion.dbt.snapshot_model import snapshot_merge
 from merge_runner.conversion.dbt.todo import LeftOutError, Todo, in_file
 from merge_runner.errors import Problem, Problems
 from merge_runner.lint.sources.dbt_merge import DECIDING
-from merge_runner.project.load.load import PYPROJECT
+from merge_runner.project.load.find_project import PYPROJECT
 from merge_runner.project.schema.profile import FILE as PROFILES
 from merge_runner.project.schema.selectors import FILE as SELECTORS
 from merge_runner.project.syntax.read_text import read_text

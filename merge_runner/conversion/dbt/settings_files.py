@@ -15,7 +15,7 @@ from merge_runner.conversion.dbt.config_call import Value
 from merge_runner.conversion.dbt.config_keys import dbt_key, translated
 from merge_runner.conversion.dbt.project import DbtFolder
 from merge_runner.conversion.dbt.todo import Todo, in_file
-from merge_runner.project.load.load import PYPROJECT
+from merge_runner.project.load.find_project import PYPROJECT
 from merge_runner.project.schema.config import TABLE_KEYS
 from merge_runner.project.schema.dbt_keys import SETTINGS as HINTS
 from merge_runner.project.syntax.places import KeyPath
