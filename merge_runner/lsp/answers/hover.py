@@ -103,9 +103,9 @@ def _text(project: KnownProject, path: str, text: str, symbol: Symbol, offset: i
     return f"**{key.name}**\n\n{key.markdown}" if key is not None else ""
 
 
-def rule_text(code: str) -> str:
-    """Return what a rule is about; "" for none."""
-    rule = next((each for each in rules() if each.code == code.upper()), None)
+def rule_text(name: str) -> str:
+    """Return what the rule of a code is about; "" for none."""
+    rule = next((each for each in rules() if each.code == name.upper()), None)
     return f"**{rule.code}** {rule.name}: {summary(rule)}" if rule is not None else ""
 
 
