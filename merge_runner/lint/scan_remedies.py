@@ -20,6 +20,7 @@ from merge_runner.lint.full_scan import (
     shared_times,
 )
 from merge_runner.pruning.layout.layout import partition_field
+from merge_runner.relation import quote
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
@@ -106,7 +107,7 @@ def _by_time(merge: LintedMerge) -> str | None:
             config = f"partition_by=['{field}']"
         else:
             layout, config = replace(merge.layout, cluster_by=(column,)), f"cluster_by=['{column}']"
-        condition = f"{target}.{column} = {source}.{column}"
+        condition = f"{quote(target)}.{quote(column)} = {quote(source)}.{quote(column)}"
         if _tried(merge, layout, _with_condition(merge.statement, condition)).judgement.verdict == "runtime":
             return (
                 f"where a row never changes `{column}`, add `{condition}` to ON, with {config} in its config: each run "
