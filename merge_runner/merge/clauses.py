@@ -129,7 +129,7 @@ class _Clause:
         if self._key() == "THEN":
             self.i += 1
             return None
-        thens = [i for i in sql.top(self.i, self.stop) if sql.key(i) == "THEN"]
+        thens = [i for i in sql.top(self.i, self.stop) if sql.tokens[i].key == "THEN"]
         if not thens:
             raise MergeSyntaxError(
                 "the clause has no THEN", sql.span(self.start, self.i), "write WHEN … THEN UPDATE, INSERT or DELETE"

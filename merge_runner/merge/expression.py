@@ -97,6 +97,8 @@ class Reader:
     def _filled(self, start: int, stop: int) -> dict[int, str]:
         """The names with placeholders in them, by their offsets in what sqlglot was given."""
         sql, offset = self._sql, self._sql.tokens[start].start
+        if "${" not in sql.text:
+            return {}
         filled = (i for i in range(start, stop) if sql.kind(i) == "name" and "${" in sql.word(i))
         return {sql.tokens[i].start - offset: sql.word(i) for i in filled}
 

@@ -68,7 +68,7 @@ class _Statement:
         if sql.key(self.i) != "ON" or self.i >= self.stop:
             raise _bare_query(sql, using + 1) if sql.key(using + 1) == "SELECT" else self._not_on()
         self.i += 1
-        bounds = [i for i in sql.top(self.i, self.stop) if _begins_clause(sql, i)]
+        bounds = [i for i in sql.top(self.i, self.stop) if sql.tokens[i].key == "WHEN" and _begins_clause(sql, i)]
         end = bounds[0] if bounds else self.stop
         if end == self.i:
             raise MergeSyntaxError("ON has no condition", sql.at(self.i - 1), "write ON target.key = source.key")
@@ -255,6 +255,5 @@ def _bare_query(sql: Sql, i: int) -> MergeSyntaxError:
 
 
 def _begins_clause(sql: Sql, i: int) -> bool:
-    if sql.key(i) != "WHEN":
-        return False
+    """Whether the word WHEN at token i begins a clause."""
     return sql.key(i + 1) == "MATCHED" or (sql.key(i + 1) in NEGATIONS and sql.key(i + 2) == "MATCHED")

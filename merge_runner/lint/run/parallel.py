@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _WORTH = 150
 """From so many models on a second process is sooner done than the first one alone."""
 _LARGEST_CHUNK = 100
+_GARBAGE = 300_000
+"""So many new objects of containers are collected, some 20 MB."""
 
 Chunks = Mapping[int, Sequence[str]]
 """Ids of models by the number of their chunk."""
@@ -147,12 +149,13 @@ def _work(linter: ProjectLinter, share: Chunks, receiver: Connection, sender: Co
     receiver.close()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches all processes: the first one reports it
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    gc.disable()  # trees know their parents, so only a collection frees them: one for all of a chunk is enough
+    gc.disable()  # trees know their parents, so only a collection frees them: few large ones are enough
     try:
         try:
             for number, chunk in share.items():
+                if gc.get_count()[0] > _GARBAGE:
+                    gc.collect()
                 sender.send((number, [linter.check(unique_id) for unique_id in chunk]))
-                gc.collect()
             sender.send(linter.env.asked if isinstance(linter.env, RecordingEnv) else {})
         except ProblemsError as error:
             sender.send((ProblemsError.__name__, error.problems))

@@ -138,7 +138,13 @@ class ProjectLinter:
         return linted_merge(file, statement, self._layouts.target(node.unique_id), self._layouts.lookup)
 
     def _checked(self, file: LintedFile | None) -> Checked:
-        return Checked(()) if file is None else check_file(file, self._merge(file), self._selection)
+        if file is None:
+            return Checked(())
+        merge = self._merge(file)
+        checked = check_file(file, merge, self._selection)
+        if merge is not None:
+            merge.scope.forget()
+        return checked
 
     def _compiler_of(self, invocation: Invocation) -> Compiler:
         if invocation == self._prepared.invocation:

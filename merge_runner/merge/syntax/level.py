@@ -69,8 +69,6 @@ class Level(Operands):
         """Walk the level. Raises MergeSyntaxError where Spark's parser would stop, whatever its placeholders are."""
         if self.start == self.stop:
             raise MergeSyntaxError("an expression is missing", self.sql.span(self.start, self.stop))
-        if is_plain(self.sql, self.start, self.stop):
-            return
         try:
             self._walk()
         except MergeSyntaxError:

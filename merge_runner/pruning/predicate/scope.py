@@ -106,6 +106,11 @@ class Scope:
         made: _Made = found[1]
         return made
 
+    def forget(self) -> None:
+        """Let go of what was kept, as much of which knows the scope: only a garbage collection would free it."""
+        self._made.clear()
+        self._sides.clear()
+
     def resolve(self, parts: tuple[str, ...]) -> ColumnRef:
         """The side and path of a column, given the parts of its name.
 
