@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 _ALIASES = {
     "integer": "int",
@@ -93,6 +94,7 @@ def _quoted(name: str) -> str:
     return name if _WORD.fullmatch(name) else "`" + name.replace("`", "``") + "`"
 
 
+@lru_cache(maxsize=4096)
 def parse_type(text: str | None) -> DataType | None:
     """The type of a DDL text (`decimal(10, 2)`, `struct<a: int>`); None where it is none that Spark 4.1 knows."""
     if not text:

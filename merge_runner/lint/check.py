@@ -46,17 +46,14 @@ def linted_merge(file: LintedFile, statement: MergeStatement, layout: TableLayou
 def check_file(file: LintedFile, merge: LintedMerge | None, selection: RuleSelection) -> Checked:
     """Findings of all rules that look at one file, one for each cause, and the verdict on its MERGE."""
     found: list[tuple[Hit, Finding]] = []
-    configured: set[str] = set()
-    for rule in rules():
-        if not selection.selected(rule, file.path):
-            continue
+    for rule in selection.chosen(file.path):
         if rule.check_file is not None:
             found += _findings(rule, rule.check_file, file, selection, file)
         if rule.check_merge is not None and merge is not None:
             found += _findings(rule, rule.check_merge, merge, selection, file)
-        if selection.configured(rule) is not None:
-            configured.add(rule.code)
-    return Checked(_one_for_each_cause(found, configured), reported(merge) if merge is not None else None)
+    return Checked(
+        _one_for_each_cause(found, selection.configured_codes), reported(merge) if merge is not None else None
+    )
 
 
 def _one_for_each_cause(found: Sequence[tuple[Hit, Finding]], configured: Collection[str]) -> tuple[Finding, ...]:

@@ -83,6 +83,18 @@ class RuleSelection:
             return None
         return self.rule_options[rule.code] if rule.code in self.rule_options else rule.options()
 
+    def chosen(self, path: str) -> tuple[Rule, ...]:
+        """The rules that count in a file, in the order of their codes."""
+        words = self._words(path)
+        if words not in self._chosen:
+            self._chosen[words] = tuple(rule for rule in rules() if self.selected(rule, path))
+        return self._chosen[words]
+
+    @cached_property
+    def configured_codes(self) -> frozenset[str]:
+        """The codes of the rules whose severity the settings say."""
+        return frozenset(rule.code for rule in rules() if self.configured(rule) is not None)
+
     def configured(self, rule: Rule) -> Severity | None:
         """The severity that the settings give the rule; None where they say nothing."""
         weights = {word: found for word in self.severities if (found := weight(word, rule)) is not None}
@@ -94,10 +106,19 @@ class RuleSelection:
         if rule.code not in self._anywhere:
             selected = closest(self.select, rule) > closest(self.ignore, rule) and closest(self.also_ignore, rule) < 0
             self._anywhere[rule.code] = (self.configured(rule) or rule.severity) if selected else None
+        return None if closest(self._words(path), rule) >= 0 else self._anywhere[rule.code]
+
+    def _words(self, path: str) -> tuple[str, ...]:
+        """The words of `per_path` for the path."""
         if path not in self._ignored:
             fitting = (words for glob, words in self.per_path.items() if _fits(glob, path))
             self._ignored[path] = tuple(word for words in fitting for word in words)
-        return None if closest(self._ignored[path], rule) >= 0 else self._anywhere[rule.code]
+        return self._ignored[path]
+
+    @cached_property
+    def _chosen(self) -> dict[tuple[str, ...], tuple[Rule, ...]]:
+        """The rules that count by the words of `per_path` that leave some out."""
+        return {}
 
     @cached_property
     def _anywhere(self) -> dict[str, Severity | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Mapping, Set
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from merge_runner.merge.plain import plain_tree
@@ -19,7 +19,7 @@ from merge_runner.text import Span
 if TYPE_CHECKING:
     from sqlglot import exp
     from sqlglot.parser import Parser
-    from sqlglot.tokenizer_core import Token
+    from sqlglot.tokenizer_core import Token, TokenType
     from sqlglot.tokens import Tokenizer
 
 _MAX_DEPTH = 100
@@ -199,15 +199,23 @@ def _parsed(text: str, names: Set[int], into: type[exp.Expr] | None = None) -> e
 
 def _name_keywords(tokens: list[Token], names: Set[int]) -> None:
     """Set for sqlglot's parser which of its keywords are names here."""
-    from sqlglot.tokenizer_core import TokenType
-
-    keywords = (TokenType.NOT, TokenType.SELECT)
-    for i, token in enumerate(tokens):
-        after_dot = i > 0 and tokens[i - 1].token_type == TokenType.DOT and token.token_type in keywords
+    dot, negation, select, identifier, variable = _token_types()
+    before = None
+    for token in tokens:
+        kind = token.token_type
+        after_dot = before is dot and (kind is negation or kind is select)
         if after_dot or token.start in names:
             # Two words begin an expression whatever the token's type, unless they are in backquotes.
-            quoted = token.text.upper() in ("ANY", "CASE")
-            token.token_type = TokenType.IDENTIFIER if quoted else TokenType.VAR
+            token.token_type = kind = identifier if token.text.upper() in ("ANY", "CASE") else variable
+        before = kind
+
+
+@cache
+def _token_types() -> tuple[TokenType, ...]:
+    # To read a member of an enumeration takes Python 3.11 as long as a call.
+    from sqlglot.tokenizer_core import TokenType
+
+    return TokenType.DOT, TokenType.NOT, TokenType.SELECT, TokenType.IDENTIFIER, TokenType.VAR
 
 
 def _stopped(error: Exception | None, text: str, offset: int) -> Span | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+
+from sqlglot import exp
 
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.split import equality_sides
@@ -11,9 +12,6 @@ from merge_runner.merge.statement import Conjunct
 from merge_runner.pruning.predicate.scope import ColumnRef, Scope
 from merge_runner.pruning.predicate.tautology import truth
 from merge_runner.text import Span
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 
 @dataclass(frozen=True)
@@ -36,8 +34,6 @@ def join_keys(on: tuple[Conjunct, ...], scope: Scope) -> Sequence[JoinKey]:
 
 
 def _join_keys(on: tuple[Conjunct, ...], scope: Scope) -> Sequence[JoinKey]:
-    from sqlglot import exp
-
     keys: list[JoinKey] = []
     for conjunct in on:
         tree = conjunct.expression
@@ -69,8 +65,6 @@ def source_sides(on: tuple[Conjunct, ...], scope: Scope) -> Iterator[tuple[Span,
 
 def _equalities(on: tuple[Conjunct, ...], scope: Scope) -> Iterator[tuple[Span, Span, bool]]:
     """The spans of the target's and of the source's side of each equality between them, and whether it is `<=>`."""
-    from sqlglot import exp
-
     for conjunct in on:
         tree, spans = conjunct.expression, equality_sides(conjunct)
         while isinstance(tree, exp.Paren):
@@ -97,8 +91,6 @@ def _is_tied(on: tuple[Conjunct, ...], scope: Scope) -> bool | None:
 
 def is_never(on: tuple[Conjunct, ...]) -> bool:
     """Return whether the text alone makes ON false or NULL for every pair of rows: they never match."""
-    from sqlglot import exp
-
     for conjunct in on:
         tree = conjunct.expression.unnest() if conjunct.expression is not None else None
         if isinstance(tree, exp.Null) or truth(tree) is False:
@@ -115,8 +107,6 @@ def _all(found: list[bool | None]) -> bool | None:
 
 
 def _tied(tree: exp.Expr | None, scope: Scope) -> bool | None:
-    from sqlglot import exp
-
     if isinstance(tree, exp.Paren):
         return _tied(tree.this, scope)
     if isinstance(tree, exp.Or):
@@ -131,8 +121,6 @@ def _tied(tree: exp.Expr | None, scope: Scope) -> bool | None:
 
 
 def _predicate(tree: exp.Expr, scope: Scope) -> bool | None:
-    from sqlglot import exp
-
     if isinstance(tree, exp.EQ | exp.NullSafeEQ):
         return _joins(scope, tree.this, tree.expression)
     if isinstance(tree, exp.In) and tree.expressions:
@@ -154,8 +142,6 @@ def _joins(scope: Scope, one: exp.Expr, other: exp.Expr) -> bool | None:
 
 def _both_null(legs: list[exp.Expr], scope: Scope) -> bool:
     """Whether a column of each side is to be NULL: with `t.k = s.k OR …` in front, that is `t.k <=> s.k`."""
-    from sqlglot import exp
-
     sides = {
         scope.side(leg.this)
         for leg in (leg.unnest() for leg in legs)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sqlglot import exp
 
 from merge_runner.merge.expression import unquote
 from merge_runner.merge.statement import Assignment, Expr
@@ -14,17 +16,12 @@ from merge_runner.merge.syntax.grammar import conjuncts
 from merge_runner.merge.syntax.sql import Sql, tokenize
 from merge_runner.pruning.predicate.scope import Scope
 
-if TYPE_CHECKING:
-    from sqlglot import exp
-
 
 def truth(tree: exp.Expr | None) -> bool | None:
     """True or False where a condition has this value for every row; None for all others, NULL among them.
 
     Reads TRUE and FALSE, comparisons of two numbers or two strings, and what NOT, AND and OR make of them.
     """
-    from sqlglot import exp
-
     if isinstance(tree, exp.Boolean):
         return bool(tree.this)
     if isinstance(tree, exp.Paren):
@@ -42,8 +39,6 @@ def truth(tree: exp.Expr | None) -> bool | None:
 
 
 def _comparison(tree: exp.Expr | None) -> bool | None:
-    from sqlglot import exp
-
     compare: dict[type[exp.Expr], Callable[[Any, Any], bool]] = {
         exp.EQ: operator.eq,
         exp.NullSafeEQ: operator.eq,

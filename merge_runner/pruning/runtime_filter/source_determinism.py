@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+from functools import cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from merge_runner.formats.functions import AGGREGATES, CLOCK, GENERATORS, NON_DETERMINISTIC, SCALAR, WINDOW_ONLY
 from merge_runner.lazy_dataclass import dataclass
@@ -367,22 +368,38 @@ def _is_row_by_row(select: exp.Select, constants: frozenset[int]) -> bool:
     return all(is_constant(node) or _is_plain(node) for piece in pieces for node in piece.walk(prune=is_constant))
 
 
-def _is_plain(node: exp.Expr) -> bool:
+@cache
+def _kinds() -> _Kinds:
     from sqlglot import exp
 
     several = (exp.Query, exp.Window, exp.AggFunc, exp.UDTF, exp.Table, exp.QueryTransform)
-    if isinstance(node, several) or _is_unknown_function(node):
+    return _Kinds(several, exp.Func, (exp.And, exp.Or, exp.Xor), exp.Dot, exp.Anonymous)
+
+
+class _Kinds(NamedTuple):
+    """Kinds of nodes that each node of a query is compared with."""
+
+    several: tuple[type[exp.Expr], ...]
+    """What does not give one value for each row by itself."""
+    function: type[exp.Func]
+    connector: tuple[type[exp.Expr], ...]
+    dot: type[exp.Expr]
+    anonymous: type[exp.Expr]
+
+
+def _is_plain(node: exp.Expr) -> bool:
+    kinds = _kinds()
+    if isinstance(node, kinds.several) or _is_unknown_function(node):
         return False
-    if isinstance(node, exp.Func) and not isinstance(node, (exp.And, exp.Or, exp.Xor)):
+    if isinstance(node, kinds.function) and not isinstance(node, kinds.connector):
         name = node.sql_name().lower()
         return not any(name in names for names in (NON_DETERMINISTIC, AGGREGATES, GENERATORS, WINDOW_ONLY))
     return True
 
 
 def _is_unknown_function(node: exp.Expr) -> bool:
-    from sqlglot import exp
-
-    return isinstance(node, exp.Dot) or (isinstance(node, exp.Anonymous) and node.name.lower() not in SCALAR)
+    kinds = _kinds()
+    return isinstance(node, kinds.dot) or (isinstance(node, kinds.anonymous) and node.name.lower() not in SCALAR)
 
 
 def _words(text: str) -> Iterator[str]:
