@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import astuple, field
+from dataclasses import field
 from typing import Any
 
 from merge_runner.lazy_dataclass import dataclass
@@ -53,22 +53,28 @@ class Captured:
 def captured_as_json(captured: Captured) -> dict[str, Any] | None:
     """Return what JSON can hold of it, for `captured_of_json`; None where a value of the config is no JSON."""
     layer = captured.config
-    value = {
-        "refs": [(ref.name, astuple(ref.place)) for ref in captured.refs],
-        "sources": [(source.source, source.table, astuple(source.place)) for source in captured.sources],
-        "config": dict(layer.values),
-        "places": {key: astuple(place) for key, place in layer.places.items()},
+    values = dict(layer.values)
+    try:
+        # A tuple, a key that is a number, a date or a decimal is another value afterwards; 1 and True are equal.
+        again = json.loads(json.dumps(values))
+        if again != values or repr(again) != repr(values):
+            return None
+    except (TypeError, ValueError):
+        return None
+    return {
+        "refs": [(ref.name, _as_json(ref.place)) for ref in captured.refs],
+        "sources": [(source.source, source.table, _as_json(source.place)) for source in captured.sources],
+        "config": values,
+        "places": {key: _as_json(place) for key, place in layer.places.items()},
         "uses_this": captured.uses_this,
         "vars": sorted(captured.vars),
         "macros": sorted(captured.macros),
-        "changes": [(ref.name, astuple(ref.place)) for ref in captured.changes],
+        "changes": [(ref.name, _as_json(ref.place)) for ref in captured.changes],
     }
-    try:
-        again = captured_of_json(json.loads(json.dumps(value)))
-    except (TypeError, ValueError):
-        return None
-    # A tuple, a key that is a number, a date or a decimal is another value afterwards; 1 and True are equal.
-    return value if again == captured and repr(again.config) == repr(layer) else None
+
+
+def _as_json(place: Place) -> tuple[str | int | None, ...]:
+    return place.path, place.line, place.column, place.end_line, place.end_column, place.cell
 
 
 def captured_of_json(value: dict[str, Any]) -> Captured:

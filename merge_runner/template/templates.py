@@ -48,6 +48,8 @@ class Templates:
         self._macro_sources = tuple(macros)
         self._macro_files: dict[str, SourceText] = {}
         self._macros: dict[str, MacroDefinition] = {}
+        self._with_jinja: dict[str, str] = {}
+        """The last texts, by their paths, that `scan` could not read: there is no need to try again."""
         problems = Problems()
         for source in macros:
             for macro in macro_definitions(source):
@@ -98,7 +100,9 @@ class Templates:
         """
         if OPENING.search(source.text) is None:
             return Rendered.plain(source)
-        rendered = plain_render(source, context)
+        rendered = None
+        if self._with_jinja.get(source.path) != source.text:
+            rendered = plain_render(source, context)
         if rendered is None and context.operation is None:
             rendered = self._rendering(context).render_plain(source)
         # What goes wrong is said by Jinja, which may read more of the text before it does.
@@ -116,7 +120,10 @@ class Templates:
 
     def scanned(self, source: SourceText) -> Captured | None:
         """Return what `capture` does for every context, read without Jinja; None where that takes rendering."""
-        return scan(source, self._plain_macros)
+        captured = scan(source, self._plain_macros)
+        if captured is None:
+            self._with_jinja[source.path] = source.text
+        return captured
 
     def reachable_files(self, text: str) -> frozenset[str]:
         """Return the macro files that rendering the text may evaluate: see `reachable`."""

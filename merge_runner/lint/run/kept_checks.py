@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from merge_runner.contributions import key, most_of
 from merge_runner.graph.kept_captures import may_hold_secret
@@ -17,7 +16,7 @@ from merge_runner.lint.check import Checked
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.run.cache import linter
 from merge_runner.lint.run.kept_outcomes import KeptOutcomes
-from merge_runner.lint.run.outcome_json import finding_of_json, merge_of_json
+from merge_runner.lint.run.outcome_json import as_json, finding_of_json, merge_of_json
 from merge_runner.lint.run.project import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.plan.layout.layouts import Layouts
@@ -81,9 +80,7 @@ class KeptChecks:
         """Keep what was found in a model."""
         if self._kept is None:
             return
-        merge = asdict(checked.merge) if checked.merge is not None else None
-        hooks = [asdict(each) for each in checked.hooks]
-        value = {"findings": [asdict(finding) for finding in checked.findings], "merge": merge, "hooks": hooks}
+        value = {name: as_json(getattr(checked, name)) for name in ("findings", "merge", "hooks")}
         vars_, env = self._prepared.files.vars, self._answers.env
         if not may_hold_secret(value, checked.reads, vars_, env) and not self._prepared.reveals_secret(
             json.dumps(value)

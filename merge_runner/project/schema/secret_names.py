@@ -11,6 +11,8 @@ _SECRET = re.compile(
     r"(?i)secret|passw|passphrase|(?<![a-z])pass(?![a-z])|[._-]pwd\Z|token|credential|jaas|"
     r"(?:access|account|api|private|encryption)[._-]?key"
 )
+_PARTS_OF_SECRET = ("secret", "pass", "pwd", "token", "credent", "jaas", "key")
+"""One of these is in whatever `_SECRET` finds; to look for them takes a tenth of the time."""
 _NO_SECRET = re.compile(r"(?i)(?:true|false|yes|no|on|off|none|null|auto|default|-?\d{1,5})?")
 """Values that reveal nothing, and whose masking would hide much else: `x.key.enabled: true`."""
 _KEY = re.compile(r"(?i)(?<![a-z])key(?![a-z])|key\Z")
@@ -45,4 +47,9 @@ def secrets_in_url(text: str) -> Iterator[str]:
 
 def may_name_secrets(text: str) -> bool:
     """Return whether a file may hold a secret in plain text: by a name in it, in a URL, or in options of any name."""
-    return "options" in text or _SECRET.search(text) is not None or any(secrets_in_url(text))
+    if "options" in text:
+        return True
+    folded = text.casefold()
+    if any(part in folded for part in _PARTS_OF_SECRET) and _SECRET.search(text) is not None:
+        return True
+    return ("=" in text or "@" in text) and any(secrets_in_url(text))
