@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.spark.appcds import Archive, archive, make_later, with_archive
-from merge_runner.engine.spark.confs import jar_groups, spark_confs
+from merge_runner.engine.spark.confs import jar_groups, spark_confs, table_formats
 from merge_runner.engine.spark.embedded_catalog import prepare_catalogs
 from merge_runner.engine.spark.errors import first_line
 from merge_runner.engine.spark.format_jars import check_provided
 from merge_runner.engine.spark.jars import fetch_jars, jars_at_hand
-from merge_runner.engine.spark.java import find_java, require_java
+from merge_runner.engine.spark.java import check_java, find_java, require_java
 from merge_runner.engine.spark.jvm import Jvm, launch, logged, running_already
 from merge_runner.engine.spark.running_jvm import (
     Submitted,
@@ -128,6 +128,7 @@ class Starting:
         if java is None or jars is None:
             return
         with suppress(OSError, ProblemsError):  # raised again when the driver is requested
+            check_java(java, table_formats(self._profile))
             defaults = fitting_spark(self._profile, self._root, self._env).defaults
             confs = spark_confs(self._profile, self._root, jars, defaults)
             confs = with_archive(confs, archive(self._profile, confs, java, self._env, defaults), self._log)
@@ -197,6 +198,7 @@ class Starting:
             return self._in_running_jvm()
         spark = fitting_spark(profile, self._root, self._env)
         java = machine.require_java(self._env)
+        check_java(java, table_formats(profile))
         prepare_catalogs(profile, self._root)
         jars = machine.fetch_jars(jar_groups(profile), self._env, self._notify)
         for note in notes(profile, spark, jars):
@@ -290,6 +292,7 @@ def start_warm(
         raise ProblemsError([Problem("warm-remote", "a Spark Connect server is running anyway: none is kept warm")])
     spark = fitting_spark(profile, root, env)
     java = require_java(env)
+    check_java(java, table_formats(profile))
     jars = fetch_jars(jar_groups(profile), env, notify)
     for note in notes(profile, spark, jars):
         notify(note)

@@ -90,6 +90,8 @@ class Capabilities:
     """The platforms that detect conflicts by row on tables whose old rows are marked; others detect them by file."""
     artifacts: tuple[str, ...] = ()
     """The names in Maven of what has its classes for Spark, the newest first."""
+    least_java: int = 8
+    """The oldest Java that its builds run on: of a build for Java 17 a JVM of 11 loads no class."""
     main_class: str = ""
     """A class of that artifact, by which it is seen whether a JVM has it."""
     may_skip_by_join: frozenset[str] = frozenset()

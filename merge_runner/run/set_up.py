@@ -11,12 +11,12 @@ from pathlib import Path
 from merge_runner.atomic import write_atomic
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.spark.appcds import archive_state
-from merge_runner.engine.spark.confs import jar_groups
+from merge_runner.engine.spark.confs import jar_groups, table_formats
 from merge_runner.engine.spark.embedded_catalog import database
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.format_jars import check_provided
 from merge_runner.engine.spark.jars import fetch_jars, pinned
-from merge_runner.engine.spark.java import require_java
+from merge_runner.engine.spark.java import check_java, require_java
 from merge_runner.engine.spark.spark_home import installed_spark
 from merge_runner.engine.spark.start_notes import notes
 from merge_runner.engine.spark.storage.check import check_storage
@@ -52,7 +52,10 @@ def java(profile: Profile | None) -> str:
     """Return the Java of the driver of a profile, if there is one. Raises ProblemsError."""
     if profile is not None and profile.remote is not None:
         return f"none is needed: Spark runs on {profile.where}"
-    return str(require_java(os.environ))
+    home = require_java(os.environ)
+    if profile is not None:
+        check_java(home, table_formats(profile))
+    return str(home)
 
 
 def jars(profile: Profile | None, root: Path, notify: Callable[[str], None]) -> str:

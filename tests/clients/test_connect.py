@@ -6,10 +6,10 @@ import os
 import shutil
 import subprocess
 import time
-from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
+import tomli
 import yaml
 
 from tests.connect_server import ConnectServer, Proxy
@@ -18,8 +18,8 @@ from tests.flights.project_copy import copy_of_days
 
 pytestmark = [pytest.mark.nightly, pytest.mark.spark]
 ROOT = Path(__file__).parents[2]
-DEPENDENCIES = tuple(each for each in requires("merge-runner") if "extra ==" not in each)
-CLIENT = ("pyspark-client>=4.1,<4.2", *DEPENDENCIES)
+DEPENDENCIES = tuple(tomli.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"])
+CLIENT = ("pyspark-client==4.1.*", *DEPENDENCIES)
 """What `merge-runner[connect]` installs."""
 DAYS = (dt.date(2013, 1, 31), dt.date(2013, 2, 2))
 KNOWN = dt.date(2013, 2, 3)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from merge_runner.engine.spark.java import find_java, require_java
+from merge_runner.engine.spark.java import check_java, find_java, require_java
 from merge_runner.errors import ProblemsError
 from merge_runner.formats.lines import LINES
 
@@ -51,3 +51,18 @@ def test_without_a_java_the_error_says_what_to_install():
     assert problem.code == "no-java"
     assert "Java 17 or 21" in problem.message
     assert "install" in problem.hint
+
+
+@pytest.mark.parametrize(
+    ("version", "formats", "refused"),
+    [(11, ["delta"], False), (11, ["delta", "iceberg"], True), (17, ["delta", "iceberg"], False)],
+)
+def test_a_java_that_is_older_than_a_format_is_built_for_is_refused(tmp_path, version, formats, refused):
+    (tmp_path / "release").write_text(f'JAVA_VERSION="{version}.0.13"\n')
+    if not refused:
+        check_java(tmp_path, formats)
+        return
+    with pytest.raises(ProblemsError) as caught:
+        check_java(tmp_path, formats)
+    (problem,) = caught.value.problems
+    assert problem.message == f"Iceberg needs Java 17, and Spark would run on Java 11 ({tmp_path})"

@@ -297,4 +297,4 @@ def _not_run(session, row, sql):
         return runs(session, sql)
     refused = runs(session, f"explain {sql}")
     plan = "" if refused else session.sql(f"explain {sql}").first()[0]
-    return refused or (plan if "Error occurred" in plan else None)
+    return refused or (plan if "Error occurred" in plan or "AnalysisException: " in plan else None)  # 3.5 names it

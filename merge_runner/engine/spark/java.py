@@ -11,11 +11,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from merge_runner.errors import Problem, ProblemsError
+from merge_runner.formats import Format
 from merge_runner.formats.lines import Line, installed_line
+from merge_runner.formats.registry import capabilities
 
 _PACKAGE = "default-jre-headless"
 _USUAL_FOLDERS = ("/usr/lib/jvm", "/opt/java", "/Library/Java/JavaVirtualMachines")
@@ -41,6 +43,21 @@ def require_java(env: Mapping[str, str], line: Line | None = None, folders: Sequ
     if home is None:
         raise ProblemsError([Problem("no-java", _none_found(line), hint=_advice(line))])
     return home
+
+
+def check_java(home: Path, formats: Iterable[Format]) -> None:
+    """Refuse a Java that is older than a table format is built for: the first statement would fail on it.
+
+    Raises ProblemsError `no-java`.
+    """
+    found = java_version(home)
+    for format in map(capabilities, formats):
+        if found is not None and found < format.least_java:
+            message = f"{format.label} needs Java {format.least_java}, and Spark would run on Java {found} ({home})"
+            hint = (
+                f"set JAVA_HOME to a Java {format.least_java}, or leave the {format.label} catalogs out of the output"
+            )
+            raise ProblemsError([Problem("no-java", message, hint=hint)])
 
 
 def java_version(home: Path) -> int | None:

@@ -24,6 +24,7 @@ ICEBERG = Capabilities(
     # A longer list counts as one that may match every file: IN_PREDICATE_LIMIT of InclusiveMetricsEvaluator.
     most_listed=200,
     artifacts=("iceberg-spark-runtime",),
+    least_java=17,  # the class files of 1.11.0 and 1.12.0, also of the build for Spark 3.5
     main_class="org.apache.iceberg.spark.SparkCatalog",
     has_branches=True,
     partition_transforms=True,
