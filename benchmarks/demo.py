@@ -1,0 +1,94 @@
+"""What `make demo` takes: from nothing, again with nothing changed, and after one late correction; and where the time goes.
+
+    python benchmarks/demo.py [--rounds 1] [--keep-pip-cache]
+
+Each round clones this repository (what is committed) into a folder and calls `make demo` there three times. Nothing of
+an earlier round is used: the folder has its own virtual environment and its own cache of jars and of the class-data
+archive, and pip an empty cache, unless `--keep-pip-cache` is given. Java has to be there. Before the correction the
+archive is finished, which a first run makes afterwards in a process of the lowest priority.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+CORRECTION = "2013-07-10,UA,373,EWR,190,168,2013-07-20T10:00:00Z,a digit was wrong\n"
+FIRST, SAME, CORRECTED = "from nothing", "nothing has changed", "one late correction"
+AIMS = {FIRST: 100.0, SAME: 5.0, CORRECTED: 20.0}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--keep-pip-cache", action="store_true", help="use pip's cache: packages are built already")
+    asked = parser.parse_args()
+    seconds: dict[str, list[float]] = {case: [] for case in AIMS}
+    for _ in range(asked.rounds):
+        with tempfile.TemporaryDirectory() as folder:
+            for case, elapsed in measured(Path(folder), keep_pip_cache=asked.keep_pip_cache):
+                seconds[case].append(elapsed)
+    print("| `make demo` | median | smallest | aim |\n|---|---|---|---|")
+    for case, times in seconds.items():
+        print(f"| {case} | {statistics.median(times):.1f} s | {min(times):.1f} s | {AIMS[case]:.0f} s |")
+
+
+def measured(folder: Path, *, keep_pip_cache: bool) -> Iterator[tuple[str, float]]:
+    """Yield each case with its seconds; what they are made of goes to standard error."""
+    root, cache = folder / "flights", folder / "cache"
+    subprocess.run(["git", "clone", "--quiet", str(REPOSITORY), str(root)], check=True)
+    own = {"MERGE_RUNNER_CACHE": str(cache)} | ({} if keep_pip_cache else {"PIP_CACHE_DIR": str(folder / "pip")})
+    left_out = ("CI", "PYTHONPATH", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE")
+    env = {name: value for name, value in os.environ.items() if name not in left_out} | own
+    for case in AIMS:
+        if case == CORRECTED:
+            wait_for_archive(cache)
+            with (root / "seeds" / "flight_correction.csv").open("a") as file:
+                file.write(CORRECTION)
+        started = time.time()
+        done = subprocess.run(["make", "demo"], cwd=root, env=env, capture_output=True, text=True, check=False)
+        elapsed = time.time() - started
+        if done.returncode != 0:
+            raise SystemExit(done.stdout + done.stderr)
+        print(f"{case}: {elapsed:.1f} s\n{parts(root, started)}", file=sys.stderr)
+        yield case, elapsed
+
+
+def wait_for_archive(cache: Path) -> None:
+    """Wait until the class-data archive is there, or could not be made."""
+    while not [*(cache / "cds").glob("*.json"), *(cache / "cds").glob("*.failed")]:
+        time.sleep(1)
+
+
+def parts(root: Path, started: float) -> str:
+    """What a `make demo` that began at a time consisted of, as lines of text."""
+    marks = [("virtual environment", root / ".venv" / "pyvenv.cfg"), ("pip install", root / ".venv" / ".demo")]
+    times = [(name, path.stat().st_mtime) for name, path in marks if path.stat().st_mtime >= started]
+    events = [json.loads(line) for line in (root / "target" / "journal.jsonl").read_text().splitlines()]
+    at = {event["event"]: datetime.fromisoformat(event["at"]).timestamp() for event in reversed(events)}
+    last = datetime.fromisoformat(events[-1]["at"]).timestamp()
+    times += [("Java, data, loading and planning", at["invocation_started"])]
+    times += [("Spark", at["spark_started"])] if "spark_started" in at else []
+    times += [("nodes", last), ("the end", time.time())]
+    lines, before = [], started
+    for name, when in times:
+        lines.append(f"  {when - before:6.1f} s  {name}")
+        before = max(before, when)
+    ran = [event for event in events if event["event"] == "node_finished" and event["result"]["status"] != "no-op"]
+    ran.sort(key=lambda event: event["result"]["execution_time"], reverse=True)
+    lines += [f"           {event['result']['execution_time']:6.1f} s  {event['name']}" for event in ran[:12]]
+    return "\n".join((*lines, f"           {len(ran)} nodes ran"))
+
+
+if __name__ == "__main__":
+    main()
