@@ -126,6 +126,15 @@ def test_only_short_runs_get_small_pages():
     assert pages == {"fast-start": "4m", "throughput": None, "custom": None}
 
 
+def test_the_text_of_plans_is_short_where_nobody_reads_it():
+    texts = "spark.sql.ui.explainMode"
+    assert made()[texts] == "simple"
+    assert made(conf={texts: "extended"})[texts] == "extended"
+    for key in ("spark.ui.enabled", "spark.eventLog.enabled"):
+        assert texts not in made(conf={key: "true"})
+    assert texts not in made(jvm="throughput")
+
+
 def test_a_throughput_jvm_has_more_partitions_for_longer_work():
     short, long = (int(made(jvm=jvm)["spark.sql.shuffle.partitions"]) for jvm in ("fast-start", "throughput"))
     assert short < long

@@ -41,11 +41,15 @@ _JVM_OPTIONS = {
     "custom": "",
 }
 
+_PLAN_TEXTS = "spark.sql.ui.explainMode"
+_READ_PLAN_TEXTS = ("spark.ui.enabled", "spark.eventLog.enabled")
 _FOR_SHORT_RUNS = {
     # Compiling generated code takes longer than a short run gains by it (eight small merges: 13.4 against 15.3 s).
     "spark.sql.codegen.wholeStage": "false",
     # Each sort, shuffle and hash map of a task takes one page at least: 64 MB of zeros with a heap of 8 GB.
     "spark.buffer.pageSize": "4m",
+    # Spark writes the text of each plan for its UI and event log, by default with all details of each node.
+    _PLAN_TEXTS: "simple",
 }
 
 
@@ -74,6 +78,8 @@ def spark_confs(
     Those of the profile win over `defaults`, which are those of spark-defaults.conf, and these over ours.
     """
     ours, theirs = _ours(profile, root, jars), user_confs(profile, defaults or {})
+    if any(theirs.get(key, "false").strip().lower() == "true" for key in _READ_PLAN_TEXTS):
+        ours.pop(_PLAN_TEXTS, None)
     return merged(ours, theirs) | required(profile, ours, theirs)
 
 
