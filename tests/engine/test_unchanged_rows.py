@@ -265,6 +265,7 @@ def test_a_commit_during_the_merge_conflicts(session, writer, tmp_path):
     assert raised.value.kind is Kind.CONFLICT
 
 
+@pytest.mark.slow
 def test_on_iceberg_others_may_write_while_the_merge_runs_on_a_branch(session):
     own, given = make_table(session, "iceberg", TARGET), make_table(session, "iceberg", SOURCE)
     statements = []

@@ -77,6 +77,7 @@ def test_delta_merges(make_project, driver):
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_a_generated_partition_column_prunes_no_merge(make_project, driver, spark):
     columns = (
         "[{name: id, data_type: bigint}, {name: at, data_type: timestamp}, {name: p, data_type: date, "

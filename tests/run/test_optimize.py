@@ -201,6 +201,7 @@ def test_iceberg_files_are_put_together_and_ordered(table, driver, spark):
     assert (again.status, again.message) == ("no-op", "nothing to compact")
 
 
+@pytest.mark.slow
 def test_an_expired_snapshot_takes_no_batch_with_it(table, driver, spark):
     properties = {"write.merge.mode": "merge-on-read", "history.expire.max-snapshot-age-ms": "1"}
     clauses = f"tblproperties ({', '.join(f'{key!r} = {value!r}' for key, value in properties.items())})"

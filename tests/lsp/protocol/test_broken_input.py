@@ -241,6 +241,7 @@ def answers(editor, path):
     return found, hover.contents.value, [each.label for each in items.items]
 
 
+@pytest.mark.slow
 def test_a_server_that_was_killed_is_replaced_by_one_with_the_same_answers(shop):
     first = Editor(pulls=False)
     path = shop / MODEL
@@ -255,6 +256,7 @@ def test_a_server_that_was_killed_is_replaced_by_one_with_the_same_answers(shop)
     assert after == before
 
 
+@pytest.mark.slow
 def test_no_process_of_a_killed_server_stays(shop):
     editor = Editor(folders=[shop])
     asked = editor.workspace()
