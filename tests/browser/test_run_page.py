@@ -133,7 +133,7 @@ def test_versions_of_tables_with_their_writers(page, tmp_path):
     )
     page.open(path, f"#/run/{second}?tab=versions")
     rows = page.run(
-        "return [...document.querySelectorAll('tbody tr')].map((each) => each.innerText.split('\\t').map((cell) => cell.trim()))"
+        "return [...document.querySelectorAll('tbody tr')].map((each) => each.innerText.replaceAll('\\u00a0', ' ').split('\\t').map((cell) => cell.trim()))"
     )
     assert [(row[3], row[4]) for row in rows] == [
         ("MERGE", "this run (post hook)"),

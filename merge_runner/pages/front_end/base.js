@@ -111,8 +111,13 @@ const colour = (name) => getComputedStyle(document.documentElement).getPropertyV
 const count = (value) => (value === null || value === undefined ? "–" : Number(value).toLocaleString("en-US"));
 const counted = (value, one, many) => `${count(value)} ${value === 1 ? one : many || `${one}s`}`;
 
+const unbroken = (text) => text.replaceAll(" ", "\u00a0");
+
 function duration(seconds) {
-  if (seconds === null || seconds === undefined) return "–";
+  return seconds === null || seconds === undefined ? "–" : unbroken(durationText(seconds));
+}
+
+function durationText(seconds) {
   if (seconds < 0.0995) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 10) return `${seconds.toFixed(2)} s`;
   if (seconds < 100) return `${seconds.toFixed(1)} s`;
@@ -125,12 +130,17 @@ function bytes(value) {
   let left = Number(value), unit = 0;
   const units = ["B", "kB", "MB", "GB", "TB"];
   while (left >= 1000 && unit < units.length - 1) { left /= 1000; unit += 1; }
-  return `${left < 10 && unit ? left.toFixed(1) : Math.round(left)} ${units[unit]}`;
+  return unbroken(`${left < 10 && unit ? left.toFixed(1) : Math.round(left)} ${units[unit]}`);
 }
 
 const when = (text) => {
   const date = new Date(text);
   return Number.isNaN(date.getTime()) ? String(text) : date.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+};
+
+const day = (text) => {
+  const date = new Date(text);
+  return Number.isNaN(date.getTime()) ? String(text) : date.toLocaleString("en-GB", { day: "numeric", month: "short" });
 };
 
 // ---- marks: never by colour alone

@@ -120,7 +120,7 @@ function codeTab(panel, detail, chosen, go) {
   if (detail.not_compiled) panel.append(h("div", { class: "empty" }, h("p", { class: "empty-title" }, "It cannot be compiled"), detail.not_compiled.map((each) => h("p", {}, each))));
   if (!texts.length) return;
   const shown = texts.find(([key]) => key === chosen) || texts[texts.length > 1 ? 1 : 0];
-  const key = { compiled: [h("span", { class: "from-jinja" }, "underlined"), " was produced by Jinja."], ran: [h("mark", { class: "from-runner" }, "marked"), " was put in by merge-runner in the last run: runtime filters, pinned versions."] }[shown[0]];
+  const key = { compiled: [h("span", { class: "from-jinja" }, "Underlined"), " text was produced by Jinja."], ran: [h("mark", { class: "from-runner" }, "Marked"), " text was put in by merge-runner in the last run: runtime filters, pinned versions."] }[shown[0]];
   append(panel, [
     h("div", { class: "segments", role: "group", "aria-label": "Which text" }, texts.map(([each, label]) => h("button", { type: "button", "aria-pressed": String(each === shown[0]), onclick: () => go({ tab: "code", text: each }) }, label))),
     key && h("p", { class: "muted" }, key),

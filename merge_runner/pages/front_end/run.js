@@ -77,7 +77,8 @@ function factList(values) {
 }
 
 function share(part, whole, text) {
-  const known = whole ? part / whole : 0;
+  if (!whole) return text;
+  const known = part / whole;
   return h("span", { class: "share" }, h("span", { class: "share-bar", "aria-hidden": "true" }, h("span", { class: `share-part${known > 0.9 ? " all" : ""}`, style: { width: `${Math.round(100 * known)}%` } })), text);
 }
 
@@ -87,6 +88,7 @@ function mergesTab(panel, merges) {
   const amplification = (node) => (node.response.rows_copied !== undefined && changed(node) ? node.response.rows_copied / changed(node) : null);
   panel.append(sortedTable("Merges", [
     { label: "Merge", value: (node) => node.name, cell: runLink },
+    { label: "Verdict", value: (node) => node.response.verdict, cell: (node) => [verdictMark(node.response.verdict), node.response.verdict_held === true && h("span", { class: "muted" }, " held"), node.response.verdict_held === false && h("strong", { class: "status-error" }, " did not hold")] },
     { label: "Time", number: true, value: (node) => node.seconds, cell: (node) => duration(node.seconds) },
     { label: "Files scanned", value: (node) => node.response.files_scanned, cell: (node) => (node.response.files_total === undefined ? "–" : share(node.response.files_scanned, node.response.files_total, `${count(node.response.files_scanned)} of ${count(node.response.files_total)}`)) },
     { label: "Inserted", ...figure("rows_inserted") }, { label: "Updated", ...figure("rows_updated") }, { label: "Deleted", ...figure("rows_deleted") }, { label: "Copied", ...figure("rows_copied") },
@@ -94,9 +96,8 @@ function mergesTab(panel, merges) {
     { label: "Written", number: true, value: (node) => node.response.bytes_added, cell: (node) => bytes(node.response.bytes_added) },
     { label: "Scan", number: true, value: (node) => node.response.scan_ms, cell: (node) => (node.response.scan_ms === undefined ? "–" : duration(node.response.scan_ms / 1000)) },
     { label: "Rewrite", number: true, value: (node) => node.response.rewrite_ms, cell: (node) => (node.response.rewrite_ms === undefined ? "–" : duration(node.response.rewrite_ms / 1000)) },
-    { label: "Verdict", value: (node) => node.response.verdict, cell: (node) => [verdictMark(node.response.verdict), node.response.verdict_held === true && h("span", { class: "muted" }, " held"), node.response.verdict_held === false && h("strong", { class: "status-error" }, " did not hold")] },
     { label: "Attempts", number: true, value: (node) => node.response.attempts, cell: (node) => count(node.response.attempts) },
-  ], merges, { by: 1, down: true }));
+  ], merges, { by: 2, down: true }));
 }
 
 function nodesTab(panel, run) {
@@ -138,8 +139,8 @@ function historyView(main, query) {
   const runs = data.runs.slice(0, 20);
   const cell = (entry) => (entry ? h("td", { class: `cell fill-status-${entry[0]}`, title: `${entry[0]}, ${duration(entry[1])}` }, h("span", { "aria-hidden": "true" }, STATUSES[entry[0]]), h("span", { class: "off-screen" }, `${entry[0]} ${duration(entry[1])}`)) : h("td", { class: "cell" }));
   replace(main, h("h1", { tabindex: "-1" }, "History"),
-    h("form", { class: "graph-bar", onsubmit: (event) => { event.preventDefault(); location.hash = address("history", undefined, { find: input.value.trim() }); } }, h("label", { for: "find" }, "Models"), input, h("button", { class: "button", type: "submit" }, "Show")),
-    ids.length ? h("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Models and runs" }, h("table", { class: "matrix" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Model"), h("th", { scope: "col", class: "number" }, "Last time"), runs.map((run) => h("th", { scope: "col" }, h("a", { href: address("run", run.id), title: when(run.started_at) }, String(run.started_at).slice(5, 10)))))),
+    h("form", { class: "graph-bar history-bar", onsubmit: (event) => { event.preventDefault(); location.hash = address("history", undefined, { find: input.value.trim() }); } }, h("label", { for: "find" }, "Models"), input, h("button", { class: "button", type: "submit" }, "Show")),
+    ids.length ? h("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Models and runs" }, h("table", { class: "matrix" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Model"), h("th", { scope: "col", class: "number" }, "Last time"), runs.map((run) => h("th", { scope: "col" }, h("a", { href: address("run", run.id), title: when(run.started_at) }, day(run.started_at)))))),
       h("tbody", {}, ids.slice(0, most).map((id) => { const entries = data.history[id]; const last = entries.find(Boolean); return h("tr", {}, h("th", { scope: "row" }, h("a", { href: address("node", id) }, id.split(".").slice(2).join("."))), h("td", { class: "number" }, duration(last && last[1])), runs.map((run, at) => cell(entries[at]))); })))) : emptyState("No model has this in its name"),
     ids.length > most && h("p", { class: "muted" }, `The first ${most} of ${count(ids.length)}: a part of a name narrows it.`));
 }
