@@ -6,7 +6,7 @@ The project is that of benchmarks/incremental.py: ten layers, ten columns and tw
 `merge-runner docs generate --static` as a whole process, lint included, the second time. `open` is the time until the
 overview is drawn, from disk, by the browser's own clock; `graph` from the click until all nodes are placed and drawn.
 
-Of the page of runs, `keep` is what each build pays at its end: its timeline and record, and the page of the last 30 runs,
+Of the page of runs, `keep` is the processor time that each build pays at its end: its timeline and record, and the page of the last 30 runs,
 with so many nodes in each. `versions` is to open the page of a model with the versions of its table.
 Needs Debian's chromium and chromium-driver, and selenium.
 """
@@ -78,14 +78,14 @@ def runs(driver: Any, counts: list[int], rounds: int) -> None:
 
 
 def kept(target: Path, count: int, number: int) -> float:
-    """Keep a run and write the page; the seconds that this takes."""
+    """Keep a run and write the page; the seconds of the processor that this takes."""
     ran = [
         Ran(
             f"model.bench.m{each:05}", each / 4, each / 4 + 0.9, f"Thread-{each % 4}", (f"model.bench.m{each // 2:05}",)
         )
         for each in range(count)
     ]
-    started = time.perf_counter()
+    started = time.process_time()
     places = timeline(ran)
     nodes = [
         {
@@ -134,7 +134,7 @@ def kept(target: Path, count: int, number: int) -> float:
     start = f"2026-01-{number % 28 + 1:02}T{number // 28:02}:00:00.000000Z"
     keep(target, {**head, "started_at": start, "seconds": count / 4 + 0.9, "ok": True, "nodes": nodes})
     write_report(target)
-    return time.perf_counter() - started
+    return time.process_time() - started
 
 
 def opening(driver: Any, page: Path) -> float:

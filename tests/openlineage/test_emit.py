@@ -1,8 +1,6 @@
 """The events of whole runs, on the engine in memory: which there are, what they say, and that the schemas allow them."""
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
@@ -176,32 +174,6 @@ def test_a_transport_needs_a_name(make_project):
     root = make_project({**FILES, "profiles.yml": PROFILE.format("{url: 'http://localhost:5000'}")})
     with pytest.raises(ProblemsError, match='"openlineage" needs a transport'):
         Project.load(root)
-
-
-class _Receiver(BaseHTTPRequestHandler):
-    """Takes events as the API of OpenLineage does, and refuses those that its schemas do not allow."""
-
-    def do_POST(self):
-        event = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        found = errors(event)
-        self.server.seen.append((self.path, event, found))
-        self.send_response(422 if found else 201)
-        self.end_headers()
-
-    def log_message(self, *_):
-        pass
-
-
-@pytest.fixture
-def receiver():
-    server = HTTPServer(("127.0.0.1", 0), _Receiver)
-    server.seen = []
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
 
 
 def test_the_http_transport_of_the_client(run, receiver):
