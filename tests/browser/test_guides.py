@@ -10,7 +10,7 @@ import pytest
 from merge_runner import Project
 from merge_runner.pages.runs.history import keep
 from merge_runner.pages.runs.runs_page import write_report
-from tests.browser.test_run_page import FLIGHTS, earlier_runs
+from tests.browser.test_run_page import FLIGHTS, SECOND, earlier_runs
 
 ROOT = Path(__file__).resolve().parents[2]
 NODE = "#/node/model.flights.fct_flight"
@@ -22,7 +22,7 @@ PICTURES = {
     "lineage": ("docs", f"{NODE}?tab=lineage&column=arr_delay", False),
     "run": ("runs", "", False),
     "merges": ("runs", f"#/run/{FLIGHTS['id']}?tab=merges", False),
-    "versions": ("runs", NODE, False),
+    "versions": ("two", NODE, False),
     "history": ("runs", "#/history", True),
 }
 
@@ -32,7 +32,11 @@ def pages(tmp_path_factory):
     target = tmp_path_factory.mktemp("flights")
     for each in (*earlier_runs(), FLIGHTS):
         keep(target, each)
-    return {"docs": Project.load(ROOT, target_path=str(target)).docs(static=True), "runs": write_report(target)}
+    two = tmp_path_factory.mktemp("two")
+    for each in (FLIGHTS, SECOND):
+        keep(two, each)
+    docs = Project.load(ROOT, target_path=str(target)).docs(static=True)
+    return {"docs": docs, "runs": write_report(target), "two": write_report(two)}
 
 
 @pytest.mark.parametrize("name", PICTURES)

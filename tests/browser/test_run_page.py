@@ -10,12 +10,17 @@ from merge_runner.pages.runs.history import keep
 from merge_runner.pages.runs.runs_page import write_report
 from tests.pages.runs import node, record
 
-FLIGHTS = json.loads(gzip.decompress(Path(__file__).with_name("flights_build.json.gz").read_bytes()))
+FLIGHTS, SECOND = (
+    json.loads(gzip.decompress(Path(__file__).with_name(f"{name}.json.gz").read_bytes()))
+    for name in ("flights_build", "flights_second_build")
+)
+"""The first build of two days of flights, and the build of a third day after it."""
 ALERT = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
 VIEWS = {
     "run": "",
     "merges": f"#/run/{FLIGHTS['id']}?tab=merges",
     "nodes": f"#/run/{FLIGHTS['id']}?tab=nodes",
+    "versions": f"#/run/{FLIGHTS['id']}?tab=versions",
     "history": "#/history",
     "model-history": "#/node/model.flights.fct_flight",
 }

@@ -23,6 +23,8 @@ function ticks(most, wanted) {
   return found;
 }
 
+const tickText = (at) => (at === 0 ? "0" : at < 60 ? `${at} s` : at % 60 || at >= 3600 ? duration(at) : `${at / 60} min`);
+
 /** The phases of a node in seconds: scan and rewrite of a MERGE, and all else of it. */
 function phases(node) {
   const figures = node.response || {};
@@ -51,7 +53,7 @@ function timelineView(run, choose) {
     const x = (seconds) => GUTTER + (seconds / most) * (width - GUTTER - 12);
     const y = (lane) => 24 + (lane + (run.spark ? 1 : 0)) * LANE;
     const drawing = svg("svg", { width, height, role: "img", "aria-label": `${counted(ran.length, "node")} on ${counted(lanes, "thread")} in ${duration(run.seconds)}` });
-    for (const at of ticks(most, Math.max(2, Math.floor(width / 90)))) drawing.append(svg("line", { x1: x(at), x2: x(at), y1: 20, y2: height, class: "tick" }), svg("text", { x: x(at), y: 13, class: "tick-label" }, at ? duration(at) : "0"));
+    for (const at of ticks(most, Math.max(2, Math.floor(width / 90)))) drawing.append(svg("line", { x1: x(at), x2: x(at), y1: 20, y2: height, class: "tick" }), svg("text", { x: x(at), y: 13, class: "tick-label" }, tickText(at)));
     if (run.spark) drawing.append(svg("text", { x: 4, y: 24 + BAR / 2 + 4, class: "lane-label" }, "Spark"),
       svg("rect", { x: x(Math.max(0, run.spark.at - run.spark.seconds)), y: 24, width: Math.max(2, x(run.spark.at) - x(Math.max(0, run.spark.at - run.spark.seconds))), height: BAR, rx: 4, class: "bar-spark" }, svg("title", {}, `Spark started in ${duration(run.spark.seconds)}`)));
     for (let lane = 0; lane < lanes; lane += 1) drawing.append(svg("text", { x: 4, y: y(lane) + BAR / 2 + 4, class: "lane-label" }, `thread ${lane + 1}`));
