@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from merge_runner.api.set_up import clean as clean
     from merge_runner.api.set_up import debug as debug
     from merge_runner.api.set_up import fetch_jars as fetch_jars
+    from merge_runner.api.set_up import install_packages as install_packages
     from merge_runner.api.set_up import make_archive as make_archive
     from merge_runner.api.warm import stop_warm as stop_warm
     from merge_runner.api.warm import warm_status as warm_status
@@ -31,6 +32,7 @@ _MODULES = {
     "fetch_jars": "api.set_up",
     "import_dbt": "api.conversion",
     "import_merges": "api.conversion",
+    "install_packages": "api.set_up",
     "lint_paths": "api.lint",
     "make_archive": "api.set_up",
     "stop_warm": "api.warm",

@@ -16,6 +16,7 @@ from merge_runner.lazy_dataclass import dataclass
 if TYPE_CHECKING:
     from merge_runner.api.loaded_project import LoadedProject
     from merge_runner.plan.load.project_context import Prepared
+    from merge_runner.project.load.packages import Locked
     from merge_runner.project.schema.profile import Profile
 
 
@@ -137,6 +138,19 @@ def fetch_jars(
     return jars.fetch_jars(
         _groups(iceberg, sqlite, kafka, store), os.environ, on_message or LoggedMessages("spark").say
     )
+
+
+def install_packages(
+    path: str | Path = ".", *, upgrade: bool = False, on_message: Callable[[str], None] | None = None
+) -> tuple[Locked, ...]:
+    """Install the packages of macros that the project in a folder declares, and return them; none: it declares none.
+
+    They are pinned in packages.lock, with checksums. With `upgrade` the revisions of packages.yml count again, and not
+    the locked commits. Raises ProblemsError where one cannot be fetched, or is not what it was.
+    """
+    from merge_runner.project.install import install_packages as install
+
+    return install(Path(path).absolute(), upgrade=upgrade, notify=on_message or LoggedMessages("packages").say)
 
 
 def make_archive(

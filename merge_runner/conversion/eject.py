@@ -18,7 +18,7 @@ from merge_runner.conversion.markers import ChangedValues, Markers, altered
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.template.captured import Captured
 from merge_runner.template.context import Context
-from merge_runner.template.packages import PACKAGES
+from merge_runner.template.packages import PATTERNS
 from merge_runner.template.rendered import Rendered
 from merge_runner.template.static.tags import STRING
 from merge_runner.text import SourceText, Span
@@ -61,9 +61,9 @@ def ejected(source: SourceText, render: Render, macros: Mapping[str, str]) -> st
     """
     rendered = {run: render(source, run) for run in _RUNS}
     tags = rendered[_FIRST].map.tags
-    calling = [nth for nth, tag in enumerate(tags) if any(f"{name}." in _text(source, tag) for name in PACKAGES)]
+    calling = [nth for nth, tag in enumerate(tags) if f"{PATTERNS}." in _text(source, tag)]
     if not calling:
-        hint = f"it calls no macro of {' or '.join(PACKAGES)} itself"
+        hint = f"it calls no macro of {PATTERNS} itself"
         raise ProblemsError([Problem("no-pattern", "there is nothing to eject", source.place(0), hint)])
     called = frozenset[str]().union(*(each.captured.macros for each in rendered.values()))
     for text in (source.text, *(macros[name] for name in sorted(called & macros.keys()))):

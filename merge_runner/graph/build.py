@@ -38,8 +38,7 @@ from merge_runner.project.schema.config_layers import resolve
 from merge_runner.relation import Relation
 from merge_runner.template.captured import Captured, Ref
 from merge_runner.template.context import Context, model_values
-from merge_runner.template.packages import packaged_macro
-from merge_runner.template.static.macro_definitions import TEST_PREFIX
+from merge_runner.template.static.macro_definitions import test_macro
 from merge_runner.text import Place, PlacedText, SourceText
 
 if TYPE_CHECKING:
@@ -315,7 +314,7 @@ class Builder:
                 )
                 self.changes[node.unique_id] = captured.changes
                 self._add(node, node.config.enabled)
-        own_tests = own_test_names(self.templates.macros(), self.problems)
+        own_tests = own_test_names(self.templates.macros(), self.templates.packages, self.problems)
         for entry in (entry for entries in self.files.data_tests.values() for entry in entries):
             owner = self._owner(entry.on)
             if broken := self.templates.broken_test(entry.test.name.rpartition(".")[2]):
@@ -325,7 +324,7 @@ class Builder:
                 attached = generic_test_node(
                     self.project, entry, tested, own_tests, self.references.resolve, self.problems
                 )
-                if attached is not None and entry.test.name.rpartition(".")[2] in own_tests:
+                if attached is not None and attached.generic_test and attached.generic_test.name in own_tests:
                     attached = self._with_own_test(attached)
                 self._add(attached, entry.test.enabled)
         for unit in self.files.unit_tests:
@@ -355,7 +354,7 @@ class Builder:
             return replace(
                 node,
                 depends_on=tuple(dict.fromkeys((*node.depends_on, *self.references.parents(captured)))),
-                macros=self._called({TEST_PREFIX + test.name, *captured.macros}),
+                macros=self._called({test_macro(test.name), *captured.macros}),
             )
         return None
 
@@ -369,6 +368,6 @@ class Builder:
         found = {self._macro_id(each.name): each for each in self.templates.macros()}
         called = {key for node in (*self.nodes.values(), *self.disabled) for key in node.macros}
         for key in sorted(called - found.keys()):
-            if (packaged := packaged_macro(key.removeprefix("macro."))) is not None:
+            if (packaged := self.templates.packages.find(key.removeprefix("macro."))) is not None:
                 found[key] = packaged.definition
         return {key: Macro(key, each.name, each.place.path, each.text) for key, each in found.items()}

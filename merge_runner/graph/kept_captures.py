@@ -34,8 +34,10 @@ class KeptCaptures:
     def __init__(self, templates: Templates, kept: Contributions | None) -> None:
         self._templates = templates
         self._kept = kept
-        self._macros = {source.path: key(source.text).hex() for source in templates.macro_sources}
-        self._names = key(tool(), sorted((macro.name, macro.place.path) for macro in templates.macros()))
+        self._macros = {source.path: key(source.text).hex() for source in templates.sources}
+        self._names = key(
+            tool(), sorted((macro.name, macro.place.path) for macro in templates.macros()), templates.packages.names
+        )
 
     def capture(self, source: SourceText, context: Context) -> Captured:
         """Return what `capture_all_runs` does. Raises ProblemsError."""

@@ -21,6 +21,7 @@ from merge_runner.text import Place, SourceText
 
 if TYPE_CHECKING:
     from merge_runner.template.captured import Captured
+    from merge_runner.template.packages import Packages
 
 _LONGEST_NAME = 63
 _CONFIG = tuple(each.name for each in fields(DataTestConfig))
@@ -33,10 +34,12 @@ def generic_test_node(
 ) -> DataTestNode | None:
     """The node of a test that YAML attaches to `owner`; None, and a problem, where the test is not known.
 
-    `own` are the names of the project's own tests.
+    `own` are the names of the project's own tests, and with their package those of its packages. A built-in test is
+    taken first, whatever package it is named with: lint knows what it shows.
     """
     test = entry.test
-    name = test.name.rpartition(".")[2]
+    last = test.name.rpartition(".")[2]
+    name = test.name if test.name in own and last not in known_tests() else last
     known = known_tests() | set(own)
     if name not in known:
         hint = did_you_mean(name, known) or f"write it as {{% test {name}(model) %}} … {{% endtest %}} in tests/generic"
@@ -148,8 +151,11 @@ def _short(name: str, arguments: str) -> str:
     return f"{name[:30]}_{hashlib.sha256(name.encode()).hexdigest()[:32]}"
 
 
-def own_test_names(macros: Iterable[MacroDefinition], problems: Problems) -> frozenset[str]:
-    """Return the names of the data tests that the project defines; one with the name of a built-in is a problem."""
+def own_test_names(macros: Iterable[MacroDefinition], packages: Packages, problems: Problems) -> frozenset[str]:
+    """Return the names of the data tests that the project and its packages define, the latter with their package.
+
+    One of the project with the name of a built-in is a problem.
+    """
     found = []
     for macro in macros:
         if macro.name.startswith(TEST_PREFIX):
@@ -157,4 +163,8 @@ def own_test_names(macros: Iterable[MacroDefinition], problems: Problems) -> fro
             if found[-1] in known_tests():
                 message = f'"{found[-1]}" is a built-in data test'
                 problems.add("reserved-name", message, macro.place, "give the test another name")
-    return frozenset(found)
+    packaged = ((package, name) for package in packages.of_project for name in packages.macros(package))
+    tests = (
+        f"{package}.{name.removeprefix(TEST_PREFIX)}" for package, name in packaged if name.startswith(TEST_PREFIX)
+    )
+    return frozenset((*found, *tests))

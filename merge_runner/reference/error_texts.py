@@ -21,6 +21,20 @@ _FILES = {
     ),
     "no-such-file": Meaning("A path of the command line does not exist.", "Correct the path."),
     "no-merge": Meaning("`import` found no MERGE in its paths.", "Name files with MERGEs, or folders of them."),
+    "unknown-package": Meaning(
+        "An entry of packages.yml is no package that can be installed.", "Write `git` and `revision`, or `local`."
+    ),
+    "unpinned-package": Meaning(
+        "A package of a repository has no revision, and would change by itself.", "Add a tag or commit as `revision`."
+    ),
+    "missing-package": Meaning("A package is declared and not installed.", "Run `merge-runner deps`."),
+    "changed-package": Meaning(
+        "The files of an installed package are not those that packages.lock has.", "Run `merge-runner deps`."
+    ),
+    "bad-lock": Meaning("packages.lock cannot be read.", "Remove it, and run `merge-runner deps`."),
+    "package-failed": Meaning(
+        "A package cannot be installed: the message says why.", "Correct its entry in packages.yml."
+    ),
     "no-dbt-project": Meaning(
         "`import dbt` found no dbt_project.yml with a name in the folder.", "Name the folder of a dbt project."
     ),

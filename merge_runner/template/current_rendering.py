@@ -7,7 +7,7 @@ from typing import Any, NoReturn, Protocol
 
 from merge_runner.template.context import Context
 from merge_runner.template.limits import Limits
-from merge_runner.template.packages import package_macros
+from merge_runner.template.packages import Packages
 from merge_runner.template.undefined import ReportedUndefined
 from merge_runner.text import Place
 
@@ -22,8 +22,8 @@ class CurrentRendering(Protocol):
     def call(self, context: Any, offset: int, callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call what a template calls at `offset` of the file that `context` (a ModelContext) belongs to."""
 
-    def project_macro(self, name: str) -> ProjectMacro | None:
-        """Return the macro of the project's macro files; None where there is none of this name."""
+    def macro_named(self, name: str, package: str | None = None) -> ProjectMacro | None:
+        """Return the macro of the project's macro files, else that of a package; None where there is none."""
 
     def read_this(self, value: Any) -> None:
         """Record that the template reads `this`."""
@@ -57,13 +57,14 @@ class ProjectMacro:
 class MacroPackage:
     """A package of macros as a value in templates: its attributes are macros with dotted names."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, packages: Packages) -> None:
         self.name = name
+        self._packages = packages
 
     def __getattr__(self, name: str) -> ProjectMacro:
-        if name not in package_macros(self.name):
+        if name not in self._packages.macros(self.name):
             raise AttributeError(name)
         return ProjectMacro(f"{self.name}.{name}")
 
     def __dir__(self) -> list[str]:
-        return list(package_macros(self.name))
+        return list(self._packages.macros(self.name))

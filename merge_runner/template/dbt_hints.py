@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _NO_ENGINE = "a template cannot ask the engine anything, since every model renders without Spark"
 _QUERY = f"{_NO_ENGINE}: write the query into the statement, as a subquery or CTE, or pass its result as a var"
-_PACKAGE = "packages are not installed: copy the macros that you use into macros/ and call them without the package"
+_PACKAGE = "declare the package in packages.yml (`git` and `revision`), and run `merge-runner deps`"
 _SPARK = "write Spark's own function outside of the braces"
 _SET = "a set has no order, and the text would differ from run to run: write `list | unique | list`"
 _CLOCK = "a rendered model does not depend on the clock: pass a var, or write current_timestamp() outside of the braces"
@@ -30,7 +30,6 @@ HINTS = {
     "should_full_refresh": "write is_full_refresh",
     "set": _SET,
     "set_strict": _SET,
-    "dbt": _SPARK,
     **dict.fromkeys(
         ("dbt_utils", "dbt_expectations", "dbt_date", "dbt_audit_helper", "audit_helper", "codegen", "spark_utils"),
         _PACKAGE,
@@ -73,5 +72,9 @@ ATTRIBUTE_HINTS = {
     "has_var": "write var('NAME', none) is not none",
     "set_sql_header": "write the statements as pre_hook",
     "persist_relation_docs": "leave it out: descriptions become comments",
+    **dict.fromkeys(
+        ("get_columns_in_relation", "get_relation", "get_missing_columns", "execute", "load_relation"),
+        f"{_NO_ENGINE}: name the columns in the statement",
+    ),
 }
 """By an attribute of another of dbt's values what to write instead."""

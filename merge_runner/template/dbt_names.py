@@ -125,13 +125,15 @@ class Adapter:
         self._rendering = rendering
 
     def dispatch(self, macro_name: Any, macro_namespace: Any = None, packages: Any = None) -> Any:
-        """The project's macro `spark__NAME`, else `default__NAME`. Namespaces do not count."""
+        """The macro `spark__NAME`, else `default__NAME`: of the project, then of the package that is the namespace."""
         names = [f"{prefix}{_text(macro_name)}" for prefix in _PREFIXES]
+        package = _text(macro_namespace) if macro_namespace is not None else None
         for name in names:
-            macro = self._rendering.project_macro(name)
+            macro = self._rendering.macro_named(name, package)
             if macro is not None:
                 return macro
-        raise RefusedError("undefined-name", f"there is no macro {' or '.join(names)} in the project")
+        where = "the project" if package is None else f"the project and in {package}"
+        raise RefusedError("undefined-name", f"there is no macro {' or '.join(names)} in {where}")
 
     def quote(self, identifier: Any) -> str:
         """A name in backquotes."""

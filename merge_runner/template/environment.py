@@ -14,6 +14,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from jinja2.utils import pass_context
 
 from merge_runner.relation import Relation
+from merge_runner.template.current_rendering import ProjectMacro
 from merge_runner.template.growth import FILTER_SIZES, filter_work, operation_size, written_size
 from merge_runner.template.jinja_compiler import CALL_OFFSET, MAY_BE_UNDEFINED
 from merge_runner.template.kind import kind
@@ -77,6 +78,8 @@ class ModelEnvironment(SandboxedEnvironment):
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         if isinstance(obj, Relation):
             return attr in RELATION_ATTRIBUTES
+        if isinstance(value, ProjectMacro):
+            return True  # the name of a macro of a package may begin with an underscore
         return super().is_safe_attribute(obj, attr, value)
 
     def call_binop(self, context: JinjaContext, operator: str, left: Any, right: Any) -> Any:

@@ -10,7 +10,7 @@ from merge_runner.errors import Problem, ProblemsError
 from merge_runner.template.current_rendering import MacroPackage, ProjectMacro
 from merge_runner.template.environment import ModelEnvironment
 from merge_runner.template.jinja_compiler import Compiled, compile_template, required_arguments
-from merge_runner.template.packages import PACKAGES, packaged_macro
+from merge_runner.template.packages import Packages
 from merge_runner.template.plain_template import plain_template
 from merge_runner.template.static.macro_definitions import TEST_PREFIX
 from merge_runner.text import SourceText
@@ -19,11 +19,15 @@ from merge_runner.text import SourceText
 class Library:
     """The environment, the project's macros as values, and a cache of compiled files; threads may share it."""
 
-    def __init__(self, macro_files: Mapping[str, SourceText], sources: Sequence[SourceText]) -> None:
+    def __init__(
+        self, macro_files: Mapping[str, SourceText], sources: Sequence[SourceText], packages: Packages
+    ) -> None:
         """`macro_files` are the files by the names of their macros, `sources` all files, also those without any."""
         self.environment = ModelEnvironment()
         self.macros = {name: ProjectMacro(name) for name in macro_files}
-        self.packages = {name: MacroPackage(name) for name in PACKAGES}
+        self.packages = packages
+        self.package_names = {name: MacroPackage(name, packages) for name in packages.names}
+        """The packages as templates name them."""
         self._macro_files = macro_files
         self._sources = sources
         self._compiled: dict[str, Compiled] = {}
@@ -31,12 +35,12 @@ class Library:
 
     def macro_file(self, name: str) -> SourceText:
         """The file that defines the macro; one of a package has a dotted name."""
-        packaged = packaged_macro(name)
+        packaged = self.packages.find(name)
         return self._macro_files[name] if packaged is None else packaged.source
 
     def missing_arguments(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[str]:
         """Return the arguments without a default that a call of a macro of a package leaves out."""
-        packaged = packaged_macro(name)
+        packaged = self.packages.find(name)
         if packaged is None:
             return ()
         names = required_arguments(self.environment, SourceText(packaged.source.path, packaged.definition.text))

@@ -22,7 +22,6 @@ from merge_runner.template.library import Library
 from merge_runner.template.limits import MAX_CHARACTERS, MAX_DEPTH, Limits, check_size
 from merge_runner.template.operation.names import OperationNames
 from merge_runner.template.outcome import RefusedError, Returned
-from merge_runner.template.packages import PACKAGES
 from merge_runner.template.redact import redact
 from merge_runner.template.rendered import Log, Rendered
 from merge_runner.template.source_map import SourceMap
@@ -51,7 +50,7 @@ class Rendering:
         self._names = {
             **library.environment.globals,
             **DbtNames(self, self.built_ins).names(own),
-            **library.packages,
+            **library.package_names,
             **library.macros,
             **own,
             **(OperationNames(context.operation, self.limits).names() if context.operation is not None else {}),
@@ -151,9 +150,11 @@ class Rendering:
             check_size(len(result))
         return result
 
-    def project_macro(self, name: str) -> ProjectMacro | None:
-        """Return the macro of the project's macro files; None where there is none of this name."""
-        return self._library.macros.get(name)
+    def macro_named(self, name: str, package: str | None = None) -> ProjectMacro | None:
+        """Return the macro of the project's macro files, else that of a package; None where there is none."""
+        dotted = f"{package}.{name}"
+        packaged = ProjectMacro(dotted) if self._library.packages.find(dotted) is not None else None
+        return self._library.macros.get(name, packaged)
 
     def read_this(self, value: Any) -> None:
         """Record that the template reads `this`."""
@@ -182,14 +183,19 @@ class Rendering:
         return ReportedUndefined(name=name).reported_to(lambda _: None)
 
     def report(self, undefined: ReportedUndefined, path: str, offset: int) -> None:
-        """A template used the undefined value that it got at `offset`."""
+        """A template used the undefined value that it got at `offset`.
+
+        In a package of the project a name that the file sets in a branch that is not taken is empty, as in dbt.
+        """
+        source = self._sources[path]
+        if path not in self._assigned:
+            self._assigned[path] = assigned_names(self._library.environment, source)
+        if path in self._library.packages.paths and undefined.variable in self._assigned[path]:
+            return
         self._has_placeholders = True
         if undefined.variable is not None and (broken := self._library.broken_definition(undefined.variable)):
             self._keep(broken)
             return
-        source = self._sources[path]
-        if path not in self._assigned:
-            self._assigned[path] = assigned_names(self._library.environment, source)
         known = {*self._names, *self._assigned[path]}
         problem = undefined_use(undefined, source, offset, known)
         author, at = self._authors(path, offset)
@@ -261,9 +267,8 @@ class Rendering:
         calls = (call for call in reversed(self._running) if not self._is_packaged(call[0]))
         return next(calls, (path, offset)) if self._is_packaged(path) else (path, offset)
 
-    @staticmethod
-    def _is_packaged(path: str) -> bool:
-        return path.partition("/")[0] in PACKAGES
+    def _is_packaged(self, path: str) -> bool:
+        return self._library.packages.of(path) is not None
 
     def _redacted_problem(self, code: str, message: str, place: Place, *hints: str | None) -> Problem:
         """A problem with its hints and the calls that led to it, and without secrets."""
@@ -283,9 +288,20 @@ class Rendering:
     def _context_of(self, compiled: Compiled) -> ModelContext:
         path = compiled.source.path
         self._sources[path] = compiled.source
-        context = ModelContext(self._library.environment, self._names, path, {})
+        context = ModelContext(self._library.environment, self._names_in(path), path, {})
         context.rendering, context.path = self, path
         return context
+
+    def _names_in(self, path: str) -> dict[str, Any]:
+        """Return what a file may name: in a package also its other macros, without the name of the package."""
+        package = self._library.packages.of(path)
+        if package is None:
+            return self._names
+        names = dict(self._names)
+        for name in self._library.packages.macros(package):
+            if isinstance(names.setdefault(name, None), ProjectMacro | None):  # a built-in is never replaced
+                names[name] = ProjectMacro(f"{package}.{name}")
+        return names
 
     def _given_macro(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Macro:
         """Return the macro that a template calls; RefusedError where one of a package is not given what it needs."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.errors import Problem, Problems
 from merge_runner.template.captured import Captured
 from merge_runner.template.context import Context
-from merge_runner.template.packages import packaged_macro
+from merge_runner.template.packages import Packages
 from merge_runner.template.rendered import Rendered
-from merge_runner.template.static.macro_definitions import TEST_PREFIX, MacroDefinition, macro_definitions
+from merge_runner.template.static.macro_definitions import TEST_PREFIX, MacroDefinition, macro_definitions, test_macro
 from merge_runner.template.static.plain_macros import plain_macros
 from merge_runner.template.static.plain_render import plain_render
 from merge_runner.template.static.reachable import reachable
@@ -44,8 +44,12 @@ class Templates:
     first needs it. Raises ProblemsError with every `duplicate-macro` and `reserved-name`.
     """
 
-    def __init__(self, macros: Sequence[SourceText] = ()) -> None:
+    def __init__(
+        self, macros: Sequence[SourceText] = (), packages: Mapping[str, Sequence[SourceText]] | None = None
+    ) -> None:
+        """`packages` are the macro files of the packages of the project, by the names that templates call them by."""
         self._macro_sources = tuple(macros)
+        self.packages = Packages(packages)
         self._macro_files: dict[str, SourceText] = {}
         self._macros: dict[str, MacroDefinition] = {}
         self._with_jinja: dict[str, str] = {}
@@ -64,9 +68,9 @@ class Templates:
         problems.check()
 
     @property
-    def macro_sources(self) -> tuple[SourceText, ...]:
-        """The macro files, also those without any macro."""
-        return self._macro_sources
+    def sources(self) -> tuple[SourceText, ...]:
+        """All files that a template may depend on: the macro files, and those of the project's packages."""
+        return (*self._macro_sources, *self.packages.sources)
 
     def macros(self) -> tuple[MacroDefinition, ...]:
         """The project's macros, in the order of the files."""
@@ -127,7 +131,7 @@ class Templates:
 
     def reachable_files(self, text: str) -> frozenset[str]:
         """Return the macro files that rendering the text may evaluate: see `reachable`."""
-        return reachable(text, self._macro_files, self._macro_sources)
+        return reachable(text, self._macro_files, self._macro_sources, self.packages.of_project)
 
     def call_macro(self, name: str, context: Context, *args: Any, **kwargs: Any) -> Any:
         """What a project macro returns with `return`, else the text it renders to.
@@ -141,7 +145,7 @@ class Templates:
     def _differs(self, macro: str) -> bool:
         if macro in self._macro_files:
             return macro in self._differing_macros
-        packaged = packaged_macro(macro)
+        packaged = self.packages.find(macro)
         return packaged is not None and _names_run_flag(packaged.source.text)
 
     @cached_property
@@ -150,7 +154,7 @@ class Templates:
 
     def has_test(self, name: str) -> bool:
         """Return whether the project defines a data test of this name: `{% test name(…) %}`."""
-        return self.has_macro(TEST_PREFIX + name)
+        return self.has_macro(test_macro(name)) or self.packages.find(test_macro(name)) is not None
 
     def broken_test(self, name: str) -> tuple[Problem, ...]:
         """Return what is wrong with a macro file that cannot be read and seems to define the data test."""
@@ -166,7 +170,7 @@ class Templates:
         Raises ProblemsError as `render` does.
         """
         rendering = self._rendering(context)
-        text = str(rendering.call_macro(TEST_PREFIX + name, (), arguments, caller))
+        text = str(rendering.call_macro(test_macro(name), (), arguments, caller))
         return text, rendering.captured()
 
     @cached_property
@@ -178,7 +182,7 @@ class Templates:
         # Jinja takes 30 ms to import, and a project whose files `scan` can read never needs it.
         from merge_runner.template.library import Library
 
-        return Library(self._macro_files, self._macro_sources)
+        return Library(self._macro_files, self._macro_sources, self.packages)
 
     def _rendering(self, context: Context) -> Rendering:
         from merge_runner.template.rendering import Rendering

@@ -145,7 +145,7 @@ FILES = {
     # What a dbt project leaves next to its models.
     "snapshots/orders_snapshot.sql": "{% snapshot orders_snapshot %} select 1 as id {% endsnapshot %}",
     "analyses/question.sql": "select count(*) from {{ ref('fct') }}",
-    "packages.yml": "packages: [{package: dbt-labs/dbt_utils, version: 1.3.0}]\n",
+    "packages.yml": "packages: []\n",
     "dbt_project.yml": "name: shop\nprofile: shop\n",
     "models/frame.py": "def model(dbt, session):\n    return session.range(1)\n",
     # What options name.

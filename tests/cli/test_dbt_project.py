@@ -47,7 +47,6 @@ CONVERTED = {
 }
 NOTES = """\
 dbt_project.yml: note: it is not read; settings are in [tool.merge-runner] of pyproject.toml: vars, models, seeds
-packages.yml: note: packages are not installed; copy the macros that the models call into the macros folder
 snapshots: note: 1 snapshot is not run; write the history as a MERGE model (SCD2)
 analyses: note: 2 analyses are not compiled; `merge-runner compile -s NAME` compiles a model
 models/score.py: note: 1 Python model is not run; write the model in SQL, or build its table elsewhere and declare it as a source
@@ -70,7 +69,7 @@ def test_what_is_not_read_of_a_dbt_project_is_named_once(make_project, call):
     events = [json.loads(line) for line in call("ls", "--log-format", "json", cwd=root).stderr.splitlines()]
     assert [(event["level"], event["code"], event["path"]) for event in events][:2] == [
         ("info", "not-read", "dbt_project.yml"),
-        ("info", "not-read", "packages.yml"),
+        ("info", "not-read", "snapshots"),
     ]
     assert call("ls", "--warn-error", cwd=root).returncode == 0
 

@@ -12,6 +12,7 @@ from merge_runner.template.context import Context
 from merge_runner.template.dbt_names import DbtNames
 from merge_runner.template.environment import RELATION_ATTRIBUTES, ModelEnvironment
 from merge_runner.template.library import Library
+from merge_runner.template.packages import Packages
 from merge_runner.template.rendering import Rendering
 
 PAGE = Path(__file__).parents[2] / "docs" / "guides" / "jinja.md"
@@ -20,7 +21,7 @@ WORDS = {word for code in CODE for word in re.findall(r"\w+", code)}
 
 
 def test_every_name_is_in_the_page(context: Context):
-    rendering = Rendering(Library({}, ()), context)
+    rendering = Rendering(Library({}, (), Packages()), context)
     own = rendering.built_ins.names()
     dbt = DbtNames(rendering, rendering.built_ins).names(own)
     filters = ModelEnvironment().filters.keys() - Environment().filters.keys()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import click
@@ -16,6 +17,11 @@ from merge_runner.options.output import OutputOptions
 class Options(OutputOptions):
     """The options of `deps`."""
 
+    project_dir: Path | None = option("--project-dir", path="folder", help="The folder of the project with packages.")
+    packages: bool = flag("--packages", help="The packages of macros alone: no jars.")
+    upgrade: bool = flag(
+        "--upgrade", help="Fetch the revisions of packages.yml again, not the commits of packages.lock."
+    )
     iceberg: bool = flag("--iceberg", help="The Iceberg jar as well, for profiles with an Iceberg catalog.")
     sqlite: bool = flag("--sqlite", help="Iceberg and SQLite as well, for profiles with an embedded catalog.")
     kafka: bool = flag("--kafka", help="The Kafka connector as well, for projects with a stream of Kafka.")
@@ -27,11 +33,19 @@ class Options(OutputOptions):
 
 @make("deps", Options, ignores=("warn_error",))
 def command(options: Options) -> int:
-    """Fetch the jars of the table formats into the cache folder and verify their checksums."""
-    from merge_runner.api import fetch_jars, make_archive
+    """Install the packages of macros of packages.yml, and fetch the jars of the table formats into the cache folder.
+
+    Both are verified by their checksums; packages are pinned in packages.lock.
+    """
+    from merge_runner.api import fetch_jars, install_packages, make_archive
     from merge_runner.cli.display.messages import say
 
     notify = _silent if options.quiet else say
+    root = options.project_dir or Path()
+    for package in install_packages(root, upgrade=options.upgrade, on_message=notify):
+        click.echo(f"{package.name} {package.commit or package.declared['local']}")
+    if options.packages:
+        return 0
     iceberg, sqlite, kafka, store = options.iceberg, options.sqlite, options.kafka, options.store
     for path in fetch_jars(iceberg=iceberg, sqlite=sqlite, kafka=kafka, store=store, on_message=notify):
         click.echo(path)

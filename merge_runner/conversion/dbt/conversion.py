@@ -92,7 +92,7 @@ class Conversion:
             self.left_out[PurePosixPath(source.path).stem] = todo
 
     def files(self, *, has_findings: bool = False) -> Files:
-        """Return the files as far as is known now."""
+        """Return the files by what is known now."""
         made = Files()
         for model in self.project.models:
             if model.name not in self.left_out:
@@ -212,7 +212,7 @@ class Conversion:
         return path.endswith(".sql") and any(path.startswith(f"{each}/") for each in self.project.paths["macro-paths"])
 
     def _path(self, model: DbtModelFile) -> str:
-        """The path of a model: that of its file; a snapshot has one of its own."""
+        """The path of a model: that of its file; a snapshot gets one with its name."""
         source = PurePosixPath(model.source.path)
         if not model.is_snapshot:
             return str(source)

@@ -46,7 +46,7 @@ class DbtModelFile:
     config: Mapping[str, Value]
     places: Mapping[str, Place]
     defined_at: Place | None = None
-    """Where YAML defines it; None: it has a file of its own."""
+    """Where YAML defines it; None: its file does."""
 
     @property
     def materialized(self) -> Value:

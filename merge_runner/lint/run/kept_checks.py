@@ -40,6 +40,7 @@ class KeptChecks:
             (profile, profile.remote, profile.conf, profile.catalogs),
             (invocation.full_refresh, invocation.incremental),
             [(macro.name, macro.place.path) for macro in prepared.templates.macros()],
+            prepared.templates.packages.names,
             prepared.graph.project,
         )
         base = prepared.base if self._kept is not None and recorded_only else None

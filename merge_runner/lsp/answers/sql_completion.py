@@ -17,7 +17,7 @@ from merge_runner.lsp.names.symbol import CONFIG_COLUMNS, call_source
 from merge_runner.lsp.syntax.relations import Statements
 from merge_runner.lsp.syntax.statements import statements
 from merge_runner.lsp.syntax.tokens import Call, Token, call_at
-from merge_runner.template.packages import PACKAGES, packaged_macro, patterns
+from merge_runner.template.packages import INSTALLED, installed_macro, patterns
 from merge_runner.template.static.macro_definitions import MacroDefinition
 from merge_runner.text import Span
 
@@ -142,7 +142,7 @@ def _in_tag(project: KnownProject, path: str, read: Statements, offset: int, num
     if previous is not None and previous.text in (".", "|"):
         at = tokens.index(previous)
         package = tokens[at - 1].text if at and previous.text == "." else ""
-        yield from _macros(project, patterns(package) if package in PACKAGES else (), word)
+        yield from _macros(project, patterns(package) if package in INSTALLED else (), word)
         return
     yield from _macros(project, project.macros.values(), word)
     for name, package_text in PACKAGE_TEXTS.items():
@@ -200,7 +200,7 @@ def _in_string(
             yield from columns(project.columns(here), replaces)
         elif key is not None:
             yield from values(key, replaces)
-    elif packaged_macro(name) is not None:
+    elif installed_macro(name) is not None:
         node = call_source(project, call)
         yield from columns(project.columns(node), replaces) if node is not None else ()
     elif name in project.macros:

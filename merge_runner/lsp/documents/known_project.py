@@ -33,7 +33,7 @@ from merge_runner.project.load.project_paths import project_paths
 from merge_runner.project.schema.selectors import FILE as SELECTORS
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.pruning.layout.layout import TableLayout
-from merge_runner.template.packages import package_file, packaged_macro
+from merge_runner.template.packages import installed_macro, package_file
 from merge_runner.template.static.macro_definitions import MacroDefinition
 from merge_runner.template.static.tags import STRING
 from merge_runner.text import Place, SourceText
@@ -106,7 +106,7 @@ class KnownProject(QueryColumns):
 
     def macro(self, name: str) -> MacroDefinition | None:
         """Return a macro of the project, or one of a package by its dotted name."""
-        packaged = packaged_macro(name)
+        packaged = installed_macro(name)
         return self.macros.get(name) if packaged is None else packaged.definition
 
     @cached_property

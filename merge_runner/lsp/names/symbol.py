@@ -14,7 +14,7 @@ from merge_runner.lsp.syntax.outline import Entry, toml_outline, yaml_outline
 from merge_runner.lsp.syntax.relations import Relation, Select, Statements, Subject
 from merge_runner.lsp.syntax.statements import statements
 from merge_runner.lsp.syntax.tokens import Call, Scanned, Token, call_at
-from merge_runner.template.packages import packaged_macro
+from merge_runner.template.packages import installed_macro
 from merge_runner.text import Span
 
 Kind = Literal["node", "macro", "var", "column", "relation", "config", "key", "rule", "builtin"]
@@ -101,7 +101,7 @@ def _jinja_symbol(project: KnownProject, path: str, scan: Scanned, token: Token,
 def _attribute_symbol(tokens: Sequence[Token], at: int) -> Symbol | None:
     """Return the macro of a package that a word after a dot is."""
     name = f"{tokens[at - 2].text}.{tokens[at].text}" if at > 1 else ""
-    return Symbol("macro", name, tokens[at].span) if packaged_macro(name) is not None else None
+    return Symbol("macro", name, tokens[at].span) if installed_macro(name) is not None else None
 
 
 def _string_symbol(project: KnownProject, path: str, token: Token, call: Call | None) -> Symbol | None:
@@ -115,7 +115,7 @@ def _string_symbol(project: KnownProject, path: str, token: Token, call: Call | 
         return _source_symbol(project, call, token)
     if call.name.text == "var" and argument is call.arguments[0]:
         return Symbol("var", name, span)
-    if packaged_macro(call.name.text) is not None:
+    if installed_macro(call.name.text) is not None:
         node = call_source(project, call)
         known = node is not None and project.columns(node).named(name) is not None
         return Symbol("column", name, span, node) if known else None

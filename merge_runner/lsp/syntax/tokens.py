@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
-from merge_runner.template.packages import PACKAGES
+from merge_runner.template.packages import INSTALLED
 from merge_runner.text import Span
 
 Kind = Literal["word", "name", "string", "number", "op", "comment"]
@@ -240,7 +240,7 @@ def calls(tokens: Sequence[Token]) -> Iterator[Call]:
             continue
         if not index or tokens[index - 1].text != ".":
             yield _call(tokens, index, token)
-        elif index > 1 and tokens[index - 2].text in PACKAGES:
+        elif index > 1 and tokens[index - 2].text in INSTALLED:
             package = tokens[index - 2]
             name = f"{package.text}.{token.text}"
             yield _call(tokens, index, Token("word", name, package.start, token.end, token.tag))

@@ -45,7 +45,7 @@ class Answers:
         self._taken: dict[Question, str | None] = {}
         env = prepared.invocation.env
         self.env: Mapping[str, str] = env.whole if isinstance(env, RecordingEnv) else env
-        macros = {source.path: source.text for source in prepared.templates.macro_sources}
+        macros = {source.path: source.text for source in prepared.templates.sources}
         self._kinds: Mapping[str, Callable[[str], str | None]] = {
             "var": self._var,
             "env": self.env.get,

@@ -182,7 +182,7 @@ def prepare(
 
     files = _read(root, flags, env, problems, keep=True)
     try:
-        templates = Templates(files.macros)
+        templates = Templates(files.macros, files.packages)
         graph = build_graph(files, templates, invocation, kept=_kept(files))
     except ProblemsError as error:
         found = [problem for problem in error.problems if not _follows(problem, problems)]
@@ -219,7 +219,7 @@ def prepare_to_lint(
 
     files = _read(root, flags, env, problems, texts, keep=cache)
     try:
-        templates = Templates(files.macros)
+        templates = Templates(files.macros, files.packages)
         with found.collecting():
             templates.check()  # a macro that no model uses yet is as wrong
         kept = _kept(files) if cache else None
@@ -246,7 +246,7 @@ def _known(
     if known is None:
         return None
     files, graph = known.files, known.graph
-    templates = Templates(files.macros)
+    templates = Templates(files.macros, files.packages)
     if known.texts:
         if not flags.vars.keys() <= files.settings.vars.keys():
             return None  # the texts say which vars of the invocation are misspelled

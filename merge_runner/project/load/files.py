@@ -130,6 +130,8 @@ class ProjectFiles:
     """Named selections of selectors.yml, by name."""
     fixtures: Mapping[str, SourceText] = field(default_factory=dict)
     """Rows of unit tests in files: `<test path>/fixtures/<name>.csv` or `.sql`, by name."""
+    packages: Mapping[str, tuple[SourceText, ...]] = field(default_factory=dict)
+    """The macro files of the packages that packages.yml declares, by the names of the packages."""
     macro_properties: Mapping[str, MacroProperties] = field(default_factory=dict)
     """What YAML says about macros, by name."""
     unnamed_vars: frozenset[str] = frozenset()

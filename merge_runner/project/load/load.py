@@ -16,6 +16,7 @@ from merge_runner.project.load.files import ModelFile, ProjectFiles, SeedFile
 from merge_runner.project.load.find_project import PYPROJECT, read_settings
 from merge_runner.project.load.kept_trees import KeptTrees
 from merge_runner.project.load.not_read import files_not_read, keys_not_read
+from merge_runner.project.load.packages import read_packages
 from merge_runner.project.load.project_paths import Found, ProjectPaths, project_paths
 from merge_runner.project.load.read_properties import read_properties
 from merge_runner.project.load.render_properties import render_properties
@@ -163,6 +164,7 @@ class _Loader:
             # The engine reads them; that it can is known before anything runs.
             if self._read(file.path) is not None:
                 self._seeds.append(file)
+        self._packages = read_packages(self._root, self._problems)
         markdown = (self._read(path) for path in paths.docs)
         self._docs = docs_blocks((text for text in markdown if text is not None), self._problems)
         self._described = self._read_properties()
@@ -196,6 +198,7 @@ class _Loader:
             vars=self._vars,
             selectors=self._selectors,
             fixtures={file.stem: texts[file.path] for file in paths.fixtures if file.path in texts},
+            packages=self._packages,
             macro_properties=described.macros,
             warnings=described.warnings,
             not_read=self._not_read,

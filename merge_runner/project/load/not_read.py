@@ -31,8 +31,6 @@ class NotRead:
 DBT_PROJECT = "dbt_project.yml"
 FILES = {
     DBT_PROJECT: ("it is not read", "settings are in [tool.merge-runner] of pyproject.toml: vars, models, seeds"),
-    "packages.yml": ("packages are not installed", "copy the macros that the models call into the macros folder"),
-    "dependencies.yml": ("packages are not installed", "copy the macros that the models call into the macros folder"),
 }
 _HISTORY = "write the history as a MERGE model (SCD2)"
 _ANALYSES = ("analysis is not compiled", "analyses are not compiled", "`merge-runner compile -s NAME` compiles a model")

@@ -17,11 +17,13 @@ from typing import Any
 from merge_runner.errors import Problems
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.load.not_read import FILES, FOLDERS
+from merge_runner.project.load.package_paths import DECLARING, LOCK
+from merge_runner.project.load.package_paths import FOLDER as PACKAGES
 from merge_runner.project.load.scan import scan
 from merge_runner.project.syntax.toml import parse_toml
 
 _PATHS = {"model-paths": ["models"], "macro-paths": ["macros"], "test-paths": ["tests"], "seed-paths": ["seeds"]}
-FILES_OF_ALL = ("pyproject.toml", "profiles.yml", "selectors.yml", "catalog.yml")
+FILES_OF_ALL = ("pyproject.toml", "profiles.yml", "selectors.yml", "catalog.yml", LOCK, *DECLARING)
 _SUFFIXES = (".sql", ".yml", ".yaml", ".csv", ".md", ".py")
 _NONE = b"-"
 _UNSURE = 2_000_000_000
@@ -64,7 +66,7 @@ class ProjectState:
             named = table.get("lint", {}).get("baseline")
             if named:
                 found.setdefault(named, _content(root / named))
-            for folder in FOLDERS:
+            for folder in (*FOLDERS, *([PACKAGES] if found[LOCK] is not None else [])):
                 found.update(read.folder(folder))
             outside = {f"outside {path}": _content(path) for path in others}
             there = {f"there {name}": b"" if os.path.lexists(root / name) else None for name in FILES}

@@ -50,3 +50,9 @@ def macro_definitions(source: SourceText) -> list[MacroDefinition]:
                 name = opening["name"] if opening["open"] == "macro" else TEST_PREFIX + opening["name"]
                 found.append(MacroDefinition(name, place, source.text[opening.start() : tag.end()]))
     return found
+
+
+def test_macro(test: str) -> str:
+    """Return the name of the macro of a data test, with its package where it has one: `dbt_utils.test_at_least_one`."""
+    package, dot, name = test.rpartition(".")
+    return f"{package}{dot}{TEST_PREFIX}{name}"

@@ -10,20 +10,31 @@ _BY_NAME = "dispatch"
 """What calls a macro whose name may be computed."""
 
 
-def reachable(text: str, macro_files: Mapping[str, SourceText], sources: Sequence[SourceText]) -> frozenset[str]:
+def reachable(
+    text: str,
+    macro_files: Mapping[str, SourceText],
+    sources: Sequence[SourceText],
+    packages: Mapping[str, Sequence[SourceText]],
+) -> frozenset[str]:
     """Return the paths of the files whose macros the text names, and of those that these files name, and so on.
 
-    `macro_files` are the files by the names of their macros. Jinja evaluates a file of macros as a whole, and a macro
-    is called by its name; where `adapter.dispatch` can be reached, which takes a text, that is all `sources`.
+    `macro_files` are the files by the names of their macros, `packages` those of packages by name: a text that names a
+    package reaches all of it. Jinja evaluates a file of macros as a whole, and a macro is called by its name; where
+    `adapter.dispatch` can be reached, which takes a text, that is all `sources` and packages.
     """
     found: dict[str, None] = {}
     waiting = [text]
     while waiting:
         reader = waiting.pop()
         if _BY_NAME in reader:
-            return frozenset(source.path for source in sources)
+            packaged = (source.path for files in packages.values() for source in files)
+            return frozenset((*(source.path for source in sources), *packaged))
         for name, file in macro_files.items():
             if file.path not in found and name in reader:
                 found[file.path] = None
                 waiting.append(file.text)
+        for package, files in packages.items():
+            if package in reader:
+                waiting += [file.text for file in files if file.path not in found]
+                found.update((file.path, None) for file in files)
     return frozenset(found)

@@ -1,0 +1,133 @@
+"""Installs the packages of a project: copies of folders and of commits of repositories, each with its checksum."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from merge_runner.atomic import write_atomic
+from merge_runner.errors import Problem, Problems, ProblemsError
+from merge_runner.project.load.package_paths import FOLDER, LOCK
+from merge_runner.project.load.packages import (
+    Declared,
+    Locked,
+    checksum,
+    declared_packages,
+    lock_text,
+    macro_files,
+    package_settings,
+    read_lock,
+)
+
+_SECONDS = 300
+
+
+def install_packages(
+    root: Path, *, upgrade: bool = False, notify: Callable[[str], None] = lambda _: None
+) -> tuple[Locked, ...]:
+    """Install what the project at `root` declares into dbt_packages, and write packages.lock.
+
+    A package that is locked is installed as it was locked, unless `upgrade`: then a revision that has moved, such as a
+    branch, is followed. `local` packages are copied as they are now. Raises ProblemsError; what was installed
+    stays then.
+    """
+    problems = Problems()
+    declared = declared_packages(root, problems)
+    known = () if upgrade else read_lock(root, problems)
+    problems.check()
+    if not declared:
+        return ()
+    with TemporaryDirectory(prefix="merge-runner-packages-") as scratch:
+        locked = []
+        for number, package in enumerate(declared):
+            before = next((each for each in known if each.declared == package.as_json), None)
+            folder = Path(scratch) / str(number)
+            commit = _get(root, package, before, folder, notify)
+            found = folder / (package.subdirectory or "") if package.git else folder
+            locked.append(_install(package, found, Path(scratch) / FOLDER, before, commit))
+        _check_names(locked, declared)
+        shutil.rmtree(root / FOLDER, ignore_errors=True)
+        shutil.copytree(Path(scratch) / FOLDER, root / FOLDER)
+    write_atomic(root / LOCK, lock_text(locked))
+    return tuple(locked)
+
+
+def _get(
+    root: Path, package: Declared, before: Locked | None, folder: Path, notify: Callable[[str], None]
+) -> str | None:
+    """Put the files of a package into a folder; return the commit of a repository. Raises ProblemsError."""
+    if package.git is None:
+        source = root / (package.local or "")
+        if not source.is_dir():
+            raise _failed(package, f"there is no folder {package.local}", "it is relative to the project")
+        shutil.copytree(source, folder, ignore=shutil.ignore_patterns(".git", "target", "logs", FOLDER))
+        return None
+    revision = before.commit if before is not None and before.commit else package.revision or "HEAD"
+    notify(f"fetching {package.git} at {revision}")
+    folder.mkdir()
+    _git(package, folder, "init", "--quiet")
+    try:
+        _git(package, folder, "fetch", "--quiet", "--depth", "1", "--", package.git, revision)
+    except ProblemsError:
+        # Not every server gives a commit that no branch or tag names.
+        _git(package, folder, "fetch", "--quiet", "--tags", "--", package.git, "+refs/heads/*:refs/remotes/origin/*")
+        _git(package, folder, "checkout", "--quiet", "--detach", revision)
+    else:
+        _git(package, folder, "checkout", "--quiet", "--detach", "FETCH_HEAD")
+    return _git(package, folder, "rev-parse", "HEAD").strip()
+
+
+def _git(package: Declared, folder: Path, *arguments: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise _failed(package, "git is not installed", "install git, or copy the package and write `local`") from None
+    except subprocess.TimeoutExpired:
+        raise _failed(package, f"git took more than {_SECONDS} seconds", None) from None
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        raise _failed(package, f"git: {said[-1] if said else 'it failed'}", "check `git` and `revision`")
+    return done.stdout
+
+
+def _install(package: Declared, found: Path, into: Path, before: Locked | None, commit: str | None) -> Locked:
+    name, paths = package_settings(found)
+    if name is None or not name.isidentifier():
+        raise _failed(package, "it has no dbt_project.yml with a name", "`subdirectory` names the folder that has one")
+    into.mkdir(exist_ok=True)
+    target = into / name
+    if target.exists():
+        raise _failed(package, f"another package is named {name}", "keep one of them")
+    target.mkdir()
+    shutil.copy2(found / "dbt_project.yml", target)
+    for license_file in sorted(found.glob("LICENSE*")):
+        shutil.copy2(license_file, target)
+    for path in paths:
+        if (found / path).is_dir():
+            shutil.copytree(found / path, target / path, dirs_exist_ok=True)
+    problems = Problems()
+    own = checksum(macro_files(into.parent, f"{FOLDER}/{name}", problems), f"{FOLDER}/{name}")
+    problems.check()
+    if before is not None and package.git is not None and before.checksum != own:
+        hint = f"the commit {before.commit} has other files than before: remove its entry from {LOCK} to take them"
+        raise _failed(package, "its checksum is not the locked one", hint)
+    return Locked(name, package.as_json, own, commit)
+
+
+def _check_names(locked: Sequence[Locked], declared: Sequence[Declared]) -> None:
+    for each, package in zip(locked, declared, strict=True):
+        if each.name in ("dbt", "merge_patterns"):
+            raise _failed(package, f"{each.name} is installed with merge-runner", "remove it")
+
+
+def _failed(package: Declared, message: str, hint: str | None) -> ProblemsError:
+    return ProblemsError([Problem("package-failed", f"the package {package}: {message}", package.place, hint)])

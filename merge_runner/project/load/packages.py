@@ -1,0 +1,157 @@
+"""The packages of macros of a project: what packages.yml declares, what packages.lock pins, what is installed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from merge_runner.errors import Problems
+from merge_runner.project.load.package_paths import DECLARING, FOLDER, LOCK
+from merge_runner.project.load.scan import scan
+from merge_runner.project.syntax.read_text import read_text
+from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
+from merge_runner.text import Place, SourceText
+
+_VERSION = 1
+_INSTALL = "run `merge-runner deps`"
+_OF_HUB = "write the package's repository as `git`, and a tag or commit as `revision`"
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A package as it is declared: a folder `local`, or a repository `git` at a `revision`, in a folder of it."""
+
+    local: str | None = None
+    git: str | None = None
+    revision: str | None = None
+    subdirectory: str | None = None
+    place: Place | None = None
+
+    @property
+    def as_json(self) -> dict[str, str]:
+        """What is declared, without its place."""
+        return {key: value for key, value in asdict(self).items() if key != "place" and value is not None}
+
+    def __str__(self) -> str:
+        return self.local or f"{self.git}@{self.revision}"
+
+
+@dataclass(frozen=True)
+class Locked:
+    """A package as it was installed: its name, the commit of its repository, and a checksum of its macro files."""
+
+    name: str
+    declared: Mapping[str, str]
+    checksum: str
+    commit: str | None = None
+
+
+def declared_packages(root: Path, problems: Problems) -> tuple[Declared, ...]:
+    """Return the packages that a project declares, with a problem for each that cannot be one."""
+    found: list[Declared] = []
+    for name in DECLARING:
+        source = read_text(root / name, name, problems) if (root / name).is_file() else None
+        tree = yaml_tree(source, problems) if source is not None else None
+        entries = tree.data.get("packages") if tree is not None and isinstance(tree.data, Mapping) else None
+        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if tree is not None and (package := _declared(entry, tree, index, problems)) is not None:
+                found.append(package)
+    return tuple(found)
+
+
+def _declared(entry: Any, tree: YamlTree, index: int, problems: Problems) -> Declared | None:
+    place = tree.place(("packages", index))
+    given = entry if isinstance(entry, Mapping) else {}
+    if "package" in given or "tarball" in given:
+        problems.add("unknown-package", "packages come from a folder or a repository of git", place, _OF_HUB)
+        return None
+    unknown = given.keys() - {"local", "git", "revision", "subdirectory", "warn-unpinned"}
+    texts = all(isinstance(value, str | int | float | bool) for value in given.values())
+    if unknown or not texts or ("local" in given) is ("git" in given):
+        hint = "write `local: FOLDER`, or `git: URL` and `revision: TAG_OR_COMMIT`"
+        problems.add("unknown-package", "this is no package", place, hint)
+        return None
+    if "git" in given and "revision" not in given:
+        hint = "add `revision: TAG_OR_COMMIT`: a package without one would change by itself"
+        problems.add("unpinned-package", f"the package {given['git']} is not pinned", place, hint)
+        return None
+    texts_of = {key: str(given[key]) for key in ("local", "git", "revision", "subdirectory") if key in given}
+    return Declared(**texts_of, place=place)
+
+
+def read_packages(root: Path, problems: Problems) -> Mapping[str, tuple[SourceText, ...]]:
+    """Return the macro files of the installed packages by name; a problem for what is not installed as it is locked."""
+    declared = declared_packages(root, problems)
+    if not declared:
+        return {}
+    locked = read_lock(root, problems)
+    found: dict[str, tuple[SourceText, ...]] = {}
+    for package in declared:
+        lock = next((each for each in locked if each.declared == package.as_json), None)
+        if lock is None or not (root / FOLDER / lock.name).is_dir():
+            problems.add("missing-package", f"the package {package} is not installed", package.place, _INSTALL)
+            continue
+        sources = macro_files(root, f"{FOLDER}/{lock.name}", problems)
+        if checksum(sources, f"{FOLDER}/{lock.name}") != lock.checksum:
+            message = f"the package {lock.name} is not what {LOCK} has"
+            problems.add("changed-package", message, package.place, f"{_INSTALL}: it installs the locked one")
+        found[lock.name] = sources
+    return found
+
+
+def macro_files(root: Path, folder: str, problems: Problems) -> tuple[SourceText, ...]:
+    """Return the macro files below the macro paths of an installed package."""
+    paths = package_settings(root / folder)[1]
+    files = [
+        each.join(name)
+        for path in paths
+        for each in scan(os.fspath(root), f"{folder}/{path}", problems)
+        for name in each.files
+        if name.endswith(".sql")
+    ]
+    found = (read_text(root / path, path, problems) for path in sorted(files))
+    return tuple(source for source in found if source is not None)
+
+
+def package_settings(folder: Path) -> tuple[str | None, Sequence[str]]:
+    """Return the name of a package and its macro paths, as its dbt_project.yml has them. None: it has none."""
+    file = folder / "dbt_project.yml"
+    source = read_text(file, file.name, Problems()) if file.is_file() else None
+    tree = yaml_tree(source, Problems()) if source is not None else None
+    data = tree.data if tree is not None and isinstance(tree.data, Mapping) else {}
+    name, paths = data.get("name"), data.get("macro-paths")
+    return (name if isinstance(name, str) else None, [str(path) for path in paths] if paths else ["macros"])
+
+
+def checksum(sources: Sequence[SourceText], folder: str) -> str:
+    """Return a checksum of macro files: of their paths in the package's folder, and of their texts."""
+    digest = hashlib.sha256()
+    for source in sources:
+        digest.update(f"{source.path.removeprefix(folder)}\0{len(source.text)}\0{source.text}".encode())
+    return f"sha256:{digest.hexdigest()}"
+
+
+def read_lock(root: Path, problems: Problems) -> tuple[Locked, ...]:
+    """Return what packages.lock has; nothing where it is missing."""
+    try:
+        data = json.loads((root / LOCK).read_text(encoding="utf-8"))
+        return tuple(
+            Locked(str(each["name"]), dict(each["declared"]), str(each["checksum"]), each.get("commit"))
+            for each in data["packages"]
+        )
+    except FileNotFoundError:
+        return ()
+    except (OSError, ValueError, KeyError, TypeError):
+        problems.add("bad-lock", f"{LOCK} cannot be read", Place(LOCK, 1, 1), f"remove it and {_INSTALL}")
+        return ()
+
+
+def lock_text(locked: Sequence[Locked]) -> str:
+    """Return the text of packages.lock."""
+    packages = [{key: value for key, value in asdict(each).items() if value is not None} for each in locked]
+    return json.dumps({"version": _VERSION, "packages": packages}, indent=2, ensure_ascii=False) + "\n"
