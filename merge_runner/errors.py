@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Literal, Protocol
 
 from merge_runner.lazy_dataclass import dataclass
@@ -119,6 +118,8 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
     Case makes no difference, so a word that differs in case alone is the closest.
     """
+    from difflib import get_close_matches
+
     folded: dict[str, str] = {}
     for each in known:
         folded.setdefault(each.casefold(), each)

@@ -30,7 +30,7 @@ else:
         return made if cls is None else made(cls)
 
 
-_OPTIONS = {"init", "repr", "eq", "frozen", "kw_only", "slots"}
+_OPTIONS = {"init", "repr", "eq", "order", "frozen", "kw_only", "slots"}
 """With others a class is made by the standard library as a whole."""
 
 
@@ -40,13 +40,16 @@ def _late(
     init: bool = True,
     repr: bool = True,
     eq: bool = True,
+    order: bool = False,
     frozen: bool = False,
     kw_only: bool = False,
     slots: bool = False,
 ) -> type:
     hashes = eq and vars(cls).get("__hash__") is None  # which is None as well where a class has `__eq__` alone
     cls = _without_methods(cls, frozen=frozen, kw_only=kw_only, slots=slots)
-    wanted = {"__init__": (init, _init), "__repr__": (repr, _repr), "__eq__": (eq, _eq)}
+    wanted = {"__init__": (init, _init), "__repr__": (repr, _repr), "__eq__": (eq, _comparison("__eq__", "=="))}
+    if order:
+        wanted |= {name: (True, _comparison(name, operator)) for name, operator in _ORDER.items()}
     if frozen and slots:  # a pickle would set the fields as anything else does
         wanted |= {"__getstate__": (True, _getstate), "__setstate__": (True, _setstate)}
     for name, (is_wanted, make) in wanted.items():
@@ -153,11 +156,17 @@ def _repr(cls: type) -> Any:
     return recursive_repr("...")(_compiled(cls, "__repr__", (), [line]))
 
 
-def _eq(cls: type) -> Any:
-    names = [each.name for each in _fields(cls) if each.compare]
-    equal = f"{_tuple('self', names)} == {_tuple('other', names)}"
-    line = f"return {equal} if other.__class__ is self.__class__ else NotImplemented"
-    return _compiled(cls, "__eq__", ["other"], [line])
+_ORDER = {"__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
+
+
+def _comparison(name: str, operator: str) -> Callable[[type], Any]:
+    def make(cls: type) -> Any:
+        names = [each.name for each in _fields(cls) if each.compare]
+        compared = f"{_tuple('self', names)} {operator} {_tuple('other', names)}"
+        line = f"return {compared} if other.__class__ is self.__class__ else NotImplemented"
+        return _compiled(cls, name, ["other"], [line])
+
+    return make
 
 
 def _hash(cls: type) -> Any:

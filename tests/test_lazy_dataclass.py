@@ -26,6 +26,7 @@ KINDS: dict[str, dict[str, bool]] = {
     "no repr": {"frozen": True, "repr": False},
     "no init": {"frozen": True, "init": False, "repr": False, "eq": False},
     "ordered": {"frozen": True, "order": True},
+    "ordered slots": {"frozen": True, "slots": True, "order": True},
 }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -12,6 +11,7 @@ from typing import Literal
 
 from merge_runner.formats import Format
 from merge_runner.formats.lines import RECOMMENDED, Line
+from merge_runner.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+from merge_runner.lazy_dataclass import dataclass
 
 _ALIASES = {
     "integer": "int",

@@ -15,6 +15,7 @@ from merge_runner.graph.order import relatives, topological
 from merge_runner.graph.selection.criterion import Criterion, parse_criterion
 from merge_runner.graph.selection.methods.lookup import Lookup, SelectionContext, unmatched
 from merge_runner.graph.selection.methods.search import search
+from merge_runner.graph.selection.selection import Selection
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.selectors import Combined, Definition, Indirect, Method, Written
 from merge_runner.text import Place
@@ -23,14 +24,6 @@ __all__ = ["Selection", "SelectionContext", "select"]
 
 _NO_WARNING = frozenset({"state", "result", "git"})
 """Methods that ask for changes: that there are none is an ordinary answer."""
-
-
-@dataclass(frozen=True)
-class Selection:
-    """The selected ids, parents before children, and warnings of parts that match nothing."""
-
-    ids: tuple[str, ...]
-    warnings: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True)

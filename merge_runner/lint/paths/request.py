@@ -67,9 +67,11 @@ class LintRequest:
     @property
     def given_vars(self) -> Mapping[str, Any]:
         """The vars by name. Raises ProblemsError where they are no mapping."""
+        if not isinstance(self.vars, str):
+            return self.vars or {}
         from merge_runner.project.load.load import parse_vars
 
-        return parse_vars(self.vars) if isinstance(self.vars, str) else self.vars or {}
+        return parse_vars(self.vars)
 
     @property
     def rule_options(self) -> LintOptions:

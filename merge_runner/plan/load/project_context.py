@@ -13,9 +13,8 @@ from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
 from merge_runner.graph.graph import Graph, ModelNode
 from merge_runner.graph.invocation import Invocation
 from merge_runner.graph.kept_nodes import head_of, heads_of
-from merge_runner.graph.selection.methods.lookup import ColumnReach, SelectionContext
-from merge_runner.graph.selection.select import Selection
-from merge_runner.graph.selection.select import select as select_nodes
+from merge_runner.graph.order import topological
+from merge_runner.graph.selection.selection import Selection
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.flags import Flags
@@ -23,7 +22,6 @@ from merge_runner.plan.load.kept_project import KeptProject
 from merge_runner.project.load.files import ProjectFiles
 from merge_runner.project.schema.profile import FILE as PROFILES
 from merge_runner.project.schema.secret_names import secret_values, secret_vars
-from merge_runner.project.schema.selectors import Indirect
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.reads import Reads
 from merge_runner.template.redact import redact, redact_data
@@ -31,8 +29,10 @@ from merge_runner.template.rendered import Log
 from merge_runner.template.templates import JINJA_PROBLEMS, Templates
 
 if TYPE_CHECKING:
+    from merge_runner.graph.selection.methods.lookup import ColumnReach
     from merge_runner.plan.load.compiler import Compiler
     from merge_runner.project.load.state import ProjectState
+    from merge_runner.project.schema.selectors import Indirect
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,11 @@ class Prepared:
         `changed_inputs` returns what `state:inputs` selects. With `column_reach`, what is below `state:modified` is
         selected only where a changed column can reach it.
         """
+        if not (select or exclude or selector is not None):
+            return Selection(tuple(topological(self.graph)))
+        from merge_runner.graph.selection.select import SelectionContext
+        from merge_runner.graph.selection.select import select as select_nodes
+
         context = SelectionContext(
             self.files.root,
             state,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plan.steps.step import Step
 from merge_runner.relation import Relation
 

@@ -1,0 +1,14 @@
+"""What is selected of a graph."""
+
+from __future__ import annotations
+
+from merge_runner.errors import Problem
+from merge_runner.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The selected ids, parents before children, and warnings of parts that match nothing."""
+
+    ids: tuple[str, ...]
+    warnings: tuple[Problem, ...] = ()
