@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from merge_runner.graph.graph import Node, run_config
-from merge_runner.plan.steps.inputs import AttachInputs, BatchInput, Input, OpenFeed, ViewInput
+from merge_runner.plan.steps.inputs import (
+    AttachInputs,
+    BatchInput,
+    FileInput,
+    Input,
+    OpenFeed,
+    TableInput,
+    ViewInput,
+)
 from merge_runner.plan.steps.maintenance import VacuumTable
 from merge_runner.plan.steps.merge import RunHook, RunMerge
 from merge_runner.plan.steps.model_tests import MeasureFreshness, RunTest, RunUnitTest
@@ -14,6 +23,7 @@ from merge_runner.plan.steps.node_plan import NodePlan, RaiseError
 from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import CreateTarget, KeepHistory, ReplaceTable
 from merge_runner.pruning.judge.repetition import repetition
+from merge_runner.pruning.query.unknown_names import HIDDEN
 from merge_runner.pruning.runtime_filter.source_determinism import (
     SourceReading,
     query_reading,
@@ -27,6 +37,8 @@ _NEVER: tuple[tuple[type, str], ...] = (
     (MeasureFreshness, "it reads the clock"),
     (VacuumTable, "it removes old files"),
 )
+
+_HIDDEN = re.compile(rf"\b({'|'.join(sorted(HIDDEN))})\b", re.IGNORECASE)
 
 
 def inputs_of(plan: NodePlan) -> tuple[Input, ...]:
@@ -59,9 +71,22 @@ def ineligible(plan: NodePlan) -> str | None:
     known = [item.relation for item in inputs_of(plan)]
     if any(isinstance(item, BatchInput) for item in inputs_of(plan)):
         return "it reads a stream"
+    if (found := _hidden_column(plan)) is not None:
+        return found
     own = [plan.writes] if plan.writes is not None else []
     doubts = (query_doubt(reading, [*known, *own]) for reading in _readings(plan))
     return next((doubt for doubt in doubts if doubt is not None), None)
+
+
+def _hidden_column(plan: NodePlan) -> str | None:
+    """Return that a node reads where or when rows were stored: compaction changes that, and `checksum` ignores it."""
+    inputs = inputs_of(plan)
+    if not any(isinstance(item, TableInput) or (isinstance(item, FileInput) and item.checksum) for item in inputs):
+        return None
+    texts = [step.sql for step in _steps(plan) if isinstance(step, (RunMerge, ReplaceTable, RunTest))]
+    texts += [_definition(item) or "" for item in inputs if isinstance(item, ViewInput)]
+    found = next((match for text in texts if (match := _HIDDEN.search(text)) is not None), None)
+    return f"it reads `{found[0]}`, which changes where no row does" if found is not None else None
 
 
 def _steps(plan: NodePlan) -> Iterator[Step]:
@@ -102,10 +127,15 @@ def reads_day(plan: NodePlan) -> bool:
 
 def view_reading(item: ViewInput) -> SourceReading | None:
     """Return what a view reads, as its file on this machine has it; None where there is none."""
+    text = _definition(item)
+    return query_reading(text) if text is not None else None
+
+
+def _definition(item: ViewInput) -> str | None:
     if not isinstance(item.definition, Path):
         return None
     try:
-        return query_reading(item.definition.read_text(encoding="utf-8"))
+        return item.definition.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return None
 

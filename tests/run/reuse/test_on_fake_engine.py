@@ -1,6 +1,7 @@
 """Builds on the fake engine: what is asked of it, and what the next build makes of that."""
 
 import json
+import os
 import sqlite3
 import time
 from contextlib import closing
@@ -315,3 +316,31 @@ def test_rows_that_another_writer_appends_while_a_merge_runs_are_not_merged_yet(
     if writer:
         wanted = "would run: another writer has changed its table meanwhile"
     assert shop.reason("m") == wanted
+
+
+@pytest.mark.parametrize(
+    ("query", "checksum", "runs"),
+    [
+        ("select id, _metadata.file_path as f from {{ ref('t') }}", False, True),
+        ("select id, _METADATA.file_modification_time as f from {{ source('raw', 'files') }}", True, True),
+        ("select id, _metadata.file_path as f from {{ source('raw', 'files') }}", False, False),
+        ("select id, my_metadata as f from {{ ref('t') }}", False, False),
+        ("select * from {{ ref('v') }}", False, True),
+    ],
+)
+def test_where_rows_are_stored_changes_when_no_row_does(make_project, query, checksum, runs):
+    source = f"{{name: files, path: data/a.csv, format: csv, checksum: {str(checksum).lower()}}}"
+    root = make_project(
+        {
+            "models/m.yml": f"{{version: 2, sources: [{{name: raw, tables: [{source}]}}]}}",
+            "models/t.sql": "{{ config(materialized='table') }} select 1 as id",
+            "models/v.sql": "{{ config(materialized='view') }} select id, _metadata.file_path as f from {{ ref('t') }}",
+            "models/m.sql": "{{ config(materialized='table') }} " + query,
+            "data/a.csv": "1",
+        }
+    )
+    os.utime(root / "data/a.csv", (1_700_000_000, 1_700_000_000))
+    shop = Shop(root)
+    if "source" not in query:  # the fake engine reads no files
+        shop.build()
+    assert shop.reason("m").startswith("would run: it reads `_") is runs
