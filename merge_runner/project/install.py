@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
@@ -88,6 +89,7 @@ def _git(package: Declared, folder: Path, *arguments: str) -> str:
             text=True,
             timeout=_SECONDS,
             check=False,
+            env={**os.environ, "GIT_TERMINAL_PROMPT": "0"},  # a question would wait for ever
         )
     except FileNotFoundError:
         raise _failed(package, "git is not installed", "install git, or copy the package and write `local`") from None

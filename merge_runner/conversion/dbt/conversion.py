@@ -14,6 +14,7 @@ from merge_runner.conversion.dbt.config_call import Value
 from merge_runner.conversion.dbt.config_keys import Translated, dbt_key, translated
 from merge_runner.conversion.dbt.merge_model import Merge, merge_of, strategy_of
 from merge_runner.conversion.dbt.model_text import config_call, head_and_query
+from merge_runner.conversion.dbt.packages import package_files
 from merge_runner.conversion.dbt.project import DbtFolder, DbtModelFile
 from merge_runner.conversion.dbt.property_file import Described, PropertyFile
 from merge_runner.conversion.dbt.references import SOURCE, with_sources
@@ -72,6 +73,7 @@ class Conversion:
     def __init__(self, project: DbtFolder, name: str) -> None:
         self.project = project
         self.name = name
+        self.packages = package_files(project.root)
         self.left_out: dict[str, Todo] = {}
         """Models by name, and why they are not imported."""
         self.left_out_files: dict[str, Todo] = {}
@@ -93,7 +95,7 @@ class Conversion:
 
     def files(self, *, has_findings: bool = False) -> Files:
         """Return the files by what is known now."""
-        made = Files()
+        made = Files(dict(self.packages.contents), todos=list(self.packages.todos))
         for model in self.project.models:
             if model.name not in self.left_out:
                 try:
@@ -101,7 +103,8 @@ class Conversion:
                 except LeftOutError as error:
                     self.left_out[model.name] = Todo("left-out", str(error), error.place, error.hint)
         # Refs of what has been left out meanwhile are in texts that were made before.
-        made.texts = {path: with_sources(text, self._source_of) for path, text in made.texts.items()}
+        for imported in made.models:
+            made.texts[imported.path] = with_sources(made.texts[imported.path], self._source_of)
         for path, file in self.project.copied.items():
             self._add_copy(path, file, made)
         for properties in self.properties:

@@ -1,0 +1,121 @@
+"""The packages of a dbt project: declared again, installed and locked where they can be fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import yaml
+
+from merge_runner.conversion.dbt.todo import Todo, in_file
+from merge_runner.errors import Problems, ProblemsError
+from merge_runner.project.install import install_packages
+from merge_runner.project.load.package_paths import DECLARING, FOLDER, LOCK
+from merge_runner.project.load.packages import package_settings
+from merge_runner.project.syntax.read_text import read_text
+from merge_runner.project.syntax.yaml_tree import yaml_tree
+from merge_runner.text import Place
+
+Install = Callable[[Path], object]
+"""Installs what a folder declares, as `install_packages` does. Raises ProblemsError."""
+_COPIES = "packages"
+"""The folder of the packages that the new project has itself."""
+_DECLARED = DECLARING[0]
+
+
+@dataclass
+class PackageFiles:
+    """The files of the packages of the new project by path, as texts, and what is left to decide."""
+
+    contents: dict[str, str] = field(default_factory=dict)
+    todos: list[Todo] = field(default_factory=list)
+
+
+def package_files(root: Path, install: Install = install_packages) -> PackageFiles:
+    """Return the packages of the dbt project at `root`. One that cannot be installed is left out.
+
+    Those in folders, and those that dbt has installed from its hub, are copied into the new project.
+    """
+    made = PackageFiles()
+    entries: list[dict[str, str]] = []
+    for name in DECLARING:
+        source = read_text(root / name, name, Problems()) if (root / name).is_file() else None
+        tree = yaml_tree(source, Problems()) if source is not None else None
+        given = tree.data.get("packages") if tree is not None and isinstance(tree.data, Mapping) else None
+        for index, entry in enumerate(given if isinstance(given, list) else ()):
+            if tree is None or not isinstance(entry, Mapping):
+                continue
+            place = tree.place(("packages", index))
+            new = _entry(root, entry, place, made)
+            if new is not None and _installs(new, made, place, install):
+                entries.append(new)
+    if entries:
+        made.contents[_DECLARED] = _declaration(entries)
+        with TemporaryDirectory(prefix="merge-runner-packages-") as scratch:
+            _write(Path(scratch), made.contents)
+            install(Path(scratch))
+            for path in (LOCK, *_files(Path(scratch), FOLDER)):
+                made.contents[path] = (Path(scratch) / path).read_text(encoding="utf-8")
+    return made
+
+
+def _entry(root: Path, entry: Mapping[str, Any], place: Place, made: PackageFiles) -> dict[str, str] | None:
+    """Return what declares a package of dbt's in the new project."""
+    if isinstance(local := entry.get("local"), str):
+        return _copied(root / local, made)
+    if isinstance(entry.get("git"), str) and entry.get("revision") is not None:
+        return {key: str(entry[key]) for key in ("git", "revision", "subdirectory") if key in entry}
+    name = entry.get("package")
+    if isinstance(name, str) and (installed := root / FOLDER / name.rpartition("/")[2]).is_dir():
+        hint = "declare its repository as `git`, and the version as `revision`"
+        message = f"the package {name} is copied from what dbt has installed"
+        made.todos.append(Todo("decide", message, place, hint, in_file(_DECLARED)))
+        return _copied(installed, made)
+    hint = "write its repository as `git`, and a tag or commit as `revision`"
+    shown = name or entry.get("git") or "of this entry"
+    made.todos.append(Todo("left-out", f"the package {shown} is left out", place, hint))
+    return None
+
+
+def _copied(folder: Path, made: PackageFiles) -> dict[str, str]:
+    """Take the macros of a package into the new project, and return what declares them there."""
+    name, paths = package_settings(folder)
+    into = f"{_COPIES}/{name or folder.name}"
+    for path in ("dbt_project.yml", *(each for start in paths for each in _files(folder, start))):
+        file = folder / path
+        if file.is_file():
+            made.contents[f"{into}/{path}"] = file.read_text(encoding="utf-8", errors="replace")
+    for file in sorted(folder.glob("LICENSE*")):
+        made.contents[f"{into}/{file.name}"] = file.read_text(encoding="utf-8", errors="replace")
+    return {"local": into}
+
+
+def _installs(entry: dict[str, str], made: PackageFiles, place: Place, install: Install) -> bool:
+    """Whether a package can be installed; where not, what is wrong is left to decide."""
+    with TemporaryDirectory(prefix="merge-runner-packages-") as scratch:
+        _write(Path(scratch), {**made.contents, _DECLARED: _declaration([entry])})
+        try:
+            install(Path(scratch))
+        except ProblemsError as error:
+            for problem in error.problems:
+                made.todos.append(Todo("left-out", problem.message, place, problem.hint))
+            return False
+    return True
+
+
+def _declaration(entries: list[dict[str, str]]) -> str:
+    return yaml.safe_dump({"packages": entries}, sort_keys=False, allow_unicode=True)
+
+
+def _write(root: Path, contents: Mapping[str, str]) -> None:
+    for path, text in contents.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+
+
+def _files(root: Path, start: str) -> list[str]:
+    files = (file for file in sorted((root / start).rglob("*")) if file.is_file())
+    return [PurePosixPath(file.relative_to(root)).as_posix() for file in files]
