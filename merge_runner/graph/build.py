@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.contributions import Contributions
 from merge_runner.errors import Problem, Problems, ProblemsError
+from merge_runner.graph.access import check_access, check_groups
 from merge_runner.graph.captures import capture_all_runs
 from merge_runner.graph.change_feeds import with_feeds
 from merge_runner.graph.config_checks import check_contract, check_iceberg_keys, is_enforced, no_effect, refuse_contract
@@ -89,6 +90,8 @@ class Builder:
         self.references = References(files, self.refs, self.problems)
         self.changes: dict[str, tuple[Ref, ...]] = {}
         """The calls of `changes` in each model and singular test."""
+        self.refs_of: dict[str, tuple[Ref, ...]] = {}
+        """The references of each model, with their places."""
         self.warnings: dict[str, tuple[Problem, ...]] = {}
         self.vars_of: dict[str, frozenset[str]] = {}
 
@@ -109,6 +112,8 @@ class Builder:
         self._add_models(captured, configs)
         check_tables(self.nodes, self.problems)
         check_streams(self.nodes, self.problems)
+        check_groups(self.nodes.values(), self.files.groups, self.problems)
+        check_access(self.nodes, self.refs_of, self.refs, self.problems)
         self._add_tests(tests)
         for exposure in self.files.exposures:
             node = exposure_node(self.project, exposure, self.references)
@@ -138,6 +143,7 @@ class Builder:
             of_all = self._with_hooks(model, found, config)
             node = self._model(name, model, of_all, config)
             self.changes[node.unique_id] = of_all.changes
+            self.refs_of[node.unique_id] = of_all.refs
             self._warn(node, (name,), no_effect(model.source, node.materialized, [*model.own_layers, of_all.config]))
             self._add(node, config.enabled)
 

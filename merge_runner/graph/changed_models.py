@@ -9,6 +9,7 @@ from typing import cast
 
 from merge_runner.contributions import Contributions, key
 from merge_runner.errors import ProblemsError
+from merge_runner.graph.access import check_access
 from merge_runner.graph.build import Builder
 from merge_runner.graph.cycles import check_acyclic
 from merge_runner.graph.graph import Dag, Graph, ModelNode, Node, RefNode
@@ -51,6 +52,8 @@ def with_changed_models(
         return None  # a macro of a package that no node has called before
     nodes = _with(graph.nodes, builder.nodes)
     check_streams(nodes, builder.problems)
+    if files.groups:
+        check_access(nodes, builder.refs_of, builder.refs, builder.problems)
     if builder.problems:
         return None
     dag = graph.dag

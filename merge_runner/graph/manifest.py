@@ -27,6 +27,7 @@ from merge_runner.graph.graph import (
     UnitTestNode,
 )
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.project.schema.properties import Group
 from merge_runner.project.schema.selectors import Selector
 from merge_runner.relation import Relation
 
@@ -45,8 +46,9 @@ def manifest(
     *,
     compiled: Mapping[str, Compiled] | None = None,
     selectors: Mapping[str, Selector] | None = None,
+    groups: Mapping[str, Group] | None = None,
 ) -> dict[str, Any]:
-    """The manifest as plain JSON values. `compiled` is by node id, `selectors` are named selections by name."""
+    """The manifest as plain JSON values. `compiled` is by node id, named selections and groups are by name."""
     compiled = compiled or {}
     entries = {unique_id: entry(graph, graph.nodes[unique_id], compiled.get(unique_id)) for unique_id in graph.nodes}
     disabled: dict[str, list[dict[str, Any]]] = {}
@@ -68,7 +70,7 @@ def manifest(
         "docs": {},
         "exposures": of("exposure"),
         "metrics": {},
-        "groups": {},
+        "groups": {_group_id(graph, name): _group(graph, each) for name, each in (groups or {}).items()},
         "selectors": {
             name: {"name": name, "definition": plain(each.written), "description": each.description}
             for name, each in (selectors or {}).items()
@@ -76,7 +78,7 @@ def manifest(
         "disabled": disabled,
         "parent_map": {unique_id: _parents(node) for unique_id, node in graph.nodes.items()},
         "child_map": {unique_id: sorted(graph.dag.succ[unique_id]) for unique_id in graph.nodes},
-        "group_map": {},
+        "group_map": {name: _members(graph, name) for name in groups or {}},
         "saved_queries": {},
         "semantic_models": {},
         "unit_tests": of("unit_test"),
@@ -303,6 +305,31 @@ def _source(graph: Graph, node: SourceNode) -> dict[str, Any]:
         "quoting": {"database": None, "schema": None, "identifier": None, "column": None},
         "config": config_as_json(node),
     }
+
+
+def _group_id(graph: Graph, name: str) -> str:
+    return f"group.{graph.project}.{name}"
+
+
+def _group(graph: Graph, group: Group) -> dict[str, Any]:
+    owner = {key: value for key, value in (("name", group.owner.name), ("email", group.owner.email)) if value}
+    return {
+        "name": group.name,
+        "resource_type": "group",
+        "package_name": graph.project,
+        "path": "",
+        "original_file_path": "",
+        "unique_id": _group_id(graph, group.name),
+        "owner": owner,
+        "description": group.description or None,
+        "config": dict(group.config),
+    }
+
+
+def _members(graph: Graph, group: str) -> list[str]:
+    """The ids of the models of a group."""
+    models = (node for node in graph.nodes.values() if isinstance(node, ModelNode))
+    return sorted(node.unique_id for node in models if node.config.group == group)
 
 
 def _exposure(graph: Graph, node: ExposureNode) -> dict[str, Any]:

@@ -267,6 +267,13 @@ _GRAPH = {
 }
 
 _SELECTION = {
+    "unknown-group": Meaning(
+        "A model has a `group` that no YAML file declares.", "Declare it below `groups:`, or correct the name."
+    ),
+    "private-model": Meaning(
+        "A model refers to one that is private to another group, or a private model is in no group.",
+        "Put both into one group, or make the model `protected`.",
+    ),
     "bad-exposure": Meaning(
         "An entry of `depends_on` of an exposure is no call.", "Write `ref('model')` or `source('name', 'table')`."
     ),

@@ -51,7 +51,6 @@ snapshots: note: 1 snapshot is not run; write the history as a MERGE model (SCD2
 analyses: note: 2 analyses are not compiled; `merge-runner compile -s NAME` compiles a model
 models/score.py: note: 1 Python model is not run; write the model in SQL, or build its table elsewhere and declare it as a source
 models/more.yml: note: 2 metrics are not read; there is no semantic layer
-models/m.yml: note: 1 group is not read; any model may `ref` any other one
 """
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # reading a project that was kept needs none of what it does 
     from merge_runner.project.load.not_read import NotRead
     from merge_runner.project.schema.exposure import Exposure
     from merge_runner.project.schema.profile import Profile
-    from merge_runner.project.schema.properties import DataTest, MacroProperties, ModelProperties, SourceTable
+    from merge_runner.project.schema.properties import DataTest, Group, MacroProperties, ModelProperties, SourceTable
     from merge_runner.project.schema.selectors import Selector
     from merge_runner.project.schema.settings import Settings
     from merge_runner.project.schema.unit_test import UnitTest
@@ -132,6 +132,8 @@ class ProjectFiles:
     """Rows of unit tests in files: `<test path>/fixtures/<name>.csv` or `.sql`, by name."""
     packages: Mapping[str, tuple[SourceText, ...]] = field(default_factory=dict)
     """The macro files of the packages that packages.yml declares, by the names of the packages."""
+    groups: Mapping[str, Group] = field(default_factory=dict)
+    """The groups of models, by name."""
     macro_properties: Mapping[str, MacroProperties] = field(default_factory=dict)
     """What YAML says about macros, by name."""
     unnamed_vars: frozenset[str] = frozenset()

@@ -199,6 +199,7 @@ class _Loader:
             selectors=self._selectors,
             fixtures={file.stem: texts[file.path] for file in paths.fixtures if file.path in texts},
             packages=self._packages,
+            groups=described.groups,
             macro_properties=described.macros,
             warnings=described.warnings,
             not_read=self._not_read,

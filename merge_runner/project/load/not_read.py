@@ -49,7 +49,6 @@ KEYS: Mapping[str, tuple[str, str, str]] = {
     "metrics": ("metric is", "metrics are", _NO_METRICS),
     "semantic_models": ("semantic model is", "semantic models are", _NO_METRICS),
     "saved_queries": ("saved query is", "saved queries are", _NO_METRICS),
-    "groups": ("group is", "groups are", "any model may `ref` any other one"),
     "snapshots": ("snapshot is", "snapshots are", _HISTORY),
     "analyses": ("analysis is", "analyses are", "`merge-runner compile -s NAME` compiles a model"),
     "functions": ("function is", "functions are", "write CREATE FUNCTION in a `pre_hook`"),

@@ -12,7 +12,14 @@ from merge_runner.project.load.files import DataTestEntry, ExposureEntry, Source
 from merge_runner.project.load.sources import source_entry
 from merge_runner.project.schema.column_types import unknown_type
 from merge_runner.project.schema.config_layers import Layer, config_layer
-from merge_runner.project.schema.properties import Column, MacroProperties, ModelProperties, PropertyFile, SourceTable
+from merge_runner.project.schema.properties import (
+    Column,
+    Group,
+    MacroProperties,
+    ModelProperties,
+    PropertyFile,
+    SourceTable,
+)
 from merge_runner.project.syntax.places import KeyPath
 from merge_runner.project.syntax.yaml_tree import YamlTree
 from merge_runner.text import Place
@@ -46,10 +53,12 @@ class Described:
     data_tests: dict[tuple[str, ...], list[DataTestEntry]] = field(default_factory=dict)
     unit_tests: dict[tuple[str, str], UnitTestEntry] = field(default_factory=dict)
     exposures: dict[str, ExposureEntry] = field(default_factory=dict)
+    groups: dict[str, Group] = field(default_factory=dict)
     macros: dict[str, MacroProperties] = field(default_factory=dict)
     warnings: dict[tuple[str, ...], tuple[Problem, ...]] = field(default_factory=dict)
     """Of a (model or seed name,) or (source name, table name)."""
     _macro_places: dict[str, Place] = field(default_factory=dict)
+    _group_places: dict[str, Place] = field(default_factory=dict)
 
     def add(self, file: PropertyFile, tree: YamlTree) -> None:
         """Takes over a property file; every contradiction becomes a problem."""
@@ -58,6 +67,12 @@ class Described:
         self._add_sources(file, tree)
         self._add_unit_tests(file, tree)
         self._add_exposures(file, tree)
+        for index, group in enumerate(file.groups):
+            place = tree.place(("groups", index, "name"))
+            if group.name in self.groups:
+                self._twice("group", group.name, place, self._group_places[group.name])
+            self.groups.setdefault(group.name, group)
+            self._group_places.setdefault(group.name, place)
         for index, macro in enumerate(file.macros):
             place = tree.place(("macros", index, "name"))
             if macro.name in self.macros:

@@ -292,9 +292,11 @@ class ModelConfig:
     """dbt's settings of its documentation site; written to the manifest, without other effect.
     Example: `docs: {show: false}`"""
     group: str | None = None
-    """dbt's group of the model; written to the manifest, without other effect. Example: `group: finance`"""
+    """The group of the model, one that YAML declares below `groups:`. `-s group:finance` selects its models.
+    Example: `group: finance`"""
     access: Literal["private", "protected", "public"] | None = None
-    """dbt's access of the model; written to the manifest, without other effect: any model may `ref` any other.
+    """Who may refer to the model: `private`, the models of its group alone; `protected` (the default) and `public`: all
+    models.
     Applies to: models
     Example: `access: protected`"""
     column_types: Texts = field(default_factory=dict)

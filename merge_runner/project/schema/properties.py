@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.accepts import one_of
 from merge_runner.project.schema.config import Contract, Names
-from merge_runner.project.schema.exposure import Exposure
+from merge_runner.project.schema.exposure import Exposure, Owner
 from merge_runner.project.schema.freshness import UNSAID, Freshness
 from merge_runner.project.schema.stream import OptionalStream
 from merge_runner.project.schema.unit_test import UnitTest
@@ -289,6 +289,22 @@ class Source(Keyed):
 
 
 @dataclass(frozen=True)
+class Group:
+    """A group of models. A model that is `private` to it is referred to by its models alone."""
+
+    __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
+
+    name: Name
+    """The name, which models have as `group`. Example: `name: finance`"""
+    owner: Owner
+    """Who answers for its models. Example: `owner: {name: Finance, email: finance@example.com}`"""
+    description: Text = ""
+    """What its models are about; written to the manifest. Example: `description: Revenue and its corrections`"""
+    config: Mapped = field(default_factory=dict)
+    """dbt's place for `meta`; written to the manifest. Example: `config: {meta: {slack: finance}}`"""
+
+
+@dataclass(frozen=True)
 class MacroProperties:
     """What YAML says about a macro."""
 
@@ -326,5 +342,7 @@ class PropertyFile:
     exposures: Many[Exposure] = ()
     """What outside of the project reads its tables.
     Example: `exposures: [{name: sales, type: dashboard, owner: {name: ann}, depends_on: [ref('fct_order')]}]`"""
+    groups: Many[Group] = ()
+    """Groups of models. Example: `groups: [{name: finance, owner: {name: Finance}}]`"""
     macros: Many[MacroProperties] = ()
     """Descriptions of macros. Example: `macros: [{name: in_window}]`"""

@@ -129,5 +129,6 @@ def write_manifest(prepared: Prepared, invocation_id: str, plans: Mapping[str, N
         if plan.sql
     }
     metadata = Metadata(datetime.now(timezone.utc), invocation_id, version())
-    document = manifest(prepared.graph, metadata, compiled=compiled, selectors=prepared.files.selectors)
+    files = prepared.files
+    document = manifest(prepared.graph, metadata, compiled=compiled, selectors=files.selectors, groups=files.groups)
     write_atomic(prepared.target_path / "manifest.json", json.dumps(prepared.concealed(document), default=str))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from merge_runner.graph.graph import RESOURCE_TYPES, DataTestNode, Node, UnitTestNode
+from merge_runner.graph.graph import RESOURCE_TYPES, DataTestNode, ModelNode, Node, UnitTestNode
 from merge_runner.graph.manifest import config_as_json
 from merge_runner.graph.selection.criterion import Criterion
 from merge_runner.graph.selection.methods.lookup import Lookup, bad_value, one_of
@@ -17,6 +17,20 @@ def by_tag(lookup: Lookup, criterion: Criterion) -> set[str]:
     known = {tag for node in lookup.graph.nodes.values() for tag in node.tags}
     tags = {tag for tag in known if fnmatchcase(tag, criterion.value)}
     return lookup.expected(criterion, lookup.ids(lambda node: not tags.isdisjoint(node.tags)), known)
+
+
+def by_group(lookup: Lookup, criterion: Criterion) -> set[str]:
+    """The models of a group."""
+    models = [node for node in lookup.graph.nodes.values() if isinstance(node, ModelNode)]
+    groups = {node.unique_id: node.config.group for node in models if node.config.group is not None}
+    found = {unique_id for unique_id, group in groups.items() if fnmatchcase(group, criterion.value)}
+    return lookup.expected(criterion, found, groups.values())
+
+
+def by_access(lookup: Lookup, criterion: Criterion) -> set[str]:
+    """The models that are private, protected or public; those that say nothing are protected."""
+    wanted = one_of(criterion, ("private", "protected", "public"))
+    return lookup.ids(lambda node: isinstance(node, ModelNode) and (node.config.access or "protected") == wanted)
 
 
 def by_resource_type(lookup: Lookup, criterion: Criterion) -> set[str]:

@@ -10,11 +10,13 @@ from merge_runner.graph.selection.methods import changed, names, properties
 from merge_runner.graph.selection.methods.lookup import Lookup, bad_value
 
 _METHODS: dict[str, Callable[[Lookup, Criterion], set[str]]] = {
+    "access": properties.by_access,
     "config": properties.by_config,
     "exposure": names.by_exposure,
     "file": names.by_file,
     "fqn": names.by_fqn,
     "git": changed.by_git,
+    "group": properties.by_group,
     "package": names.by_package,
     "path": names.by_path,
     "resource_type": properties.by_resource_type,
