@@ -21,7 +21,7 @@ from merge_runner.lsp.syntax.statements import statements
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.pruning.query.source import KnownTable
 from merge_runner.template.templates import Templates
-from merge_runner.text import Place
+from merge_runner.text import Place, Span
 
 _MOST = 500
 """Files of a folder that are read for the tables that they create."""
@@ -88,15 +88,21 @@ class DescribedTables(QueryColumns):
     def place(self, parts: tuple[str, ...], column: str | None = None) -> Place | None:
         """Return where a file of the folder first names a table, or a column of it, as it creates or alters it."""
         key = self._tables.key(self._path, self._last, parts)
-        name = _word(column if column is not None else parts[-1])
         for path in sorted(self._files, key=lambda each: each != self._path):
-            for index, _ in self._files[path].versions.get(key, ()):
-                rendered = self._statements_of(path)[index].rendered
-                table = _word(parts[-1]).search(rendered.text)
-                found = name.search(rendered.text, table.end() if table is not None and column is not None else 0)
+            indexes = {index for index, _ in self._files[path].versions.get(key, ())}
+            for index, statement in enumerate(self._statements_of(path) if indexes else ()):
+                found = _named(statement.rendered.text, parts[-1], column) if index in indexes else None
                 if found is not None:
-                    return rendered.place(*found.span())
+                    return statement.rendered.place(found.start, found.end)
         return None
+
+
+def _named(text: str, table: str, column: str | None) -> Span | None:
+    """Return where a statement names a table, or after it a column."""
+    found = _word(table).search(text)
+    if column is not None:
+        found = _word(column).search(text, found.end() if found is not None else 0)
+    return Span(*found.span()) if found is not None else None
 
 
 def _word(name: str) -> re.Pattern[str]:
