@@ -77,7 +77,7 @@ def _step(root: Mapping[str, Any], schema: Mapping[str, Any], step: str) -> Iter
 
 
 def _alternatives(root: Mapping[str, Any], schema: Mapping[str, Any], depth: int = 0) -> Iterator[Mapping[str, Any]]:
-    """Yield the schema and all that it is made of."""
+    """Yield the schema and all that it is made of, what only a condition adds among them."""
     if depth > 8:
         return
     yield schema
@@ -86,9 +86,9 @@ def _alternatives(root: Mapping[str, Any], schema: Mapping[str, Any], depth: int
         for step in schema["$ref"].split("/")[1:]:
             target = target[step]
         yield from _alternatives(root, target, depth + 1)
-    for word in ("anyOf", "oneOf", "allOf"):
-        for each in schema.get(word, ()):
-            yield from _alternatives(root, each, depth + 1)
+    conditional = [schema[word] for word in ("then", "else") if isinstance(schema.get(word), Mapping)]
+    for each in (*conditional, *(each for word in ("anyOf", "oneOf", "allOf") for each in schema.get(word, ()))):
+        yield from _alternatives(root, each, depth + 1)
 
 
 def _keys(root: Mapping[str, Any], schemas: Sequence[Mapping[str, Any]]) -> list[DocumentedKey]:
