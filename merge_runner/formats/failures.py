@@ -180,7 +180,7 @@ HINTS = {
     UNREADABLE: (
         "Spark does not read Delta in the plan of an Iceberg MERGE that copies files: a build computes the source "
         "once, and `write.merge.mode` merge-on-read reads it as it is. In a MERGE into Delta, USING reads the target "
-        "in a subquery: read it in FROM (E003)"
+        "in a subquery: read it in FROM; a build makes a view of the source"
     ),
     "CAST_INVALID_INPUT": "correct the value in the source, or use try_cast where NULL is meant",
     "CAST_OVERFLOW": "widen the column, or use try_cast where NULL is meant",

@@ -2,6 +2,7 @@
 
 import pytest
 
+from merge_runner.engine.merge.unread_target import source_as_view
 from tests.formats.subquery_forms import FORMS
 
 pytestmark = pytest.mark.spark
@@ -42,6 +43,14 @@ def reads_all(spark, text):
 
 def test_delta_reads_the_target_in_the_forms_that_run(spark, tables):
     assert [form for form in FORMS if reads_all(spark, merge(form)) is not form.runs] == []
+
+
+def test_a_view_of_the_source_is_read_in_all_forms(spark, tables):
+    def in_view(form):
+        with source_as_view(spark, merge(form)) as text:
+            return reads_all(spark, text)
+
+    assert [form for form in FORMS if not in_view(form)] == []
 
 
 def test_a_relation_that_is_left_makes_the_merge_fail(spark, tables):

@@ -22,6 +22,7 @@ What the stages return is noted here, in the response of the node.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,7 @@ from merge_runner.engine.merge.skip_decision import chosen
 from merge_runner.engine.merge.statement import Bounded
 from merge_runner.engine.merge.target_mark import is_changed_mark, without_runtime_filter
 from merge_runner.engine.merge.unchanged_rows import with_whole_source, without_unchanged_rows
-from merge_runner.engine.merge.unread_target import with_materialized_source
+from merge_runner.engine.merge.unread_target import over_view, with_materialized_source
 from merge_runner.engine.merge.verdict_check import verify_verdict
 from merge_runner.engine.response import MergeFigures, RuntimeFilter, Uncounted
 from merge_runner.engine.spark.errors import EngineError, Kind, engine_error, from_engine
@@ -168,7 +169,7 @@ def _merge(step: RunMerge, batch: Batch | None, context: NodeContext, on_branch:
         with place as final, without_unchanged_rows(rows, step, final, context) if rows else nullcontext() as reduced:
             running = reduced.statement if reduced is not None else final
             context.on_statement(running.sql)
-            ran = execute(session, running, batch, table_format)
+            ran = execute(session, running, batch, table_format, context.on_statement)
     if batch is not None and not ran.rows and table_format.capabilities.keeps_batches:
         # Another process has committed the batch since the claim: the engine skips the statement, and reports nothing.
         _skip(context, str(batch))
@@ -183,11 +184,24 @@ def _merge(step: RunMerge, batch: Batch | None, context: NodeContext, on_branch:
         check_committed(step, expect, counted, figures)
 
 
-def execute(session: SparkSession, statement: Bounded, batch: Batch | None, table_format: TableFormat) -> Ran:
-    """Run a statement that commits `batch`. Raises EngineError, with its position in the author's text."""
+def execute(
+    session: SparkSession,
+    statement: Bounded,
+    batch: Batch | None,
+    table_format: TableFormat,
+    on_statement: Callable[[str], None] = lambda _: None,
+) -> Ran:
+    """Run a statement that commits `batch`; `on_statement` receives the text where it has to run as another one.
+
+    Raises EngineError, with its position in the author's text.
+    """
     try:
         with recording(session, batch, table_format) if batch is not None else nullcontext():
-            return run_measured(session, statement.sql)
+            try:
+                return run_measured(session, statement.sql)
+            except EngineError as error:
+                capabilities = table_format.capabilities
+                return over_view(session, statement.sql, error, run_measured, capabilities, on_statement)
     except EngineError as error:
         if error.statement == statement.sql and error.offset is not None:
             error.statement, error.offset = statement.text, origin(statement.edits, error.offset)

@@ -8,16 +8,12 @@ aggregate, a window function, a generator or an `EXISTS` among the values of SET
 a column of the source in WHEN NOT MATCHED BY SOURCE, an identity column that is assigned, a partition transform on
 Delta, CLUSTER BY on Iceberg or by more than four columns, WITH SCHEMA EVOLUTION on Spark 3.5, and on Iceberg on 4.0,
 WITH RECURSIVE on Spark 3.5 and 4.0, a generated column on Delta or a VARIANT on Spark 3.5. It also reports what only
-another system's MERGE has, such as RETURNING, and a subquery in USING that reads the target where Delta leaves it
-unread: above a window function, `*` next to other columns, HAVING, JOIN … USING, or a function below another SELECT. A
-subquery that is not reported may fail as well, where Spark converts a type in its FROM, or where a source of files is
-in it.
+another system's MERGE has, such as RETURNING.
 
 ## Why it matters
 
 The model fails as soon as it runs, often with an error that does not name the cause: on Delta, `DEFAULT` gives
-"Cannot find main error class". A wrong layout fails on the first run only, when the table is created. A subquery over
-the target that is in `{% if is_incremental() %}` fails from the second run on: "Table does not support reads".
+"Cannot find main error class". A wrong layout fails on the first run only, when the table is created.
 
 ## Bad
 
@@ -54,7 +50,6 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.formats.registry import FORMATS, capabilities
 from merge_runner.formats.syntax import runs
-from merge_runner.formats.target_subqueries import REWRITE, REWRITE_ROWS
 from merge_runner.lint.rule import Hit
 from merge_runner.text import Place, Span
 
@@ -88,8 +83,7 @@ def check_file(file: LintedFile) -> Iterator[Hit]:
 
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
-    """Subqueries over the target that the format leaves unread, and session variables that it cannot resolve."""
-    yield from _unread(merge)
+    """Session variables that the format cannot resolve."""
     # Delta in a plain file may be a platform's that can do more; a MERGE of Iceberg is planned by Spark itself.
     name = merge.layout.format
     line = merge.file.line
@@ -161,20 +155,6 @@ def _recursive_using(statement: MergeStatement) -> Span | None:
             found = _RECURSIVE.search(query.text)
             return Span(query.span.start + found.start(), query.span.start + found.end()) if found else query.span
     return None
-
-
-def _unread(merge: LintedMerge) -> Iterator[Hit]:
-    """Subqueries over the target that the format of a model leaves unread, in USING."""
-    from merge_runner.pruning.runtime_filter.target_subqueries import target_subqueries
-
-    node = merge.file.node
-    system = capabilities(node.config.format) if node is not None and merge.file.platform == "oss" else None
-    if system is None or not system.leaves_subqueries_unread:
-        return
-    for found in target_subqueries(merge.statement, merge.is_files):
-        if found.late is not None:
-            message = f"{system.label} cannot read the target in a subquery whose FROM has {found.late}"
-            yield Hit(found.read.span, message, REWRITE if found.read.only_aggregates else REWRITE_ROWS)
 
 
 def _values(statement: MergeStatement) -> Iterator[Expr]:
