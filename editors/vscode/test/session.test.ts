@@ -65,6 +65,7 @@ class Window {
   schema: ((uri: string) => string | undefined) | undefined;
   schemaText: ((uri: string) => Promise<string>) | undefined;
   views: Partial<Record<Kind, View>> = {};
+  asked: { line: number; character: number }[] = [];
   readonly shown: string[] = [];
   /** The texts of virtual documents, in the order in which they were read. */
   readonly texts: string[] = [];
@@ -170,7 +171,10 @@ class Window {
       },
       stop: async () => void this.clients.push(`stop ${name}`),
       hints: async () => this.hints,
-      view: async (kind) => this.views[kind] ?? null,
+      view: async (kind, _uri, position) => {
+        this.asked.push(position);
+        return this.views[kind] ?? null;
+      },
     };
   }
 
@@ -338,6 +342,14 @@ test("a view is shown next to the file, follows its text, and leads back to it",
   await window.happens("text", { document: window.document });
   await setTimeout(600);
   assert.deepEqual(window.texts.slice(1), ["merge into shop.orders as t", "merge into shop.orders as t"]);
+});
+
+test("a view above a MERGE is that of its place", async () => {
+  const window = new Window();
+  await window.session.start();
+  const position = { line: 3, character: 1 };
+  await window.perform("merge-runner.lineage", { root, arguments: [], at: { position } });
+  assert.deepEqual(window.asked, [position]);
 });
 
 test("where there is nothing to show, it is said", async () => {
