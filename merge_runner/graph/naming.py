@@ -40,7 +40,13 @@ class Naming:
         catalog, schema = _default(self.profile)
         alias = config.alias or name
         if self.macros:
-            node = {"name": name, "config": config.as_json()}
+            node = {
+                "resource_type": "seed",  # of a model the context knows more
+                **context.model,
+                "name": name,
+                "config": config.as_json(),
+                "tags": list(config.tags),
+            }
             if _SCHEMA in self.macros:
                 schema = str(self.templates.call_macro(_SCHEMA, context, config.schema, node)).strip()
             if _ALIAS in self.macros:

@@ -116,7 +116,8 @@ class Conversion:
             made.texts[self._free(made, f"{self.project.paths['model-paths'][0]}/dbt_source.yml")] = self._source()
         if (self.project.root / SELECTORS).is_file():
             made.copies[SELECTORS] = self.project.root / SELECTORS
-        made.texts[PYPROJECT] = pyproject(self.project, self.name, made.todos, has_findings=has_findings)
+        files = (*made.texts, *made.copies)
+        made.texts[PYPROJECT] = pyproject(self.project, self.name, files, made.todos, has_findings=has_findings)
         made.texts[PROFILES] = profiles(self.project, self.name, self._schema)
         made.todos += self._of_connection()
         made.todos += [*self.left_out.values(), *self.left_out_files.values()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -24,6 +25,7 @@ Install = Callable[[Path], object]
 _COPIES = "packages"
 """The folder of the packages that the new project has itself."""
 _DECLARED = DECLARING[0]
+_VERSION = re.compile(r"\d+(\.\d+)*")
 
 
 @dataclass
@@ -74,6 +76,14 @@ def _entry(root: Path, entry: Mapping[str, Any], place: Place, made: PackageFile
         message = f"the package {name} is copied from what dbt has installed"
         made.todos.append(Todo("decide", message, place, hint, in_file(_DECLARED)))
         return _copied(installed, made)
+    if isinstance(name, str) and isinstance(entry.get("version"), str) and _VERSION.fullmatch(entry["version"]):
+        owner, _, repository = name.partition("/")
+        git = f"https://github.com/{owner}/{repository.replace('_', '-')}.git"
+        hint = "dbt's hub has another one where this is wrong"
+        made.todos.append(
+            Todo("decide", f"the repository of {name} is taken to be {git}", place, hint, in_file(_DECLARED))
+        )
+        return {"git": git, "revision": entry["version"]}
     hint = "write its repository as `git`, and a tag or commit as `revision`"
     shown = name or entry.get("git") or "of this entry"
     made.todos.append(Todo("left-out", f"the package {shown} is left out", place, hint))

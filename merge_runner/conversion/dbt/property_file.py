@@ -72,6 +72,7 @@ class PropertyFile:
         if path is None:
             return False
         own = self._origin(path)
+        own = own[:2] if own[0] == "unit_tests" else own  # what is left of one would test something else
         while len(own) > 1 and own in self.left_out:
             own = own[:-1]
         if own in self.left_out:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -37,20 +37,20 @@ _WITHOUT_EFFECT = frozenset(
 )
 
 
-def pyproject(project: DbtFolder, name: str, todos: list[Todo], *, has_findings: bool) -> str:
-    """Return the text of pyproject.toml. `has_findings`: there is a baseline of what lint reports."""
+def pyproject(project: DbtFolder, name: str, files: Collection[str], todos: list[Todo], *, has_findings: bool) -> str:
+    """Return the text of pyproject.toml. `files` are the paths of the new project: of folders those with one count.
+
+    `has_findings`: there is a baseline of what lint reports.
+    """
     data = project.data
     lines = ["[tool.merge-runner]", f"name = {toml(name)}"]
     if isinstance(profile := data.get("profile"), str) and profile != name:
         lines.append(f"profile = {toml(profile)}")
     for key, usual in _USUAL.items():
-        paths = [path for path in project.paths[key] if (project.root / path).is_dir()]
-        if key == "model-paths":
-            paths += [path for path in project.paths["snapshot-paths"] if (project.root / path).is_dir()]
-            if any(model.is_snapshot for model in project.models) and not (set(paths) - set(project.paths[key])):
-                paths.append("snapshots")
+        paths = [*project.paths[key], *(project.paths["snapshot-paths"] if key == "model-paths" else ())]
+        paths = [path for path in dict.fromkeys(paths) if any(file.startswith(f"{path}/") for file in files)]
         if paths and paths != usual:
-            lines.append(f"{key} = {toml(list(dict.fromkeys(paths)))}")
+            lines.append(f"{key} = {toml(paths)}")
     lines += _vars(project, name, todos)
     for kind in ("models", "seeds"):
         lines += _folders(project, kind, todos)
