@@ -50,6 +50,8 @@ class FakeSession:
 
     def __init__(self):
         self.confs, self.interrupts, self.stopped, self.handlers = {}, 0, False, []
+        self.client = SimpleNamespace(_channel=SimpleNamespace(close=self._closed), close=self._shuts_the_pool)
+        self.closed = 0
         self.conf = SimpleNamespace(set=self._set)
         self.interrupted = threading.Event()
 
@@ -70,6 +72,13 @@ class FakeSession:
 
     def stop(self):
         self.stopped = True
+        self.client.close()
+
+    def _closed(self):
+        self.closed += 1
+
+    def _shuts_the_pool(self):
+        raise AssertionError("other sessions use the pool")
 
 
 class FakeServer:
@@ -163,6 +172,8 @@ def test_each_session_of_a_server_ends_with_its_block():
     assert first.stopped
     assert second.stopped
     assert not driver.spark.stopped
+    first.client.close()  # as it does once more when it is collected as garbage
+    assert first.closed == second.closed == 1
 
 
 def test_a_cancelled_group_is_interrupted_until_it_has_ended():

@@ -73,6 +73,25 @@ class ConnectServer:
         return opened
 
 
+def close_channel_alone(session: Any) -> None:
+    """Have the client of a session close its own channel at its end, once, and nothing that other sessions use.
+
+    PySpark's own `close` (3.5 to 4.2) also shuts down the thread pool of all sessions, and a session that is collected
+    as garbage closes its client once more: in the middle of what another session does with the pool, in the same
+    thread, which then waits for itself for ever.
+    """
+
+    client = session.client
+
+    def close() -> None:
+        if not client._closed:
+            client._closed = True
+            client._channel.close()
+
+    client._closed = False
+    client.close = close
+
+
 class ConnectDriver:
     """A Spark Connect server as a Driver. Each session has its own channel and its own server-side session.
 
@@ -85,6 +104,7 @@ class ConnectDriver:
     table_format = staticmethod(table_format)
 
     def __init__(self, spark: SparkSession, confs: Mapping[str, str], server: Server, waits: Waits = _WAITS) -> None:
+        close_channel_alone(spark)
         self.spark = spark
         self.waits = waits
         self._confs = confs
@@ -95,6 +115,7 @@ class ConnectDriver:
     def session(self, confs: Mapping[str, str] | None = None) -> Iterator[SparkSession]:
         """Open a separate session with the profile's confs and these, which ends on the server with the block."""
         session = self._server.session()
+        close_channel_alone(session)
         try:
             set_confs(session, {**self._confs, **(confs or {})})
             yield session
