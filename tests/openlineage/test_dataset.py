@@ -40,6 +40,12 @@ TABLES = [
         {},
         Dataset("file", "/srv/shop/warehouse/ice/shop/orders", (("file:/srv/shop/warehouse/ice", "shop.orders"),)),
     ),
+    (
+        "shop.orders",
+        "delta",
+        {"warehouse": "s3a://bucket/lake", "catalogs": {}},
+        Dataset("s3://bucket", "lake/shop/orders", (("s3://bucket/lake", "shop.orders"),)),
+    ),
     ("lake.shop.orders", "iceberg", {}, Dataset("https://catalog.example.com/iceberg", "shop.orders")),
     ("meta.shop.orders", "iceberg", {}, Dataset("hive://metastore:9083", "shop.orders")),
     ("glue.shop.orders", "iceberg", {}, Dataset("arn:aws:glue:eu-central-1:42", "table/shop/orders")),

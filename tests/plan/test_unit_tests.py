@@ -8,6 +8,7 @@ import pytest
 from merge_runner.api import Project
 from merge_runner.errors import ProblemsError
 from merge_runner.plan.plan import Planner
+from merge_runner.plan.steps.table import CreateTarget
 from tests.yaml_data import read_yaml
 
 STG = "select 1 as id"
@@ -40,6 +41,18 @@ def test_the_statement_names_tables_of_its_own(make_project):
     assert "current_date" in step.text
     assert "warehouse" not in str(step.target.location)
     assert str(step) == "unit test: the statement of fct with given rows of this, ref('stg')"
+
+
+def test_its_tables_are_on_this_machine_where_the_project_s_are_in_an_object_store(make_project):
+    profile = "shop: {outputs: {dev: {schema: s, warehouse: 's3a://bucket/lake'}}}"
+    yml = f"{COLUMNS}unit_tests:\n  - {{name: u, model: fct, given: [{GIVEN}], expect: {{rows: []}}}}\n"
+    root = make_project({"profiles.yml": profile, "models/stg.sql": STG, "models/fct.sql": FCT, "models/m.yml": yml})
+    project = Project.load(root)
+    planner = Planner(project.prepared, "0123456789")
+    (step,) = planner.plan("unit_test.shop.fct.u").steps
+    assert isinstance(step.target.location, Path)
+    created = [each for each in planner.plan("model.shop.fct").steps if isinstance(each, CreateTarget)]
+    assert [str(each.layout.location) for each in created] == ["s3a://bucket/lake/s/fct"]
 
 
 BY_RUN = """

@@ -236,3 +236,15 @@ def test_a_store_without_conditional_writes_is_refused(tmp_path, make_project, m
         assert "ignores If-None-Match" in said
         assert "cannot put if absent" in runner(root, "debug", "--spark", status=2)
         assert [each for each in server.objects() if each.endswith(".parquet")] == []
+
+
+def test_what_a_killed_create_leaves_is_no_table(s3, lake):
+    """Files without a commit, and a log without one, are in the folder of a table that is yet to be created."""
+    text = MERGED["models/counts.sql"]
+    root, key = lake({f"models/{name}.sql": text for name in ("files", "log", "both")})
+    for left in ("files/part-0.snappy.parquet", "log/_delta_log/", "both/_delta_log/", "both/part-0.snappy.parquet"):
+        s3.client().put_object(Bucket=s3.bucket, Key=f"{key}/shop/{left}", Body=b"")
+    said = runner(root, "build", "--no-lint", status=1)
+    found = {name: each["status"] for name, each in results(root).items()}
+    assert found == {"log": "success", "files": "error", "both": "error"}
+    assert "shop/files has files, and is no Delta table" in said

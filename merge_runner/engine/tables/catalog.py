@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.response import Operation
 from merge_runner.engine.spark.errors import EngineError, engine_error, engine_errors
 from merge_runner.engine.spark.sql import analyse, run_command, run_statement
-from merge_runner.engine.spark.storage.files import Folders, has_table, read_text, remove_empty_log, write_text
+from merge_runner.engine.spark.storage.files import has_table, read_text, remove_empty_log, write_text
 from merge_runner.engine.table_format.protocol import TableFormats
 from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.alter import alter
@@ -73,7 +73,6 @@ class Catalog:
         self.table_format = table_format
         self._attached: set[str] = set()
         self._made = set(made)
-        self._folders = Folders()
         self._locks: dict[str, threading.Lock] = {}
         self._guard = threading.Lock()
 
@@ -97,7 +96,7 @@ class Catalog:
     def _(self, item: TableInput, session: SparkSession) -> None:
         if item.location is None or session.catalog.tableExists(str(item.relation)):
             return
-        if not self._has_table(session, item.location):
+        if not _has_table(session, item.location):
             if item.place is not None:
                 raise _missing_files(item.relation, f"Delta table in {item.location}", item.place)
             raise EngineError(
@@ -228,19 +227,13 @@ class Catalog:
         """Makes the table of a layout known to the catalog; False where there is none yet."""
         if session.catalog.tableExists(str(layout.relation)):
             return True
-        if layout.location is None or not self._has_table(session, layout.location):
+        if layout.location is None or not _has_table(session, layout.location):
             return False
         self._once(
             layout.relation.name,
             lambda: self._attach(TableInput(layout.relation, layout.format, layout.location), session),
         )
         return True
-
-    def _has_table(self, session: SparkSession, location: Location) -> bool:
-        """Whether a folder has a table. What a list of its folder has not is looked for: others may have created it."""
-        if isinstance(location, Path):
-            return table_folder(location)
-        return self._folders.may_have(session, location) or has_table(session, location)
 
     def _mark(self, relation: Relation) -> None:
         with self._guard:
@@ -272,6 +265,11 @@ def table_exists(session: SparkSession, relation: Relation) -> bool:
     """Whether the session's catalog has a table. Raises EngineError."""
     with engine_errors():
         return session.catalog.tableExists(str(relation))
+
+
+def _has_table(session: SparkSession, location: Location) -> bool:
+    """Whether a folder has a table; in an object store its log is listed, as a killed CREATE leaves a folder too."""
+    return table_folder(location) if isinstance(location, Path) else has_table(session, location)
 
 
 def table_folder(location: Path) -> bool:

@@ -153,14 +153,6 @@ def test_what_is_not_there_has_no_text_and_no_names(spark, warehouse):
     assert files.has_table(spark, warehouse / "t") is False
 
 
-def test_a_folder_is_listed_once(spark, warehouse):
-    files.write_text(spark, warehouse / "s" / "t", "x")
-    folders = files.Folders()
-    assert folders.may_have(spark, warehouse / "s" / "t")
-    files.write_text(spark, warehouse / "s" / "u", "x")
-    assert not folders.may_have(spark, warehouse / "s" / "u")
-
-
 def test_an_empty_log_is_removed_and_one_with_a_commit_is_not(spark, warehouse):
     files.write_text(spark, warehouse / "t" / "_delta_log" / "00000000000000000000.json", "{}")
     local(warehouse / "u" / "_delta_log").mkdir(parents=True)

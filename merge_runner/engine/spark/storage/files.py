@@ -1,14 +1,9 @@
-"""Files of the warehouse, on a local disk or by Hadoop's file systems: what is asked of them, and few requests for it.
-
-A request to an object store takes 20 to 100 ms. So a folder of tables is listed once (`Folders`), and a table that is
-in the list is taken to be there.
-"""
+"""Files of the warehouse, on a local disk or by Hadoop's file systems."""
 
 from __future__ import annotations
 
 import errno
 import shutil
-import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -115,21 +110,6 @@ def remove_empty_log(session: SparkSession, location: Location) -> None:
         return
     with suppress(Exception):  # where it holds a commit by now, it stays: a folder with files is not removed
         delete(session, location / _LOG)
-
-
-class Folders:
-    """The names in folders of an object store, each listed once. Safe for many threads."""
-
-    def __init__(self) -> None:
-        self._listed: dict[Uri, frozenset[str]] = {}
-        self._guard = threading.Lock()
-
-    def may_have(self, session: SparkSession, place: Uri) -> bool:
-        """Return whether something has that name, as it was when its folder was first listed. Raises EngineError."""
-        with self._guard:
-            if place.parent not in self._listed:
-                self._listed[place.parent] = frozenset(names(session, place.parent))
-            return place.name in self._listed[place.parent]
 
 
 def _of(session: SparkSession, place: Uri) -> tuple[Any, Any]:
