@@ -87,7 +87,7 @@ def known_versions(target: Path, name: str, nodes: frozenset[str]) -> dict[str, 
 
 
 def version_key(commit: Mapping[str, Any]) -> str:
-    """Return what tells the commits of a table apart: a table that was replaced counts its versions from 0 again."""
+    """Return what identifies a commit of a table: a table that was replaced counts its versions from 0 again."""
     return f"{commit['version']} {commit.get('at')}"
 
 
