@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import click
 
 from merge_runner.cli.command import command as make
-from merge_runner.options.declaration import argument, option
+from merge_runner.options.declaration import argument, flag, option
 from merge_runner.options.output import OutputOptions
-from merge_runner.project.scaffold import Pattern
+from merge_runner.project.scaffold import PATTERNS, Pattern
+
+_OWN = "none"
 
 
 @dataclass(frozen=True)
 class Options(OutputOptions):
     """The options of `init`."""
 
-    name: str = argument()
+    name: str | None = argument(metavar="[NAME]", required=False)
     pattern: Pattern | None = option("--pattern", help="The pattern that the project's MERGE is made by.")
+    interactive: bool = flag("--interactive", help="Ask for what the command line does not name.")
 
 
 @make("init", Options, ignores=("warn_error",))
@@ -27,8 +31,21 @@ def command(options: Options) -> int:
     from merge_runner.cli.display.messages import say
     from merge_runner.project.scaffold import scaffold
 
-    for path in scaffold(Path(options.name), options.pattern):
+    name, pattern = options.name, options.pattern
+    if options.interactive:
+        name = name or click.prompt("Name of the project", err=True)
+        pattern = pattern or _asked_pattern()
+    if name is None:
+        raise click.UsageError("name the project: `merge-runner init shop`, or give --interactive.")
+    for path in scaffold(Path(name), pattern):
         click.echo(path)
     if not options.quiet:
-        say(f"\nnext: cd {options.name} && merge-runner build")
+        say(f"\nnext: cd {name} && merge-runner build")
     return 0
+
+
+def _asked_pattern() -> Pattern | None:
+    """Ask for a pattern of merge_patterns; None: the project writes its MERGE itself."""
+    choice = click.Choice([_OWN, *PATTERNS])
+    found = click.prompt("Pattern of its MERGE", type=choice, default=_OWN, err=True)
+    return None if found == _OWN else cast("Pattern", found)
