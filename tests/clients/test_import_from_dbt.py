@@ -14,7 +14,10 @@ from merge_runner.engine.spark.jars import fetch_jars
 pytestmark = [pytest.mark.nightly, pytest.mark.spark]
 PACKAGES = ("dbt-spark[session]==1.11.0", "dbt-core==1.11.16", "pyspark==4.1.4")
 HERE = Path(__file__).parent / "from_dbt"
-NOW = {"customers_checked": ("dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to")}
+NOW = {
+    "customers_checked": ("dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to"),
+    "orders_history": ("dbt_valid_to",),  # of a deleted order
+}
 """Columns that the clock fills: whether they are NULL is compared."""
 BY_DBT = {"overwritten", "reads_overwritten"}
 """A model that is no MERGE, and one that reads it from dbt."""

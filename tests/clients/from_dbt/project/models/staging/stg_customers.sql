@@ -1,0 +1,1 @@
+select id, name, city, updated_at from {{ source('raw', 'customers') }}
