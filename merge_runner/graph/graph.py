@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
@@ -193,18 +193,32 @@ class ExposureNode(Node):
 
 
 class Dag:
-    """Edges from parent to child over ids. `pred` has the parents of each id, `succ` its children."""
+    """Edges from parent to child over ids, made when they are asked for."""
 
-    def __init__(self, parents: Mapping[str, Iterable[str]]) -> None:
-        """Make the edges to each id from its parents; a parent that is none of the ids has none."""
-        self.pred: Mapping[str, Mapping[str, None]] = {
+    def __init__(self, parents: Mapping[str, Iterable[str]], order: Sequence[str] | None = None) -> None:
+        """Take the parents of each id; to a parent that is none of the ids there is no edge.
+
+        `order` has all ids as `topological` returns them, where that is known.
+        """
+        self._parents = parents
+        self.order = order
+
+    @cached_property
+    def pred(self) -> Mapping[str, Mapping[str, None]]:
+        """The parents of each id."""
+        parents = self._parents
+        return {
             unique_id: {parent: None for parent in named if parent in parents} for unique_id, named in parents.items()
         }
-        succ: dict[str, dict[str, None]] = {unique_id: {} for unique_id in parents}
+
+    @cached_property
+    def succ(self) -> Mapping[str, Mapping[str, None]]:
+        """The children of each id."""
+        found: dict[str, dict[str, None]] = {unique_id: {} for unique_id in self.pred}
         for unique_id, above in self.pred.items():
             for parent in above:
-                succ[parent][unique_id] = None
-        self.succ: Mapping[str, Mapping[str, None]] = succ
+                found[parent][unique_id] = None
+        return found
 
     @property
     def edges(self) -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from merge_runner.api import Project, lint_paths
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import DataTestNode, ModelNode, RefNode, SeedNode, SourceNode, UnitTestNode
 from merge_runner.graph.kept_nodes import heads_of, nodes_of
+from merge_runner.graph.order import topological
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.kept_project import MOST_CHANGED, KeptProject
 from merge_runner.plan.load.loaded_state import FOLDER
@@ -74,6 +75,7 @@ def test_everything_of_a_project_is_kept(root):
         assert getattr(files, each.name) == getattr(loaded.files, each.name), each.name
     assert graph.nodes == loaded.graph.nodes
     assert list(graph.dag.edges) == list(loaded.graph.dag.edges)
+    assert topological(graph) == topological(loaded.graph) == topological(graph, graph.nodes)
     assert graph == graph.__class__(
         **{each.name: getattr(loaded.graph, each.name) for each in fields(graph)} | {"dag": graph.dag}
     )
@@ -154,6 +156,7 @@ def test_a_model_with_another_text_is_read_again_alone(root, edit):
     assert found.graph == replace(fresh.graph, dag=found.graph.dag)
     assert list(found.graph.nodes) == list(fresh.graph.nodes)
     assert list(found.graph.dag.edges) == list(fresh.graph.dag.edges)
+    assert topological(found.graph) == topological(fresh.graph)
     assert list(found.files.models.items()) == list(fresh.files.models.items())
     assert found.compiler.rendered("model.shop.m").text == fresh.compiler.rendered("model.shop.m").text
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from merge_runner.atomic import keep_newest, write_atomic
 from merge_runner.graph.graph import Dag, Graph, ModelNode, Node
 from merge_runner.graph.kept_nodes import KeptNodes, heads_by_type, heads_of
+from merge_runner.graph.order import topological
 from merge_runner.kept_values import PROTOCOL, Packed, pack, read_values
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plan.load.loaded_state import LoadedState, holds_value
@@ -99,7 +100,7 @@ class KeptProject:
                 return None  # a new file, or one that is gone, may change what others mean
             if answers != self.loaded.answers({name: env.whole.get(name) for name in asked}):
                 return None
-            files, parts, parents, heads, places = read_values(stream)
+            files, parts, parents, order, heads, places = read_values(stream)
             nodes, models, data_tests = (Packed(memoryview(content)[stream.tell() :], each) for each in places)
         except FileNotFoundError:
             return None
@@ -113,7 +114,7 @@ class KeptProject:
         for name in asked:
             env.get(name)
         files = replace(files, models=models, data_tests=data_tests)
-        return Known(content[:_HASH].hex(), files, Graph(dag=Dag(parents), nodes=kept, **parts), texts)
+        return Known(content[:_HASH].hex(), files, Graph(dag=Dag(parents, order), nodes=kept, **parts), texts)
 
     def put(self, files: ProjectFiles, graph: Graph, env: RecordingEnv, *, checked: bool) -> str | None:
         """Keep a project without problems, if its files are the same as before it was loaded; return its id."""
@@ -131,7 +132,8 @@ class KeptProject:
             rest = replace(files, models={}, data_tests={})
             hashes = dict(self.loaded.state.hashes)
             pickle.dump((hashes, sorted(asked), self.loaded.answers(asked), checked), content, PROTOCOL)
-            pickle.dump((rest, parts, parents, heads_by_type(graph.nodes), places), content, PROTOCOL)
+            order, heads = topological(graph), heads_by_type(graph.nodes)
+            pickle.dump((rest, parts, parents, order, heads, places), content, PROTOCOL)
         except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
             _LOG.debug("the project is not kept: %s", error)
             return None
