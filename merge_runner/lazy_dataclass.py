@@ -185,7 +185,7 @@ def _tuple(value: str, names: Iterable[str]) -> str:
 def _compiled(
     cls: type, name: str, parameters: Sequence[str], lines: Sequence[str], known: dict[str, Any] | None = None
 ) -> Any:
-    """Return a method with a text that has nothing of its own but the names of fields."""
+    """Return a method; its text has nothing from outside but the names of fields."""
     known, made = known or {}, dict[str, Any]()
     body = "\n  ".join(lines)
     text = f"def make({', '.join(known)}):\n def {name}({', '.join(('self', *parameters))}):\n  {body}\n return {name}"

@@ -85,14 +85,14 @@ class KeptNodes(Mapping[str, Node]):
         return unique_id in self._kept
 
     def of(self, kind: type[Node]) -> Iterator[Node]:
-        """Yield the nodes of the types that the class stands for."""
+        """Yield the nodes of the types of the class, and of those derived from it."""
         types = frozenset(_types(kind))
         if types <= _WITH_HEADS:
             return (self[head.unique_id] for head in self._heads_of(types))
         return (self[unique_id] for unique_id in self if unique_id.partition(".")[0] in types)
 
     def heads(self, kind: type[Node]) -> Iterator[Head]:
-        """Yield the heads of the types that the class stands for."""
+        """Yield the heads of the types of the class, and of those derived from it."""
         for head in self._heads_of(frozenset(_types(kind))):
             yield head_of(self._changed[head.unique_id]) if head.unique_id in self._changed else head
 
