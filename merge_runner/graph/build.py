@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from merge_runner.contributions import Contributions
 from merge_runner.errors import Problem, Problems, ProblemsError
-from merge_runner.graph.access import check_access, check_groups
 from merge_runner.graph.captures import capture_all_runs
 from merge_runner.graph.change_feeds import with_feeds
 from merge_runner.graph.config_checks import check_contract, check_iceberg_keys, is_enforced, no_effect, refuse_contract
@@ -21,7 +20,7 @@ from merge_runner.graph.hooks import captured_in_hooks
 from merge_runner.graph.invocation import Invocation
 from merge_runner.graph.kept_captures import KeptCaptures
 from merge_runner.graph.naming import Naming, no_folder
-from merge_runner.graph.references import References
+from merge_runner.graph.references import References, check_access, check_groups
 from merge_runner.graph.source_node import checksum, columns_as_json, source_node
 from merge_runner.graph.streams import check_streams
 from merge_runner.graph.test_nodes import (

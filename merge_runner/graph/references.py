@@ -1,14 +1,15 @@
-"""What `ref` and `source` of a file mean: ids of nodes, or what is wrong with the name."""
+"""What `ref` and `source` of a file mean: ids of nodes, or what is wrong with the name, or with who refers to it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from merge_runner.errors import Problems, did_you_mean
+from merge_runner.graph.graph import ModelNode, Node
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.load.files import ProjectFiles
-from merge_runner.template.captured import Captured
+from merge_runner.template.captured import Captured, Ref
 from merge_runner.text import Place
 
 _CALL = re.compile(
@@ -62,3 +63,35 @@ class References:
         if known is not None:
             hint = f"{name} belongs to {known.place.path}, which is not read: {known.hint}"
         self.problems.add("unknown-ref", f'there is no model or seed "{name}"', place, hint)
+
+
+def check_groups(nodes: Iterable[Node], groups: Collection[str], problems: Problems) -> None:
+    """Add a problem for each model whose group is not declared, and for each that is private and in none."""
+    for node in nodes:
+        if not isinstance(node, ModelNode):
+            continue
+        group, place = node.config.group, node.place
+        if group is not None and group not in groups:
+            hint = did_you_mean(group, groups) or f"declare it in YAML: groups: [{{name: {group}, owner: {{…}}}}]"
+            problems.add("unknown-group", f'{node.name} is in the group "{group}", which is not declared', place, hint)
+        elif group is None and node.config.access == "private":
+            problems.add("private-model", f"{node.name} is private, and in no group", place, "write its `group`")
+
+
+def check_access(
+    nodes: Mapping[str, Node], refs: Mapping[str, Iterable[Ref]], ids: Mapping[str, str], problems: Problems
+) -> None:
+    """Add a problem for each reference to a private model from outside of its group.
+
+    `refs` are the references of each node by its id, `ids` the ids of models and seeds by name.
+    """
+    for unique_id, calls in refs.items():
+        node = nodes.get(unique_id)
+        own = node.config.group if isinstance(node, ModelNode) else None
+        for call in calls:
+            model = nodes.get(ids.get(call.name, ""))
+            if not isinstance(model, ModelNode) or model.config.access != "private" or model.config.group == own:
+                continue
+            message = f"{model.name} is private to the group {model.config.group}"
+            hint = "refer to it from a model of this group, or make it `protected`"
+            problems.add("private-model", message, call.place, hint)
