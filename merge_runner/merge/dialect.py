@@ -7,7 +7,6 @@ reads a plain cast as a plain cast. Only the tokenizer can be adapted: sqlglot's
 from __future__ import annotations
 
 import logging
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,13 +34,6 @@ class SparkMerge(Databricks):
             # sqlglot makes TIME a timestamp; Spark 4.1 has the type.
             "TIME": TokenType.TIME,
         }
-
-
-if sys.version_info[:2] == (3, 11):
-    # There each read of a member of an Enum calls a function of Python (3.12 sets members as they are, as here), and
-    # sqlglot's compiled parser reads thousands: a sixth of its time.
-    for _member in TokenType:
-        type.__setattr__(TokenType, _member.name, _member)
 
 
 class _Quiet(logging.Filter):

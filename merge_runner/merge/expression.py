@@ -212,7 +212,7 @@ def _name_keywords(tokens: list[Token], names: Set[int]) -> None:
 
 @cache
 def _token_types() -> tuple[TokenType, ...]:
-    # To read a member of an enumeration takes Python 3.11 as long as a call.
+    # Python 3.11 calls a function for each member of an enumeration that is read.
     from sqlglot.tokenizer_core import TokenType
 
     return TokenType.DOT, TokenType.NOT, TokenType.SELECT, TokenType.IDENTIFIER, TokenType.VAR

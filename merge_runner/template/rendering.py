@@ -132,9 +132,7 @@ class Rendering:
             elif (undefined := use_undefined((*args, *kwargs.values()))) is not None:
                 return undefined  # only a macro may look after what it was not given
             self._call = (context.path, offset)
-            self.limits.work(call_work(callee))
-            self.limits.build(call_size(callee, args, kwargs))
-            result = SandboxedEnvironment.call(self._library.environment, context, callee, *args, **kwargs)
+            result = self._result(context, callee, args, kwargs)
         except Returned as returned:
             if not isinstance(callee, Macro):
                 raise
@@ -149,6 +147,15 @@ class Rendering:
         if isinstance(result, str):
             check_size(len(result))
         return result
+
+    def _result(self, context: ModelContext, callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if isinstance(callee, Macro):  # what the sandbox would find out of it first: a template's own code
+            for name in ("_loop_vars", "_block_vars"):
+                kwargs.pop(name, None)
+            return callee(context.eval_ctx, *args, **kwargs)
+        self.limits.work(call_work(callee))
+        self.limits.build(call_size(callee, args, kwargs))
+        return SandboxedEnvironment.call(self._library.environment, context, callee, *args, **kwargs)
 
     def macro_named(self, name: str, package: str | None = None) -> ProjectMacro | None:
         """Return the macro of the project's macro files, else that of a package; None where there is none."""

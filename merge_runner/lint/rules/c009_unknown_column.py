@@ -165,13 +165,12 @@ def _wrong(merge: LintedMerge, reference: ColumnRef) -> tuple[str, str | None] |
     from merge_runner.pruning.predicate.scope import is_qualified_variable
 
     column, layout, source = reference.column, merge.layout, merge.source
-    sources = [known.name for known in source.known if known.name]
     if reference.side == "target":
         if layout.has_column(column) is False:
             return f'the target has no column "{column}"', _meant(merge, column)
     elif reference.side == "source":
         if source.has_column(column) is False:
-            return f'the source has no column "{column}"', did_you_mean(column, sources)
+            return f'the source has no column "{column}"', did_you_mean(column, _sources(merge))
     elif merge.declares_variables or is_qualified_variable(reference.path):
         return None  # it may be a session variable
     elif source.has_column(column) is True and layout.has_column(column) is True:
@@ -180,9 +179,14 @@ def _wrong(merge: LintedMerge, reference: ColumnRef) -> tuple[str, str | None] |
         return f'both target and source have a column "{column}"', f"write {either}" if either else None
     elif source.has_column(column) is False and layout.has_column(column) is False:
         return f'neither target nor source has a column "{column}"', did_you_mean(
-            column, {*(known.name for known in layout.columns or ()), *sources}
+            column, {*(known.name for known in layout.columns or ()), *_sources(merge)}
         )
     return None
+
+
+def _sources(merge: LintedMerge) -> list[str]:
+    """The names of the columns of the source that are known."""
+    return [known.name for known in merge.source.known if known.name]
 
 
 def _meant(merge: LintedMerge, column: str) -> str | None:
