@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _WORTH = 150
 """From so many models on a second process is sooner done than the first one alone."""
 _LARGEST_CHUNK = 100
-_GARBAGE = 300_000
-"""So many new objects of containers are collected, some 20 MB."""
+_GARBAGE = 60_000
+"""So many new objects are worth a collection: those of some 150 models."""
 
 Chunks = Mapping[int, Sequence[str]]
 """Ids of models by the number of their chunk."""
@@ -149,7 +149,7 @@ def _work(linter: ProjectLinter, share: Chunks, receiver: Connection, sender: Co
     receiver.close()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches all processes: the first one reports it
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    gc.disable()  # trees know their parents, so only a collection frees them: few large ones are enough
+    gc.disable()  # trees know their parents, so only a collection frees them: one between chunks is enough
     try:
         try:
             for number, chunk in share.items():
