@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from merge_runner.formats.functions import AGGREGATES, CLOCK, GENERATORS, NON_DETERMINISTIC, SCALAR, WINDOW_ONLY
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.merge.syntax.keywords import words
 from merge_runner.merge.syntax.lexer import lex
 from merge_runner.pruning.query.source import Lookup
 from merge_runner.text import Span
@@ -127,8 +128,8 @@ def clock_of(piece: Expr) -> Clock | None:
         return "instant"
     if _ANY_CLOCK_WORD.search(piece.text.casefold()) is None:
         return None  # what was read has been cut into tokens before: it can be
-    words = _CLOCK_WORDS.intersection(_words(piece.text))
-    return ("day" if words <= _OF_THE_DAY else "instant") if words else None
+    asked = _CLOCK_WORDS.intersection(_words(piece.text))
+    return ("day" if asked <= _OF_THE_DAY else "instant") if asked else None
 
 
 def more_of_the_clock(*read: Clock | None) -> Clock | None:
@@ -229,56 +230,10 @@ def _is_ordered(query: exp.Expr | None) -> bool:
     return query is not None and query.args.get("order") is not None
 
 
-_BEFORE_PARENTHESES = frozenset(
-    [
-        "all",
-        "and",
-        "any",
-        "as",
-        "by",
-        "case",
-        "cluster",
-        "distribute",
-        "else",
-        "except",
-        "exists",
-        "filter",
-        "from",
-        "full",
-        "group",
-        "having",
-        "in",
-        "inner",
-        "insert",
-        "intersect",
-        "into",
-        "is",
-        "join",
-        "lateral",
-        "left",
-        "like",
-        "not",
-        "on",
-        "or",
-        "order",
-        "outer",
-        "over",
-        "partition",
-        "right",
-        "select",
-        "set",
-        "sort",
-        "tables",
-        "then",
-        "union",
-        "update",
-        "using",
-        "values",
-        "when",
-        "where",
-        "with",
-        "within",
-    ]
+_BEFORE_PARENTHESES = words(
+    "all and any as by case cluster distribute else except exists filter from full group having in inner insert "
+    "intersect into is join lateral left like not on or order outer over partition right select set sort tables "
+    "then union update using values when where with within"
 )
 """Words that are no functions where an opening parenthesis follows them."""
 
@@ -369,37 +324,27 @@ def _is_row_by_row(select: exp.Select, constants: frozenset[int]) -> bool:
 
 
 @cache
-def _kinds() -> _Kinds:
+def _kinds() -> tuple[Any, ...]:
+    """Kinds of nodes that each node of a query is compared with; the first do not give one value for each row."""
     from sqlglot import exp
 
-    several = (exp.Query, exp.Window, exp.AggFunc, exp.UDTF, exp.Table, exp.QueryTransform)
-    return _Kinds(several, exp.Func, (exp.And, exp.Or, exp.Xor), exp.Dot, exp.Anonymous)
-
-
-class _Kinds(NamedTuple):
-    """Kinds of nodes that each node of a query is compared with."""
-
-    several: tuple[type[exp.Expr], ...]
-    """What does not give one value for each row by itself."""
-    function: type[exp.Func]
-    connector: tuple[type[exp.Expr], ...]
-    dot: type[exp.Expr]
-    anonymous: type[exp.Expr]
+    not_plain = (exp.Query, exp.Window, exp.AggFunc, exp.UDTF, exp.Table, exp.QueryTransform)
+    return not_plain, exp.Func, (exp.And, exp.Or, exp.Xor), exp.Dot, exp.Anonymous
 
 
 def _is_plain(node: exp.Expr) -> bool:
-    kinds = _kinds()
-    if isinstance(node, kinds.several) or _is_unknown_function(node):
+    not_plain, function, connector, *_ = _kinds()
+    if isinstance(node, not_plain) or _is_unknown_function(node):
         return False
-    if isinstance(node, kinds.function) and not isinstance(node, kinds.connector):
+    if isinstance(node, function) and not isinstance(node, connector):
         name = node.sql_name().lower()
         return not any(name in names for names in (NON_DETERMINISTIC, AGGREGATES, GENERATORS, WINDOW_ONLY))
     return True
 
 
 def _is_unknown_function(node: exp.Expr) -> bool:
-    kinds = _kinds()
-    return isinstance(node, kinds.dot) or (isinstance(node, kinds.anonymous) and node.name.lower() not in SCALAR)
+    *_, dot, anonymous = _kinds()
+    return isinstance(node, dot) or (isinstance(node, anonymous) and node.name.lower() not in SCALAR)
 
 
 def _words(text: str) -> Iterator[str]:
