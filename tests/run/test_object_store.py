@@ -117,7 +117,7 @@ def test_a_project_lives_in_a_bucket(s3, lake):
     assert f"{key}/shop/days.view.sql" in first
     assert {each.split("/")[1] for each in first} == {"shop", ".locks"}  # no table of a unit test
     # Another process knows the tables by their folders.
-    runner(root, "run", "-s", "day", "--no-lint")
+    runner(root, "run", "-s", "day")
     response = results(root)["day"]["adapter_response"]
     assert (response["rows_inserted"], response["files_scanned"], response["table_version"]) == (0, 3, 2)
     runner(root, "stream", "--available-now")
