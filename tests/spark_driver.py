@@ -1,4 +1,7 @@
-"""The Spark driver of tests: an embedded target with Delta, and Iceberg in a catalog named ice where it has a build."""
+"""The Spark driver of tests: an embedded target with Delta, and Iceberg where it has a build.
+
+Iceberg has two catalogs: `ice`, folders that any number of sessions write, and `lake`, which is embedded.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 _FOR_A_FEW_ROWS = {
     # With both, the tests of tests/engine/test_metrics.py take some 0.85 of the time (in turns, two cores). All that runs the
@@ -23,17 +27,16 @@ _FOR_A_FEW_ROWS = {
 
 
 @contextmanager
-def started_driver(root: Path) -> Iterator:
-    """Give a driver whose warehouse and log are in a folder, and stop it."""
+def started_driver(root: Path, jvm: Literal["fast-start", "throughput"] | None = None) -> Iterator:
+    """Give a driver whose warehouse and log are in a folder, and stop it; `jvm` as in a profile."""
     from merge_runner.engine.startup import start_driver
     from merge_runner.formats.lines import installed_line
     from merge_runner.project.schema.profile import Profile
 
     ice = {"type": "hadoop", "warehouse": str(root / "ice"), "cache-enabled": "false"}
-    embedded = Profile("tests", "tests", schema="tests", master="local[2]", warehouse="warehouse")
-    profile = replace(
-        embedded, catalogs={"ice": ice} if "iceberg" in installed_line().formats else {}, conf=_FOR_A_FEW_ROWS
-    )
+    catalogs = {"ice": ice, "lake": {"type": "embedded"}} if "iceberg" in installed_line().formats else {}
+    embedded = Profile("tests", "tests", schema="tests", master="local[2]", warehouse="warehouse", jvm=jvm)
+    profile = replace(embedded, catalogs=catalogs, conf=_FOR_A_FEW_ROWS)
     running = start_driver(profile, root, root / "spark.log", os.environ)
     try:
         yield running
