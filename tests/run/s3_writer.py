@@ -28,7 +28,7 @@ def main(root, name, times):
                     session.sql(f"insert into raw values ('{name}', {number})")
                 else:
                     results = Project.load(root, target_path=f"target_{name}").build(driver=driver, lint=False)
-                    assert results.ok, [result.message for result in results]
+                    assert results.ok, [result.message for result in results.results]
                 acknowledged.write(f"{number}\n")
     except Exception as error:
         found: EngineError = engine_error(error)
