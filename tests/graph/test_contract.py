@@ -111,7 +111,7 @@ def test_what_dbt_has_next_to_config_or_in_it_is_in_the_manifest(make_project):
     files = {
         "models/a.sql": MERGE,
         "models/b.sql": MERGE,
-        "models/m.yml": f"models: [{{name: a, {keys}}}, {{name: b, config: {{{keys}}}}}]",
+        "models/m.yml": f"groups: [{{name: finance, owner: {{name: f}}}}]\nmodels: [{{name: a, {keys}}}, {{name: b, config: {{{keys}}}}}]",
     }
     graph = Project.load(make_project(files)).graph
     for name in ("a", "b"):

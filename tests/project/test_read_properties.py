@@ -347,7 +347,7 @@ def test_a_place_is_kept_for_tests_of_columns_and_tables():
         ("models: [{name: a, materialized: table}]", "1:20", 'write it below "config:"'),
         ("models: [{name: a, time_spine: {}}]", "1:20", "there is no semantic layer"),
         ("models: [{name: a, columns: [{name: b, column_mask: {}}]}]", "1:40", "ALTER TABLE in a `post_hook`"),
-        ("sources: [{name: a, overrides: b}]", "1:21", "there are no packages"),
+        ("sources: [{name: a, overrides: b}]", "1:21", "packages have macros alone"),
         ("sources: [{name: a, tables: [{name: b, external: {}}]}]", "1:40", 'write "path", "format" and "options"'),
         ("sources: [{name: a, tables: [{name: b, loaded_at_query: x}]}]", "1:40", '"loaded_at_field"'),
     ],
