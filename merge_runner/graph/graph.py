@@ -165,7 +165,7 @@ class SourceNode(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class DataTestNode(Node):
-    """A data test: a query whose rows are failures. `generic_test` None: a SQL file of its own."""
+    """A data test: a query whose rows are failures. `generic_test` None: a separate SQL file."""
 
     config: DataTestConfig
     generic_test: GenericTest | None = None

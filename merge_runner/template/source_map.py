@@ -34,7 +34,7 @@ class SourceMap:
         return Span(first, last) if last >= first else Span(first, self._end(start + 1))
 
     def part(self, start: int, end: int) -> SourceMap:
-        """Return the map of the rendered range `start` to the exclusive `end`, as a text of its own."""
+        """Return the map of the rendered range `start` to the exclusive `end`, as a separate text."""
         if not self.starts or start >= end:
             return SourceMap((), (), ())
         first, last = self._piece(start), self._piece(end - 1)

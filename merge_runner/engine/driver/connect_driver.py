@@ -63,7 +63,7 @@ class ConnectServer:
             channel.close()
 
     def session(self) -> SparkSession:
-        """Open a session with a channel of its own."""
+        """Open a session with a separate channel."""
         from pyspark.sql.connect.client.retries import DefaultPolicy
         from pyspark.sql.connect.session import SparkSession as ConnectSession
 

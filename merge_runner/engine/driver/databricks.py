@@ -30,7 +30,7 @@ class DatabricksServer:
         """Do nothing: the builder waits for compute that has to start."""
 
     def session(self) -> SparkSession:
-        """Open a session of its own."""
+        """Open a new session."""
         opened: SparkSession = self._builder.create()
         return opened
 

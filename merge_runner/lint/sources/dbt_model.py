@@ -60,7 +60,7 @@ class DbtModel:
         """Return that the MERGE, or those of the `rules` that need its query, were not judged; None where they were."""
         if self.unknown is not None:
             if not self.unknown.needs_query:
-                return None  # an error of its own
+                return None  # a separate error
             reason, rules = self.unknown.why, ()
         else:
             if self.text is None or self.node.kind != "model" or isinstance(self.rows, str) or not rules:

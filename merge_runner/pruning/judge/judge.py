@@ -122,7 +122,7 @@ class _Judge:
         return Judgement(verdict, reason, on, when, bounds, self.left_out)
 
     def _is_pasted(self, conjunct: Conjunct) -> bool:
-        """Whether a condition is filled in whole without parentheses of its own: an OR in it reaches past its AND."""
+        """Whether a condition is filled in whole without its own parentheses: an OR in it reaches past its AND."""
         text, span = self.statement.text, conjunct.span
         enclosed = text[: span.start].rstrip().endswith("(") and text[span.end :].lstrip().startswith(")")
         return is_placeholder(conjunct.text) and not enclosed

@@ -25,7 +25,7 @@ _TRANSFORM = re.compile(r"\s*(\w+)\s*\((.*)\)\s*\Z", re.DOTALL)
 class TableColumn:
     """A column. `data_type`, `nullable` None: unknown. `generated` is the expression of a generated column.
 
-    `filled`: where INSERT leaves it out it gets a value of its own, as an identity or a column with a DEFAULT.
+    `filled`: where INSERT leaves it out it gets a value, as an identity or a column with a DEFAULT.
     """
 
     name: str

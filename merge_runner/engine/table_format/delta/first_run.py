@@ -32,7 +32,7 @@ _METADATA = frozenset(
 
 
 def is_built(session: SparkSession, table: Relation, others: Collection[str]) -> bool:
-    """Return whether a node other than `others`, by a statement of its own, has written rows. Raises EngineError."""
+    """Return whether a node other than `others`, by a separate statement, has written rows. Raises EngineError."""
     return wrote_rows(_readable(latest_commits(session, table, LOOK_BACK)), others)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def is_built(session: SparkSession, table: Relation, others: Collection[str]) -> bool:
-    """Return whether a node other than `others`, by a statement of its own, has written rows. Raises EngineError."""
+    """Return whether a node other than `others`, by a separate statement, has written rows. Raises EngineError."""
     return _wrote_rows(latest_snapshots(session, table, LOOK_BACK), others)
 
 
