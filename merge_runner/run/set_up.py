@@ -154,10 +154,10 @@ def cluster(prepared: Prepared, notify: Callable[[str], None]) -> str:
 
 
 @contextmanager
-def _running(prepared: Prepared) -> Iterator[Driver]:
+def _running(prepared: Prepared, start: Callable[..., Driver] = start_driver) -> Iterator[Driver]:
     """The driver of the project, which ends with the block. Raises ProblemsError where it does not start."""
     log = prepared.target_path / "logs" / "spark.log"
-    driver = start_driver(prepared.files.profile, prepared.files.root, log, os.environ)
+    driver = start(prepared.files.profile, prepared.files.root, log, os.environ)
     try:
         yield driver
     finally:
@@ -174,11 +174,11 @@ def spark_version(prepared: Prepared) -> str:
     return f"Spark {found} answers{stored}"
 
 
-def write_catalog(prepared: Prepared, file: Path | None) -> str:
+def write_catalog(prepared: Prepared, file: Path | None, start: Callable[..., Driver] = start_driver) -> str:
     """Record how the project's tables are laid out, in `file` or its catalog.yml. Raises ProblemsError."""
     file = file or prepared.files.root / RECORDED
     try:
-        with _running(prepared) as driver, driver.session() as session:
+        with _running(prepared, start) as driver, driver.session() as session:
             found = record(session, Catalog(driver.table_format), recordable(prepared))
     except EngineError as error:
         raise ProblemsError([Problem(error.code, error.message, hint=error.hint)]) from error

@@ -1,9 +1,6 @@
 """What is recorded of real tables, and that lint reads it as these tables are."""
 
-import os
-
 import pytest
-from click.testing import CliRunner
 
 from merge_runner.api import Project
 from merge_runner.engine.table_format.iceberg.layout import _split
@@ -14,6 +11,7 @@ from merge_runner.errors import Problems
 from merge_runner.plan.layout.layout_file import recordable, recorded_layouts
 from merge_runner.plan.layout.layouts import namespace
 from merge_runner.project.schema.layout_file import layout_file_text
+from merge_runner.run.set_up import write_catalog
 
 FILES = {
     "data/a.csv": "id\n1\n",
@@ -94,14 +92,12 @@ def test_the_real_tables_are_recorded_as_they_are(make_project, driver, tmp_path
 
 
 @pytest.mark.spark
-def test_debug_writes_the_catalog_of_the_project(make_project, driver, monkeypatch):
-    from merge_runner.cli.commands.debug import command
-
+def test_debug_writes_the_catalog_of_the_project(make_project, driver):
     root = make_project({"models/m.sql": FILES["models/made.sql"]})
-    monkeypatch.setattr("merge_runner.engine.startup.start_driver", lambda *_args: _Kept(driver))
-    assert Project.load(root).build(driver=driver, lint=False).results
-    told = CliRunner(env=dict(os.environ)).invoke(command, ["--write-catalog", "--project-dir", str(root)])
-    assert f"1 tables in {root / 'catalog.yml'}" in told.output
+    project = Project.load(root)
+    assert project.build(driver=driver, lint=False).results
+    said = write_catalog(project.prepared, None, lambda *_: _Kept(driver))
+    assert said == f"1 tables in {root / 'catalog.yml'}"
     assert "{name: id, data_type: int, nullable: true}" in (root / "catalog.yml").read_text()
 
 
