@@ -308,13 +308,13 @@ def test_a_declared_column_that_a_csv_file_does_not_have_is_named(build):
 
 @pytest.mark.slow
 def test_an_existing_table_is_a_source(build, spark):
-    spark.sql("create schema if not exists lake")
-    spark.sql("create or replace table lake.thing (n int) using delta")
-    spark.sql("insert into lake.thing values (5)")
+    spark.sql("create schema if not exists depot")
+    spark.sql("create or replace table depot.thing (n int) using delta")
+    spark.sql("insert into depot.thing values (5)")
     project, results = build(
         {
-            "models/m.yml": "sources: [{name: lake, tables: [{name: thing}]}]",
-            "models/t.sql": "{{ config(materialized='table') }} select * from {{ source('lake', 'thing') }}",
+            "models/m.yml": "sources: [{name: depot, tables: [{name: thing}]}]",
+            "models/t.sql": "{{ config(materialized='table') }} select * from {{ source('depot', 'thing') }}",
         }
     )
     assert results.ok
