@@ -43,6 +43,13 @@ class Asking:
         plain = await self._find_plain(uri)
         return await asyncio.to_thread(ask, plain) if plain is not None else None
 
+    async def anywhere(
+        self, uri: str, within: Callable[[Asked], _Answer | None], outside: Callable[[Plain], _Answer]
+    ) -> _Answer | None:
+        """Return the answer about a file of a project, else about a document that is none."""
+        known = await self.within(uri, within)
+        return known if known is not None else await self.outside(uri, outside)
+
     async def of_merges(self, uri: str, ask: Callable[[Plain, Positions, Looked], _Answer]) -> _Answer | None:
         """Return the answer about the MERGEs of a document that is no file of a project."""
         plain = await self._find_plain(uri)
@@ -139,25 +146,19 @@ def _add_marks(server: LanguageServer, asking: Asking) -> None:
     async def on_document_symbol(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
         from merge_runner.lsp.protocol import outside, within
 
-        uri = params.text_document.uri
-        known = await asking.within(uri, within.symbols)
-        return known if known is not None else await asking.outside(uri, outside.symbols)
+        return await asking.anywhere(params.text_document.uri, within.symbols, outside.symbols)
 
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     async def on_folding_range(params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
         from merge_runner.lsp.protocol import outside, within
 
-        uri = params.text_document.uri
-        known = await asking.within(uri, within.folding)
-        return known if known is not None else await asking.outside(uri, outside.folding)
+        return await asking.anywhere(params.text_document.uri, within.folding, outside.folding)
 
     @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, types.SemanticTokensLegend(list(KINDS), []))
     async def on_semantic_tokens(params: types.SemanticTokensParams) -> types.SemanticTokens | None:
         from merge_runner.lsp.protocol import outside, within
 
-        uri = params.text_document.uri
-        known = await asking.within(uri, within.tokens)
-        return known if known is not None else await asking.outside(uri, outside.tokens)
+        return await asking.anywhere(params.text_document.uri, within.tokens, outside.tokens)
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     async def on_code_lens(params: types.CodeLensParams) -> list[types.CodeLens] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from typing import Literal
+from typing import Literal, TypeVar
 
 from merge_runner.errors import Problem, Problems, did_you_mean
 from merge_runner.lazy_dataclass import dataclass
@@ -25,6 +25,7 @@ from merge_runner.project.syntax.yaml_tree import YamlTree
 from merge_runner.text import Place
 
 Kind = Literal["model", "seed"]
+_Named = TypeVar("_Named", Group, MacroProperties)
 
 _WITH_CONFIG = ("tags", "meta", "docs", "contract", "group", "access")
 """Config keys that dbt also has next to `config`."""
@@ -57,8 +58,8 @@ class Described:
     macros: dict[str, MacroProperties] = field(default_factory=dict)
     warnings: dict[tuple[str, ...], tuple[Problem, ...]] = field(default_factory=dict)
     """Of a (model or seed name,) or (source name, table name)."""
-    _macro_places: dict[str, Place] = field(default_factory=dict)
-    _group_places: dict[str, Place] = field(default_factory=dict)
+    _places: dict[tuple[str, str], Place] = field(default_factory=dict)
+    """Of groups and macros, by the kind and name."""
 
     def add(self, file: PropertyFile, tree: YamlTree) -> None:
         """Takes over a property file; every contradiction becomes a problem."""
@@ -67,18 +68,16 @@ class Described:
         self._add_sources(file, tree)
         self._add_unit_tests(file, tree)
         self._add_exposures(file, tree)
-        for index, group in enumerate(file.groups):
-            place = tree.place(("groups", index, "name"))
-            if group.name in self.groups:
-                self._twice("group", group.name, place, self._group_places[group.name])
-            self.groups.setdefault(group.name, group)
-            self._group_places.setdefault(group.name, place)
-        for index, macro in enumerate(file.macros):
-            place = tree.place(("macros", index, "name"))
-            if macro.name in self.macros:
-                self._twice("macro", macro.name, place, self._macro_places[macro.name])
-            self.macros.setdefault(macro.name, macro)
-            self._macro_places.setdefault(macro.name, place)
+        self._add_named("group", file.groups, self.groups, tree)
+        self._add_named("macro", file.macros, self.macros, tree)
+
+    def _add_named(self, kind: str, entries: Iterable[_Named], found: dict[str, _Named], tree: YamlTree) -> None:
+        """Take over groups or macros, each of which has one entry by its name."""
+        for index, entry in enumerate(entries):
+            place = tree.place((f"{kind}s", index, "name"))
+            first = self._places.setdefault((kind, entry.name), place)
+            if found.setdefault(entry.name, entry) is not entry:
+                self._twice(kind, entry.name, place, first)
 
     def _add_properties(self, kind: Kind, entries: Iterable[ModelProperties], tree: YamlTree) -> None:
         found = self.models if kind == "model" else self.seeds

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 from functools import cache
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -16,6 +17,7 @@ from merge_runner.pruning.logic.term import Call, Col, Term, columns, has_opaque
 
 Resolve = Callable[["exp.Expr"], "Term | None"]
 """Gives the term of a column's node; None where it is not known which column that is."""
+_Made = TypeVar("_Made")
 _RANDOM = frozenset(
     [
         "rand",
@@ -60,19 +62,25 @@ def term(node: exp.Expr, resolve: Resolve) -> Term | None:
     """The term of a value; None where it holds something that cannot be read, or is another value each time."""
     if not isinstance(resolve, KeptTerms):
         return _value(node, resolve)
-    known = resolve.values.get(id(node))
-    if known is None:
-        known = resolve.values[id(node)] = node, _value(node, resolve)
-    return known[1]
+    return _kept(resolve.values, node, _value, resolve)
 
 
 def condition(node: exp.Expr, resolve: Resolve) -> Term:
     """The term of a condition, with NOT pushed inward; `opaque` where it cannot be read."""
     if not isinstance(resolve, KeptTerms):
         return _whole_condition(node, resolve)
-    known = resolve.conditions.get(id(node))
+    return _kept(resolve.conditions, node, _whole_condition, resolve)
+
+
+def _kept(
+    kept: dict[int, tuple[exp.Expr, _Made]],
+    node: exp.Expr,
+    make: Callable[[exp.Expr, Resolve], _Made],
+    resolve: Resolve,
+) -> _Made:
+    known = kept.get(id(node))
     if known is None:
-        known = resolve.conditions[id(node)] = node, _whole_condition(node, resolve)
+        known = kept[id(node)] = node, make(node, resolve)
     return known[1]
 
 
@@ -91,7 +99,6 @@ def _whole_condition(node: exp.Expr, resolve: Resolve) -> Term:
 
 
 def _condition(node: exp.Expr, resolve: Resolve, negate: bool) -> Term:
-
     while isinstance(node, exp.Paren | exp.Not):
         negate ^= isinstance(node, exp.Not)
         node = node.this
