@@ -13,7 +13,7 @@ from merge_runner.graph.build import Builder
 from merge_runner.graph.cycles import check_acyclic
 from merge_runner.graph.graph import Dag, Graph, ModelNode, Node, RefNode
 from merge_runner.graph.invocation import Invocation
-from merge_runner.graph.kept_nodes import KeptNodes, heads_of
+from merge_runner.graph.kept.nodes import KeptNodes, heads_of
 from merge_runner.graph.references import check_access
 from merge_runner.graph.streams import check_streams
 from merge_runner.project.load.files import ModelFile, ProjectFiles

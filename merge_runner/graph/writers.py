@@ -8,7 +8,7 @@ from itertools import combinations
 
 from merge_runner.errors import Problems
 from merge_runner.graph.graph import Graph, ModelNode, Node, RefNode
-from merge_runner.graph.kept_nodes import heads_of
+from merge_runner.graph.kept.nodes import heads_of
 from merge_runner.graph.order import relatives
 
 

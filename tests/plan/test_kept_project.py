@@ -16,7 +16,7 @@ from merge_runner import kept_values
 from merge_runner.api import Project, lint_paths
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import DataTestNode, ModelNode, RefNode, SeedNode, SourceNode, UnitTestNode
-from merge_runner.graph.kept_nodes import heads_of, nodes_of
+from merge_runner.graph.kept.nodes import heads_of, nodes_of
 from merge_runner.graph.order import topological
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.kept_project import MOST_CHANGED, KeptProject

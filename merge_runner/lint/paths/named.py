@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import Graph, ModelNode, RefNode, SeedNode, SourceNode
-from merge_runner.graph.kept_nodes import head_of, heads_of, nodes_of
+from merge_runner.graph.kept.nodes import head_of, heads_of, nodes_of
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.paths.request import ArgumentsError
 from merge_runner.lint.run.hook_files import has_merges, hooks_of

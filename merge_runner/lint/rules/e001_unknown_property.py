@@ -64,7 +64,7 @@ _ANY_NAME = "spark.databricks.delta.allowArbitraryProperties.enabled"
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """The properties of each model that becomes a table."""
     from merge_runner.graph.graph import ModelNode
-    from merge_runner.graph.kept_nodes import nodes_of
+    from merge_runner.graph.kept.nodes import nodes_of
 
     profile = project.files.profile
     if profile.platform != "oss":

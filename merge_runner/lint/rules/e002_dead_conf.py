@@ -73,7 +73,7 @@ _FIXED = {
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """The confs of the profile, then the confs and the properties of each model."""
     from merge_runner.graph.graph import ModelNode
-    from merge_runner.graph.kept_nodes import nodes_of
+    from merge_runner.graph.kept.nodes import nodes_of
 
     profile = project.files.profile
     if profile.platform != "oss":

@@ -83,7 +83,7 @@ class Options(RuleOptions):
 def check_project(project: LintedProject, options: Options) -> Iterator[Hit]:
     """Raw values in the models that are looked at and in the project's macros."""
     from merge_runner.graph.graph import ModelNode
-    from merge_runner.graph.kept_nodes import nodes_of
+    from merge_runner.graph.kept.nodes import nodes_of
 
     declared = project.files.settings.vars
     types = {name: kind for name, value in declared.items() if (kind := var_type(value)) is not None}

@@ -64,7 +64,7 @@ SEVERITY: Severity = "warning"
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """Concurrent writers by themselves, then in pairs."""
     from merge_runner.graph.graph import ModelNode
-    from merge_runner.graph.kept_nodes import heads_of
+    from merge_runner.graph.kept.nodes import heads_of
     from merge_runner.graph.writers import unordered_writers
     from merge_runner.pruning.judge.disjoint_writes import are_disjoint, partition_conditions
 

@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 
 from merge_runner.contributions import key, most_of
-from merge_runner.graph.kept_captures import may_hold_secret
+from merge_runner.graph.kept.captures import may_hold_secret
 from merge_runner.lint.check import Checked
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.run.cache import linter

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from merge_runner.errors import Problem
 from merge_runner.graph.graph import Graph, ModelNode, RefNode, SeedNode
-from merge_runner.graph.kept_nodes import heads_of, nodes_of
+from merge_runner.graph.kept.nodes import heads_of, nodes_of
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.check import Checked, check_file
 from merge_runner.lint.confidential import merge_without_secrets, without_secrets

@@ -10,7 +10,7 @@ from merge_runner.errors import ProblemsError
 from merge_runner.graph.captures import DEFERRED
 from merge_runner.graph.graph import Graph, ModelNode, RefNode
 from merge_runner.graph.invocation import Invocation
-from merge_runner.graph.kept_nodes import heads_of
+from merge_runner.graph.kept.nodes import heads_of
 from merge_runner.lint.check import Checked, check_file, check_project, linted_merge
 from merge_runner.lint.context import LintedFile, LintedMerge, LintedProject
 from merge_runner.lint.finding import Finding

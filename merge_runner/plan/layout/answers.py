@@ -9,7 +9,7 @@ from typing import Any
 
 from merge_runner.contributions import Contributions, key, tool
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode
-from merge_runner.graph.kept_nodes import heads_of
+from merge_runner.graph.kept.nodes import heads_of
 from merge_runner.plan.layout.table_names import TableNames
 from merge_runner.plan.load.project_context import Base, Prepared
 from merge_runner.project.syntax.environment import RecordingEnv

@@ -13,7 +13,7 @@ from merge_runner.errors import Problems, ProblemsError
 from merge_runner.formats.registry import table_format_of
 from merge_runner.formats.target_subqueries import FILES
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode, run_config
-from merge_runner.graph.kept_nodes import heads_of
+from merge_runner.graph.kept.nodes import heads_of
 from merge_runner.graph.streams import is_stream
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.plan.layout.answers import EPHEMERAL, Answers, named_table, node_read, writers_of

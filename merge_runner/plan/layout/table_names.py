@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf
 
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SourceNode
-from merge_runner.graph.kept_nodes import Head, heads_of
+from merge_runner.graph.kept.nodes import Head, heads_of
 from merge_runner.graph.order import relatives
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plan.layout.layout_file import RecordedLayouts, TableKey

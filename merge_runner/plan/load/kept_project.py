@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.atomic import keep_newest, write_atomic
 from merge_runner.graph.graph import Dag, Graph, ModelNode, Node
-from merge_runner.graph.kept_nodes import KeptNodes, heads_by_type, heads_of
+from merge_runner.graph.kept.nodes import KeptNodes, heads_by_type, heads_of
 from merge_runner.graph.order import topological
 from merge_runner.kept_values import PROTOCOL, Packed, pack, read_values
 from merge_runner.lazy_dataclass import dataclass

@@ -12,7 +12,7 @@ from merge_runner.contributions import FILE, Contributions
 from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
 from merge_runner.graph.graph import Graph, ModelNode
 from merge_runner.graph.invocation import Invocation
-from merge_runner.graph.kept_nodes import head_of, heads_of
+from merge_runner.graph.kept.nodes import head_of, heads_of
 from merge_runner.graph.order import topological
 from merge_runner.graph.selection.selection import Selection
 from merge_runner.lazy_dataclass import dataclass
