@@ -16,7 +16,12 @@ def write_project(root: Path, schema: str, files: dict[str, str], table_format: 
         "profiles.yml": f"shop: {{outputs: {{dev: {{master: 'local[2]', schema: {schema}}}}}}}\n",
         **files,
     }
-    for path, text in given.items():
+    return write_files(root, {path: dedent(text) for path, text in given.items()})
+
+
+def write_files(root: Path, files: dict[str, str]) -> Path:
+    """Write texts by their paths below a folder, and give the folder."""
+    for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(dedent(text))
+        (root / path).write_text(text, encoding="utf-8")
     return root

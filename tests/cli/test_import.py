@@ -2,17 +2,13 @@
 
 import pytest
 
+from tests.written_project import write_files
+
 MERGE = "merge into dw.a as t using dw.b as s on t.id = s.id when matched then delete"
 
 
-def write(folder, files):
-    for path, text in files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text)
-
-
 def test_no_existing_file_is_changed(call, tmp_path):
-    write(
+    write_files(
         tmp_path,
         {"a.sql": MERGE, "shop/models/a.sql": "mine", "shop/pyproject.toml": '[tool.merge-runner]\nname = "shop"\n'},
     )
@@ -25,7 +21,7 @@ def test_no_existing_file_is_changed(call, tmp_path):
 
 def test_a_project_keeps_its_settings(call, tmp_path):
     settings = '[tool.merge-runner]\nname = "other"\n'
-    write(tmp_path, {"a.sql": MERGE, "shop/pyproject.toml": settings})
+    write_files(tmp_path, {"a.sql": MERGE, "shop/pyproject.toml": settings})
     process = call("import", "a.sql", "--to", "shop")
     assert (process.returncode, (tmp_path / "shop/pyproject.toml").read_text()) == (0, settings)
     assert process.stdout.splitlines() == ["shop/models/a.sql", "shop/models/sources.yml", "shop/IMPORT.md"]
@@ -43,7 +39,7 @@ def test_a_project_keeps_its_settings(call, tmp_path):
     ],
 )
 def test_mistakes(call, tmp_path, arguments, message):
-    write(
+    write_files(
         tmp_path, {"a.sql": MERGE, "select.sql": "select 1", "broken.sql": "merge into t on x when matched then delete"}
     )
     process = call("import", *arguments)
@@ -53,7 +49,7 @@ def test_mistakes(call, tmp_path, arguments, message):
 
 
 def test_a_dbt_project(call, tmp_path):
-    write(
+    write_files(
         tmp_path,
         {
             "dbt/dbt_project.yml": "name: shop",

@@ -7,21 +7,15 @@ import pytest
 
 from merge_runner.api import Project, import_dbt
 from merge_runner.errors import ProblemsError
+from tests.written_project import write_files
 from tests.yaml_data import read_yaml
 
 CASES = read_yaml(Path(__file__).parent / "from_dbt.yml")
 PROJECT = "name: shop\nprofile: shop\n"
 
 
-def write(folder, files):
-    for path, text in files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text)
-    return folder
-
-
 def imported(tmp_path, given):
-    dbt = write(tmp_path / "dbt", {"dbt_project.yml": PROJECT, **given})
+    dbt = write_files(tmp_path / "dbt", {"dbt_project.yml": PROJECT, **given})
     return import_dbt(dbt, tmp_path / "new", env={})
 
 
@@ -60,7 +54,7 @@ def test_the_result_parses_and_lints(case, tmp_path):
 
 
 def test_nothing_is_written_over_a_file(tmp_path):
-    write(tmp_path / "new", {"profiles.yml": "mine: {}\n"})
+    write_files(tmp_path / "new", {"profiles.yml": "mine: {}\n"})
     with pytest.raises(ProblemsError, match=r"profiles\.yml is there already"):
         imported(tmp_path, {"models/a.sql": "select 1 as id"})
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["profiles.yml"]
@@ -77,5 +71,5 @@ def test_nothing_is_written_over_a_file(tmp_path):
 )
 def test_no_dbt_project(files, code, tmp_path):
     with pytest.raises(ProblemsError) as raised:
-        import_dbt(write(tmp_path / "dbt", files), tmp_path / "new", env={})
+        import_dbt(write_files(tmp_path / "dbt", files), tmp_path / "new", env={})
     assert {problem.code for problem in raised.value.problems} == {code}

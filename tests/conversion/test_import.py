@@ -6,6 +6,7 @@ import pytest
 
 from merge_runner.api import Project, import_merges
 from merge_runner.errors import ProblemsError
+from tests.written_project import write_files
 from tests.yaml_data import read_yaml
 
 CASES = read_yaml(Path(__file__).parent / "import.yml")
@@ -17,15 +18,9 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def write(folder, files):
-    for path, text in files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text)
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_case(case, folder):
-    write(folder, case["given"])
+    write_files(folder, case["given"])
     imported = import_merges(sorted(case["given"]), "shop")
     for path, text in case["files"].items():
         assert (folder / "shop" / path).read_text() == text, path
@@ -37,7 +32,7 @@ def test_case(case, folder):
 
 
 def test_what_is_imported_is_a_project_that_lint_judges(folder):
-    write(
+    write_files(
         folder, {f"{number}/{path}": text for number, case in enumerate(CASES) for path, text in case["given"].items()}
     )
     imported = import_merges(".", "shop")
@@ -50,7 +45,7 @@ def test_what_is_imported_is_a_project_that_lint_judges(folder):
 
 
 def test_nothing_is_written_where_nothing_can_be_read(folder):
-    write(folder, {"broken.sql": "merge into t on x when matched then delete"})
+    write_files(folder, {"broken.sql": "merge into t on x when matched then delete"})
     with pytest.raises(ProblemsError):
         import_merges("broken.sql", "shop")
     assert not (folder / "shop").exists()

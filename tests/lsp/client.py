@@ -147,10 +147,3 @@ def short(diagnostics):
     """Diagnostics as `CODE line:column`, in the order of their places."""
     found = [(each.range.start.line + 1, each.range.start.character + 1, each.code) for each in diagnostics]
     return [f"{code} {line}:{column}" for line, column, code in sorted(found)]
-
-
-def folder(root: Path, files):
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
-    return root

@@ -9,6 +9,7 @@ import pytest
 
 from merge_runner.api import Project, install_packages
 from merge_runner.errors import ProblemsError
+from tests.written_project import write_files
 from tests.yaml_data import read_yaml
 
 HERE = Path(__file__).parent / "packages"
@@ -22,13 +23,6 @@ SHARED = {
     "macros/which.sql": "{% macro spark__which() %}the project's{% endmacro %}",
 }
 PROFILES = "shop: {target: dev, outputs: {dev: {schema: shop, warehouse: warehouse}}}\n"
-
-
-def write(root, files):
-    for path, text in files.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
-    return root
 
 
 def git(folder, *arguments):
@@ -58,7 +52,7 @@ def packages(repository, revision="1.0"):
 def shop(tmp_path, repository):
     settings = '[tool.merge-runner]\nname = "shop"\n'
     files = {"packages.yml": packages(repository), "pyproject.toml": settings, "profiles.yml": PROFILES, **SHARED}
-    return write(tmp_path, {**files, "models/b.sql": "select 1 as id, 2 as at"})
+    return write_files(tmp_path, {**files, "models/b.sql": "select 1 as id, 2 as at"})
 
 
 def test_what_is_installed_is_locked(shop, repository):
@@ -96,7 +90,7 @@ def test_a_tag_that_moves_is_followed_when_it_is_asked_for(shop, tmp_path_factor
 @pytest.mark.parametrize("case", CALLS, ids=lambda case: case["call"])
 def test_call(case, shop):
     install_packages(shop)
-    write(shop, {"models/a.sql": f"select {{{{ {case['call']} }}}} as x"})
+    write_files(shop, {"models/a.sql": f"select {{{{ {case['call']} }}}} as x"})
     if "error" in case:
         with pytest.raises(ProblemsError, match=case["error"]) as raised:
             Project.load(shop).compile("a")
@@ -110,7 +104,7 @@ def test_a_data_test_of_a_package(shop):
     install_packages(shop)
     test = "{dbt_utils.accepted_range: {min_value: 0}}"
     columns = f"[{{name: id, data_tests: [dbt_utils.not_constant, {test}, dbt_utils.recency: {{datepart: day, interval: 1}}]}}]"
-    write(shop, {"models/b.yml": f"models: [{{name: b, columns: {columns}}}]"})
+    write_files(shop, {"models/b.yml": f"models: [{{name: b, columns: {columns}}}]"})
     project = Project.load(shop)
     project.check()
     tests = {node.generic_test.name: node for node in project.graph.nodes.values() if node.resource_type == "test"}
@@ -123,7 +117,7 @@ def test_a_data_test_of_a_package(shop):
 
 def test_a_changed_package_is_loaded_again(shop):
     """What is kept between runs depends on the files of packages."""
-    write(shop, {"models/a.sql": "select {{ shared.both('a') }} as x"})
+    write_files(shop, {"models/a.sql": "select {{ shared.both('a') }} as x"})
     install_packages(shop)
     assert "own(a)" in Project.load(shop).compile("a")["model.shop.a"]
     macros = shop / "shared/macros/both.sql"

@@ -13,7 +13,8 @@ from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.project_context import prepare, prepare_to_lint
 from merge_runner.plan.model_tests.unit_tests import check_unit_tests
 from tests.lsp.cases import ROOT
-from tests.lsp.client import Editor, folder
+from tests.lsp.client import Editor
+from tests.written_project import write_files
 from tests.yaml_data import read_yaml
 
 CASES = read_yaml(Path(__file__).with_name("scaffolds.yml"))
@@ -68,7 +69,7 @@ def problems(root):
 @pytest.mark.parametrize("what", ["columns", "unit_test"])
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["what"]) for case in CASES])
 def test_what_is_written(editor, tmp_path, case, what):
-    root = folder(tmp_path / "shop", PROJECT | case["files"])
+    root = write_files(tmp_path / "shop", PROJECT | case["files"])
     model = root / "models" / case["model"]
     before = problems(root)
     editor.open(model, model.read_text())
@@ -93,7 +94,7 @@ def test_a_model_is_asked_for_in_its_yaml_and_where_a_client_makes_no_files(tmp_
     case = next(case for case in CASES if case["model"] == "facts/fct.sql")
     bare = next(case for case in CASES if case["model"] == "bare/fct.sql")
     files = PROJECT | case["files"] | {"models/bare/other.sql": bare["files"]["models/bare/fct.sql"]}
-    root = folder(tmp_path / "shop", files)
+    root = write_files(tmp_path / "shop", files)
     properties, other = root / "models/facts/_facts.yml", root / "models/bare/other.sql"
     editor = Editor()
     editor.open(properties, properties.read_text())

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from merge_runner.lsp.documents.open_documents import OpenDocuments
-from tests.lsp.client import folder
 from tests.lsp.protocol.test_server import PROJECT
+from tests.written_project import write_files
 
 MODEL, PARENT, YAML, MACRO = "models/fct.sql", "models/stg.sql", "models/_models.yml", "macros/window.sql"
 OTHER_ON = PROJECT[MODEL].replace("t.id = s.id and", "t.v = s.v and")
@@ -14,7 +14,7 @@ OTHER_ON = PROJECT[MODEL].replace("t.id = s.id and", "t.v = s.v and")
 
 @pytest.fixture
 def shop(tmp_path):
-    return folder(tmp_path / "shop", PROJECT)
+    return write_files(tmp_path / "shop", PROJECT)
 
 
 class Opened:

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from tests.lsp.client import Editor, folder, short
+from tests.lsp.client import Editor, short
 from tests.lsp.protocol.test_server import PROJECT
+from tests.written_project import write_files
 
 MODEL = "models/fct.sql"
 WRONG = PROJECT[MODEL].replace("when matched", "when mat")
@@ -22,7 +23,7 @@ FOUND = ["C010 5:1"]
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory):
-    return folder(tmp_path_factory.mktemp("broken") / "shop", PROJECT)
+    return write_files(tmp_path_factory.mktemp("broken") / "shop", PROJECT)
 
 
 class Wire:

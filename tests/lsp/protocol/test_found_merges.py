@@ -3,8 +3,8 @@
 import pytest
 from lsprotocol import types
 
-from tests.lsp.client import Editor, folder
 from tests.lsp.protocol.test_server import PROJECT
+from tests.written_project import write_files
 
 SQL = "merge into a.b t\nusing c.d s on t.id = s.id\nwhen matched then delete"
 CALLED = 't.alias("t").merge(s.alias("s"), "t.id = s.id").whenMatchedDelete().execute()'
@@ -22,13 +22,6 @@ CASES = {
     "a call": ("job.py", BUILDER, "t.id |= s.id", CONDITION, "t.id = s.id", CALLED),
     "half written": ("job.sql", SQL.replace("then delete", "the"), "mer|ge into", None, None, None),
 }
-
-
-@pytest.fixture(scope="module")
-def editor():
-    found = Editor()
-    yield found
-    found.stop()
 
 
 def position(text, offset):
@@ -50,7 +43,7 @@ def shown(editor, uri, text, cursor):
 @pytest.mark.parametrize("inner", ["shop/jobs", ""], ids=["in a project", "outside"])
 @pytest.mark.parametrize("case", CASES)
 def test_the_verdict_on_a_merge_outside_of_models(editor, tmp_path, case, inner):
-    folder(tmp_path / "shop", PROJECT)
+    write_files(tmp_path / "shop", PROJECT)
     name, text, cursor, begins, span, hinted = CASES[case]
     path = tmp_path / inner / name
     editor.open(path, text)
@@ -104,7 +97,7 @@ VIEWS = {
 
 @pytest.mark.parametrize("case", VIEWS)
 def test_what_spark_gets_is_shown_with_its_places(editor, tmp_path, case):
-    root = folder(tmp_path / "shop", PROJECT)
+    root = write_files(tmp_path / "shop", PROJECT)
     name, text, expected = VIEWS[case]
     path = root / "jobs" / name
     editor.open(path, text)

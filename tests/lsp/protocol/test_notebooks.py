@@ -5,24 +5,18 @@ import json
 import pytest
 from lsprotocol import types
 
-from tests.lsp.client import Editor, folder, short
+from tests.lsp.client import Editor, short
 from tests.lsp.protocol.test_server import PROJECT
+from tests.written_project import write_files
 
 SQL = "select 1;\nmerge into a.b t\nusing c.d s on t.id = s.id\nwhen matched then delete"
 CODE = f'spark.sql("""\n{SQL.partition(chr(10))[2]}\n""")'
 JSON = json.dumps({"cells": [{"cell_type": "code", "source": CODE, "metadata": {}}], "metadata": {}, "nbformat": 4})
 
 
-@pytest.fixture(scope="module")
-def editor():
-    found = Editor()
-    yield found
-    found.stop()
-
-
 @pytest.fixture(params=["shop", ""], ids=["in a project", "outside"])
 def notebook(tmp_path, request):
-    folder(tmp_path / "shop", PROJECT)
+    write_files(tmp_path / "shop", PROJECT)
     return tmp_path / request.param / "my load.ipynb"
 
 

@@ -3,9 +3,9 @@
 import pytest
 from lsprotocol import types
 
-from tests.lsp.client import Editor, folder
 from tests.lsp.protocol.test_found_merges import position
 from tests.lsp.protocol.test_server import PROJECT
+from tests.written_project import write_files
 
 FILES = {
     "ddl.sql": (
@@ -48,18 +48,11 @@ CASES = {
 }
 
 
-@pytest.fixture(scope="module")
-def editor():
-    found = Editor()
-    yield found
-    found.stop()
-
-
 @pytest.fixture(scope="module", params=["shop/jobs", ""], ids=["in a project", "outside"])
 def root(tmp_path_factory, request):
     base = tmp_path_factory.mktemp("plain")
-    folder(base / "shop", PROJECT)
-    return folder(base / request.param, FILES)
+    write_files(base / "shop", PROJECT)
+    return write_files(base / request.param, FILES)
 
 
 def offered(editor, uri, text):

@@ -3,9 +3,9 @@
 import pytest
 from lsprotocol import types
 
-from tests.lsp.client import Editor, folder
 from tests.lsp.protocol.test_found_merges import between, position
 from tests.lsp.protocol.test_server import PROJECT
+from tests.written_project import write_files
 
 FILES = {
     "ddl.sql": (
@@ -44,18 +44,11 @@ PROJECT_SQL = {
 }
 
 
-@pytest.fixture(scope="module")
-def editor():
-    found = Editor()
-    yield found
-    found.stop()
-
-
 @pytest.fixture(scope="module", params=["shop/jobs", ""], ids=["in a project", "outside"])
 def root(tmp_path_factory, request):
     base = tmp_path_factory.mktemp("plain")
-    folder(base / "shop", PROJECT)
-    return folder(base / request.param, FILES)
+    write_files(base / "shop", PROJECT)
+    return write_files(base / request.param, FILES)
 
 
 def asked(uri, text, cursor):
@@ -122,7 +115,7 @@ def test_names_in_cells(editor, root):
 @pytest.mark.parametrize("case", PROJECT_SQL)
 def test_tables_of_the_project_outside_of_its_models(editor, tmp_path, case):
     cursor, has, defined = PROJECT_SQL[case]
-    path = folder(tmp_path / "shop", PROJECT) / "jobs/check.sql"
+    path = write_files(tmp_path / "shop", PROJECT) / "jobs/check.sql"
     editor.open(path, OWN)
     hover, found = names(editor, path.as_uri(), OWN, cursor)
     editor.close(path)
@@ -131,7 +124,7 @@ def test_tables_of_the_project_outside_of_its_models(editor, tmp_path, case):
 
 
 def test_columns_and_tables_of_the_project_are_offered(editor, tmp_path):
-    path = folder(tmp_path / "shop", PROJECT) / "jobs/check.py"
+    path = write_files(tmp_path / "shop", PROJECT) / "jobs/check.py"
 
     def offered(text):
         editor.open(path, text.replace("|", ""))

@@ -19,7 +19,8 @@ from merge_runner import lint_paths
 from merge_runner.errors import ProblemsError
 from merge_runner.lsp.protocol.diagnostics import Positions
 from merge_runner.text import SourceText, as_source
-from tests.lsp.client import Editor, folder, short
+from tests.lsp.client import Editor, short
+from tests.written_project import write_files
 
 PROJECT = {
     "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n',
@@ -42,16 +43,9 @@ PROJECT = {
 }
 
 
-@pytest.fixture(scope="module")
-def editor():
-    found = Editor()
-    yield found
-    found.stop()
-
-
 @pytest.fixture
 def shop(tmp_path):
-    return folder(tmp_path / "shop", PROJECT)
+    return write_files(tmp_path / "shop", PROJECT)
 
 
 def linted(root, path):
@@ -152,7 +146,7 @@ def test_the_last_good_state_serves_while_another_file_is_broken(editor, shop):
 
 
 def test_a_project_that_cannot_be_loaded_says_why_in_every_file(editor, tmp_path):
-    root = folder(tmp_path / "wrong", PROJECT | {"profiles.yml": "shop: [\n"})
+    root = write_files(tmp_path / "wrong", PROJECT | {"profiles.yml": "shop: [\n"})
     path = root / "models/fct.sql"
     editor.open(path, path.read_text())
     (found,) = editor.diagnostics(path)
@@ -205,7 +199,7 @@ def test_a_finding_leads_to_the_merge_that_it_is_about(editor, shop):
 
 @pytest.mark.parametrize("name", ["my shop", "läden", "50% off", "a#b", "a?b"])
 def test_a_folder_may_have_any_name(editor, tmp_path, name):
-    root = folder(tmp_path / name, PROJECT)
+    root = write_files(tmp_path / name, PROJECT)
     path = root / "models/fct.sql"
     editor.open(path, path.read_text().replace("when matched", "when mat"))
     found = short(editor.diagnostics(path))

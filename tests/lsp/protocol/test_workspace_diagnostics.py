@@ -2,8 +2,9 @@
 
 import pytest
 
-from tests.lsp.client import Editor, folder, short
+from tests.lsp.client import Editor, short
 from tests.lsp.protocol.test_server import PROJECT
+from tests.written_project import write_files
 
 WRONG = PROJECT["models/fct.sql"].replace("when matched", "when mat")
 
@@ -15,12 +16,12 @@ def root(tmp_path_factory):
 
 @pytest.fixture
 def shop(root):
-    return folder(root, PROJECT | {"models/fct.sql": WRONG})
+    return write_files(root, PROJECT | {"models/fct.sql": WRONG})
 
 
 @pytest.fixture(scope="module")
 def started(root):
-    found = Editor(folders=[folder(root, PROJECT)])
+    found = Editor(folders=[write_files(root, PROJECT)])
     yield found
     found.stop()
 
