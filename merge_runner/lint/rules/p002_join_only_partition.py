@@ -67,7 +67,8 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             joined.setdefault(condition.unbounded, []).append((condition, column))
     for reason, found in joined.items():
         condition, column = found[0]
-        columns, several = listed(name for _, name in found), len(found) > 1
+        names = dict.fromkeys(name for _, name in found)
+        columns, several = listed(names), len(names) > 1
         yield Hit(
             condition.span,
             f"{columns} {'are partition columns' if several else 'is a partition column'}, joining "

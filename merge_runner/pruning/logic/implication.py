@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from functools import cached_property
+from itertools import chain
 
 from merge_runner.pruning.logic import constant_value
 from merge_runner.pruning.logic.constant_value import NULL, TRUE, Lit
@@ -168,19 +169,16 @@ class Facts:
                 return True
             if len(goal.args) > _MANY:
                 return False
-        answers = [self._implies(leg) for leg in goal.args]
-        if True in answers or (self._depth < _MAX_SPLITS and len(goal.args) <= _MAX_LEGS and self._one_or_other(goal)):
-            return True
-        return None if None in answers else False
+        answers = map(self._implies, goal.args)
+        few = self._depth < _MAX_SPLITS and len(goal.args) <= _MAX_LEGS
+        return _any(chain(answers, self._one_or_other(goal)) if few else answers)
 
-    def _one_or_other(self, goal: Call) -> bool:
-        """Whether the other legs hold of the rows of which one leg does not, and that one is never NULL."""
+    def _one_or_other(self, goal: Call) -> Iterator[bool | None]:
+        """Whether the other legs hold of the rows of which one leg does not, for each leg that is never NULL."""
         for leg in goal.args:
             if isinstance(leg, Call) and leg.name in COMPARISONS and all(map(self._never_null, leg.args)):
                 others = joined("or", [other for other in goal.args if other != leg])
-                if Facts([*self.terms, negated(leg)], self.not_null, self._depth + 1).implies(others) is True:
-                    return True
-        return False
+                yield Facts([*self.terms, negated(leg)], self.not_null, self._depth + 1).implies(others)
 
     def _by_cases(self, goal: Call) -> bool:
         """Whether every leg of some OR that holds proves it, or of an OR every value of a list."""
@@ -330,6 +328,15 @@ def _all(answers: Iterable[bool | None]) -> bool | None:
             return False
         unknown |= answer is None
     return None if unknown else True
+
+
+def _any(answers: Iterable[bool | None]) -> bool | None:
+    unknown = False
+    for answer in answers:
+        if answer is True:
+            return True
+        unknown |= answer is None
+    return None if unknown else False
 
 
 def _is_among(value: Term, values: tuple[Term, ...]) -> bool:
