@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from merge_runner.cli.display.messages import concealed, say
 
 if TYPE_CHECKING:
@@ -24,7 +22,9 @@ def show_run(target: Path, options: Reporting) -> None:
     if options.report is not None or options.open_page:
         page = write_run_report(target, options.report)
         if options.open_page:
-            click.launch(page.absolute().as_uri())
+            from merge_runner.cli.browser import open_in_browser
+
+            open_in_browser(page.absolute().as_uri())
     add_step_summary(lambda: run_markdown(target))
 
 

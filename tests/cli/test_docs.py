@@ -30,6 +30,20 @@ def test_static_writes_one_file(call, root):
     assert not (root / "target" / "docs").exists()
 
 
+def test_open_gives_the_page_to_the_browser(process, root, tmp_path):
+    browser = tmp_path / "browser"
+    browser.write_text('#!/bin/sh\nprintf %s "$1" > "$0.log"\n')
+    browser.chmod(0o755)
+    assert process("docs", "generate", "--open", cwd=root, env={"BROWSER": f"{browser} %s"}).returncode == 0
+    assert (tmp_path / "browser.log").read_text() == (root / "target" / "docs" / "index.html").as_uri()
+
+
+def test_open_without_a_browser_is_a_warning_with_the_address(process, root):
+    ended = process("docs", "generate", "--open", cwd=root, env={"BROWSER": "false"})
+    assert ended.returncode == 0
+    assert f"no browser was found for --open: {(root / 'target' / 'docs' / 'index.html').as_uri()}" in ended.stderr
+
+
 def test_a_project_that_cannot_be_read_has_no_page(call, make_project):
     root = make_project({"models/a.sql": "{{ config(materialized='view') }} select * from {{ ref('missing') }}"})
     ended = call("docs", "generate", cwd=root)

@@ -35,6 +35,7 @@ def command(options: Options) -> int:
 
 
 def _generate(options: Options) -> int:
+    from merge_runner.cli.browser import open_in_browser
     from merge_runner.cli.display.messages import counted, say
 
     project = load_project(options)
@@ -46,19 +47,20 @@ def _generate(options: Options) -> int:
         say(f"catalog.json: {counted(catalog.count, 'relation')}{left_out}")
     click.echo(str(page))
     if options.open_page:
-        click.launch(page.as_uri())
+        open_in_browser(page.as_uri())
     return 0
 
 
 def _serve(options: Options) -> int:
     from merge_runner.api.pages import FOLDER, serve_folder
+    from merge_runner.cli.browser import open_in_browser
     from merge_runner.cli.display.messages import say
 
     def started(address: str) -> None:
         if not options.quiet:
             say(f"serving {folder} at {address}, until Ctrl-C")
         if options.open_page:
-            click.launch(address)
+            open_in_browser(address)
 
     folder = load_project(options).prepared.target_path / FOLDER
     serve_folder(folder, options.host, options.port, started)

@@ -37,6 +37,7 @@ def command(options: Options) -> int:
     """
     from merge_runner.api.pages import run_markdown, write_run_report
     from merge_runner.api.set_up import target_folder
+    from merge_runner.cli.browser import open_in_browser
 
     if options.from_audit:
         _restore(options)
@@ -47,7 +48,7 @@ def command(options: Options) -> int:
     page = write_run_report(target, options.report)
     click.echo(str(page))
     if options.open_page:
-        click.launch(page.absolute().as_uri())
+        open_in_browser(page.absolute().as_uri())
     return 0
 
 
