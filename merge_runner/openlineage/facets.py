@@ -74,22 +74,22 @@ def schema(columns: Mapping[str, Mapping[str, Any]], names: Iterable[str] = ()) 
 
 
 def column_lineage(
-    columns: Iterable[tuple[str, tuple[Input, ...]]], rows: Iterable[Input], named: Mapping[str, Dataset]
+    columns: Iterable[tuple[str, tuple[Input, ...]]], rows: Iterable[Input], named: Mapping[str, Iterable[Dataset]]
 ) -> dict[str, Any]:
     """Return the facet of the columns of an output: what writes each, and what decides about all rows (`dataset`).
 
-    `named` has the datasets by the folded names of their relations; an input of no known dataset is left out.
+    `named` has the datasets by the folded names of their relations; an input of no known dataset is left out, one of a
+    stream of several topics is there for each.
     """
     fields = {name: {"inputFields": list(_input_fields(inputs, named))} for name, inputs in columns}
     everywhere = list(_input_fields(rows, named))
     return facet("columnLineage", fields=fields, dataset=everywhere or None) if fields or everywhere else {}
 
 
-def _input_fields(inputs: Iterable[Input], named: Mapping[str, Dataset]) -> Iterable[dict[str, Any]]:
+def _input_fields(inputs: Iterable[Input], named: Mapping[str, Iterable[Dataset]]) -> Iterable[dict[str, Any]]:
     found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for each in inputs:
-        dataset = named.get(each.relation.casefold())
-        if dataset is not None:
+        for dataset in named.get(each.relation.casefold(), ()):
             transformations = found.setdefault((dataset.namespace, dataset.name, each.column), [])
             kind = "DIRECT" if each.is_direct else "INDIRECT"
             transformations.append({"type": kind, "subtype": each.subtype.upper()})

@@ -62,10 +62,11 @@ class ProjectFacts:
     def _facts(self, unique_id: str) -> NodeFacts:
         node = self._nodes[unique_id]
         lineage = self._lineage.get(unique_id)
-        output = None if isinstance(node, (DataTestNode, SourceNode)) else self._datasets.of_node(node)
-        read = [self._by_node[parent] for parent in self._parents(node) if parent in self._by_node]
+        written_to = () if isinstance(node, (DataTestNode, SourceNode)) else self._datasets.of_node(node)
+        output = next(iter(written_to), None)
+        read = [dataset for parent in self._parents(node) for dataset in self._by_node.get(parent, ())]
         if lineage is not None:
-            read += [self._named(relation) for relation in _relations(lineage)]
+            read += [dataset for relation in _relations(lineage) for dataset in self._named(relation)]
         if node.materialized == "merge" and output is not None:
             read.append(output)  # a MERGE reads its target
         inputs = tuple(_dataset(each, facets.schema(self._columns.get(each, {}))) for each in dict.fromkeys(read))
@@ -80,8 +81,8 @@ class ProjectFacts:
         """Return the dataset that a data test is attached to; of a test in SQL, the first that it reads."""
         attached = node.generic_test.attached_node if node.generic_test is not None else None
         ids = [attached] if attached is not None else list(node.depends_on)
-        found = (self._datasets.of_node(self._nodes[each]) for each in ids if each in self._nodes)
-        return next((each for each in found if each is not None), None)
+        found = (dataset for each in ids for dataset in self._by_node.get(each, ()))
+        return next(found, None)
 
     def _job(self, node: Node) -> dict[str, Any]:
         kind = (node.materialized or node.resource_type).upper()
@@ -121,29 +122,27 @@ class ProjectFacts:
                 yield unique_id
 
     @cached_property
-    def _by_node(self) -> dict[str, Dataset]:
-        found = ((key, self._datasets.of_node(node)) for key, node in self._nodes.items())
-        return {key: dataset for key, dataset in found if dataset is not None}
+    def _by_node(self) -> dict[str, tuple[Dataset, ...]]:
+        return {key: self._datasets.of_node(node) for key, node in self._nodes.items()}
 
     @cached_property
-    def _by_relation(self) -> dict[str, Dataset]:
-        nodes = self._nodes
-        named = ((nodes[key].relation, dataset) for key, dataset in self._by_node.items())
-        return {relation.name.casefold(): dataset for relation, dataset in named if relation is not None}
+    def _by_relation(self) -> dict[str, tuple[Dataset, ...]]:
+        named = ((self._nodes[key].relation, datasets) for key, datasets in self._by_node.items())
+        return {relation.name.casefold(): datasets for relation, datasets in named if relation is not None}
 
-    def _named(self, relation: str) -> Dataset:
-        """Return the dataset of a relation by its dotted name: a node's, else a table of a catalog."""
+    def _named(self, relation: str) -> tuple[Dataset, ...]:
+        """Return the datasets of a relation by its dotted name: a node's, else a table of a catalog."""
         known = self._by_relation.get(relation.casefold())
         if known is not None:
             return known
         *before, identifier = relation.rsplit(".", 2)
         schema = before[-1] if before else None
-        return self._datasets.of_table(Relation(identifier, schema, before[0] if len(before) > 1 else None), None)
+        return (self._datasets.of_table(Relation(identifier, schema, before[0] if len(before) > 1 else None), None),)
 
     @cached_property
     def _columns(self) -> dict[Dataset, Mapping[str, Mapping[str, Any]]]:
         """The declared columns of the datasets of nodes."""
-        return {dataset: _declared(self._nodes[key]) for key, dataset in self._by_node.items()}
+        return {each: _declared(self._nodes[key]) for key, datasets in self._by_node.items() for each in datasets}
 
     def _column_lineage(self, lineage: ModelLineage | None) -> dict[str, Any]:
         if lineage is None:

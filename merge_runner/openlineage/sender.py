@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from merge_runner.openlineage.transport import Transport
@@ -47,12 +49,10 @@ class Sender:
 
     def close(self, seconds: float) -> None:
         """Send what waits, for so many seconds at most."""
-        try:
+        end = time.monotonic() + seconds
+        with suppress(queue.Full):
             self._queue.put(_END, timeout=seconds)
-        except queue.Full:
-            pass
-        else:
-            self._thread.join(seconds)
+            self._thread.join(max(0.0, end - time.monotonic()))
         left = self._unsent + (self._queue.qsize() if self._thread.is_alive() else 0)
         if left:
             self._warn(f"{left} event{'' if left == 1 else 's'} could not be sent")

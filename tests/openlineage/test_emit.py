@@ -6,6 +6,7 @@ import pytest
 
 from merge_runner import Project
 from merge_runner.errors import ProblemsError
+from merge_runner.openlineage.node_facts import ProjectFacts
 from merge_runner.run.results.event_types import Message
 from tests.fake_engine import FakeDriver, Lake
 from tests.openlineage.validation import errors
@@ -136,6 +137,32 @@ def test_a_data_test_is_an_assertion_on_the_tested_table(run, failures, success,
     assert (assertion["assertion"], assertion["column"], assertion["success"]) == ("not_null", "id", success)
     assert event["outputs"] == []
     assert errors(event) == []
+
+
+def test_a_model_reads_every_topic_of_its_stream(make_project):
+    files = {
+        "models/schema.yml": """
+            sources:
+              - name: raw
+                tables:
+                  - name: events
+                    columns: [{name: value, data_type: binary}]
+                    stream: {format: kafka, options: {kafka.bootstrap.servers: "one:9092", subscribe: "a,b"}}
+            """,
+        "models/m.sql": """
+            merge into {{ this }} as t using (select value as id from {{ source('raw', 'events') }}) as s on t.id = s.id
+            when not matched then insert (id) values (s.id)
+            """,
+    }
+    project = Project.load(make_project(files))
+    (model,) = [key for key in project.graph.nodes if key.startswith("model.")]
+    facts = ProjectFacts(project.prepared, [model], streams=True).of(model)
+    topics = [("kafka://one:9092", "a"), ("kafka://one:9092", "b")]
+    assert [(each["namespace"], each["name"]) for each in facts.inputs][:2] == topics
+    fields = facts.output["facets"]["columnLineage"]["fields"]["id"]["inputFields"]
+    assert [(each["namespace"], each["name"], each["field"]) for each in fields] == [
+        (*each, "value") for each in topics
+    ]
 
 
 def test_no_secret_is_in_an_event(run):

@@ -1,6 +1,7 @@
 """The queue: it never blocks, it drops what is too much, and it stops where nothing can be sent."""
 
 import threading
+import time
 
 from merge_runner.openlineage.sender import Sender
 
@@ -78,6 +79,18 @@ def test_the_end_does_not_wait_longer_than_it_may():
     queue.close(0.05)
     held.set()
     assert warnings == ["3 events could not be sent"]
+
+
+def test_the_end_waits_once_though_the_queue_is_full():
+    wire, warnings = Wire(), []
+    wire.send = lambda event: time.sleep(1)
+    queue = sender(wire, warnings, limit=1)
+    for n in range(9):
+        queue.put(n)
+    started = time.monotonic()
+    queue.close(1.2)  # after a second the queue takes the end, and there are two more to wait for
+    assert time.monotonic() - started < 1.7
+    assert len(warnings) == 1
 
 
 def test_a_client_that_is_not_installed_is_one_warning():

@@ -71,6 +71,16 @@ def stream_inputs(prepared: Prepared, ids: Sequence[str]) -> tuple[StreamInput, 
     return tuple(streams)
 
 
+def streamed_table(node: SourceNode) -> Relation | None:
+    """Return the table that a stream reads; None where a path or its options say what."""
+    stream, table = node.config.stream, node.config
+    if stream is not None and stream.table is not None:
+        return Relation(*reversed(stream.table.split(".")))
+    if stream is None or stream.path is not None or stream.format in _WITHOUT_PLACE:
+        return None
+    return Relation(table.identifier or table.name, table.schema or node.source_name, table.catalog)
+
+
 def _runs(node: Node) -> bool:
     return isinstance(node, ModelNode) and node.materialized != "ephemeral"
 
@@ -89,7 +99,7 @@ class _StreamReader:
         if stream is None or self.node.relation is None:
             raise LookupError(self.node.unique_id)
         before = len(self.problems)
-        relation = self._relation(stream)
+        relation = streamed_table(self.node)
         format = stream.format or (DEFAULT if relation is not None else None)
         if format is None:
             self._problem("the stream has no format", "say format: delta, iceberg, kafka, csv, json, parquet, …")
@@ -117,15 +127,6 @@ class _StreamReader:
             direct=direct,
             fed=fed,
         )
-
-    def _relation(self, stream: Stream) -> Relation | None:
-        """The table that is read; None where a path or the options say what."""
-        if stream.table is not None:
-            return Relation(*reversed(stream.table.split(".")))
-        table = self.node.config
-        if stream.path is not None or stream.format in _WITHOUT_PLACE:
-            return None
-        return Relation(table.identifier or table.name, table.schema or self.node.source_name, table.catalog)
 
     def _attach(self, relation: Relation | None, format: str) -> TableInput | None:
         table_format = table_format_of(format)
