@@ -34,7 +34,7 @@ test-fast: $(VENV)/.dev data
 	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)') --dist loadfile --no-loadscope-reorder -m "not spark and not slow"
 
 test-slow: $(VENV)/.dev java data
-	$(BIN)/$(PYTEST) -m "slow and not nightly" --hypothesis-profile many
+	$(BIN)/$(PYTEST) -rs -m "slow and not nightly" --hypothesis-profile many
 
 test-nightly: $(VENV)/.dev java data
 	$(BIN)/$(PYTEST) -m "nightly or (hypothesis and not spark and not slow)" --hypothesis-profile many

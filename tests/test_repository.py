@@ -41,6 +41,14 @@ def test_the_workflow_has_the_versions_of_python_that_the_package_names():
     assert all(JOBS[job]["strategy"]["matrix"]["python"] == named for job in ("check", "test"))
 
 
+def test_the_screenshots_of_the_slow_tests_are_kept():
+    steps = WORKFLOW["jobs"]["test-slow"]["steps"]
+    (run,) = [step for step in steps if step.get("run") == "make test-slow"]
+    (upload,) = [step for step in steps if step.get("uses", "").startswith("actions/upload-artifact@")]
+    assert run["env"]["SCREENSHOTS"].endswith(f"/{upload['with']['path']}")
+    assert upload["if"] == "always()"
+
+
 def test_the_workflow_may_only_read():
     assert WORKFLOW["permissions"] == {"contents": "read"}
     assert all("permissions" not in job for job in JOBS.values())
