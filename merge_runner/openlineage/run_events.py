@@ -65,11 +65,11 @@ class RunEvents:
             yield self._of_invocation(event, "START")
         elif self._run is None:
             return
-        elif isinstance(event, InvocationFailed):
-            yield self._of_invocation(event, "FAIL", "\n".join(event.problems))
-        elif isinstance(event, InvocationFinished):
-            state: State = "ABORT" if event.stopped else "COMPLETE" if event.ok else "FAIL"
-            yield self._of_invocation(event, state)
+        elif isinstance(event, (InvocationFailed, InvocationFinished)):
+            for node in self._groups:  # it is not waited for, as after a second Ctrl-C
+                yield self._of_node(event, node, "ABORT")
+            yield self._end(event)
+            self._run = None  # what a thread says from now on belongs to no run
         elif isinstance(event, NodeStarted):
             self._groups[event.node] = event.group
             yield self._of_node(event, event.node, "START")
@@ -79,6 +79,11 @@ class RunEvents:
             state = _ENDS.get(event.result["status"], "COMPLETE")
             yield self._of_node(event, event.node, state, event.result)
             self._groups.pop(event.node, None)
+
+    def _end(self, event: InvocationFailed | InvocationFinished) -> dict[str, Any]:
+        if isinstance(event, InvocationFailed):
+            return self._of_invocation(event, "FAIL", "\n".join(event.problems))
+        return self._of_invocation(event, "ABORT" if event.stopped else "COMPLETE" if event.ok else "FAIL")
 
     def _of_invocation(self, event: Event, state: State, message: str | None = None) -> dict[str, Any]:
         assert self._run is not None
