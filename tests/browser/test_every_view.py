@@ -87,6 +87,13 @@ def test_every_view(page, shop, dark, width):
             assert page.violations() == [], at
 
 
+def test_sources_that_are_late_come_first(page, shop):
+    page.open(shop)
+    first = page.text("[aria-label=Sources] tbody tr")
+    assert "raw.events" in first and "error" in first
+    assert "not checked" in page.text("[aria-label=Sources] tbody tr:last-child")
+
+
 def test_a_view_is_where_its_address_says(page, shop):
     page.open(shop, "#/node/model.shop.fct?tab=tests")
     assert "accepted_values" in page.text()

@@ -63,7 +63,23 @@ function overview(main) {
     merges.length > 0 && h("section", {}, h("h2", {}, "What each MERGE scans"),
       h("div", { class: "bar", role: "img", "aria-label": verdicts.map(([name, full, value]) => `${value} ${name}${full ? " (scan: full)" : ""}`).join(", ") }, verdicts.map(([name, full, value]) => h("span", { class: `bar-part fill-${name}${full ? "-meant" : ""}`, style: { flex: String(value) } }))),
       h("p", { class: "legend" }, verdicts.map(([name, full, value]) => h("a", { class: "legend-item", href: address("graph", undefined, { select: `verdict:${name}` }) }, verdictMark(name, full), ` ${count(value)}`)))),
-    h("h2", {}, "Models"), modelTable(models));
+    h("h2", {}, "Models"), modelTable(models), sourceTable());
+}
+
+const FRESHNESS = ["error", "runtime error", "warn", "pass"];
+
+/** The tables of sources, those that are late first. */
+function sourceTable() {
+  const late = (number) => (FRESHNESS.includes(data.nodes[number].fresh) ? FRESHNESS.indexOf(data.nodes[number].fresh) : FRESHNESS.length);
+  const all = data.nodes.map((node, number) => number).filter((number) => data.nodes[number].kind === "source").sort((a, b) => late(a) - late(b) || a - b);
+  if (!all.length) return null;
+  const shown = all.slice(0, LISTED);
+  return h("section", {}, h("h2", {}, "Sources"), sortedTable("Sources", [
+    { label: "Table", value: (number) => data.nodes[number].name, cell: (number) => [link(number), data.nodes[number].about && h("span", { class: "cell-about" }, data.nodes[number].about)] },
+    { label: "Freshness", value: late, cell: (number) => statusMark(data.nodes[number].fresh) || h("span", { class: "muted" }, "not checked") },
+    { label: "Columns", number: true, value: (number) => (data.nodes[number].columns || []).length, cell: (number) => count((data.nodes[number].columns || []).length) },
+    { label: "Read by", number: true, value: (number) => childrenOf[number].length, cell: (number) => count(childrenOf[number].length) },
+  ], shown), shown.length < all.length && h("p", { class: "muted" }, `${shown.length} of ${count(all.length)} tables, those that are late first: the list at the left and the search have all.`));
 }
 
 const LISTED = 200;
