@@ -11,13 +11,20 @@ from pathlib import Path
 
 import pytest
 
+from merge_runner.engine.spark.jars import cache_folder
+from merge_runner.engine.spark.storage.leases import LEASE
+from tests.connect_server import free_port
+from tests.run.spark_sql import spark_sql
 from tests.s3_server import KEYS, S3Server
 
 pytest.importorskip("moto")
-pytestmark = pytest.mark.nightly
+pytestmark = pytest.mark.slow
 
 WRITES = int(os.environ.get("S3_WRITES", "15"))
 """How often each of two writers writes; docs/guides/object-stores.md has the figures of a longer run."""
+CACHE = cache_folder(os.environ)
+KILLS = int(os.environ.get("S3_KILLS", "3"))
+"""How often a runner is killed."""
 ENV = {**os.environ, **KEYS, "AWS_EC2_METADATA_DISABLED": "true", "CI": "true"}
 
 
@@ -103,6 +110,7 @@ SHOP = {
 }
 
 
+@pytest.mark.nightly
 def test_a_project_lives_in_a_bucket(s3, lake):
     root, key = lake(SHOP)
     (root / "landing").mkdir()
@@ -130,103 +138,207 @@ def test_a_project_lives_in_a_bucket(s3, lake):
     runner(root, "optimize", "-s", "day")
 
 
-def test_what_is_missing_is_said(s3, lake):
+MISTAKES = {
+    "bucket": (
+        ("s3a://lake/", "s3a://nowhere/"),
+        {},
+        ("Bucket does not exist", "create the bucket, or correct its name"),
+    ),
+    "no_server": (("", ""), {}, ("Connection refused", "`endpoint`")),
+    "no_host": (("http://127.0.0.1:", "http://no-such-host.invalid:"), {}, ("no-such-host.invalid", "endpoint")),
+    "no_tls": (("http://127.0.0.1:", "https://127.0.0.1:"), {}, ("endpoint",)),
+    "no_keys": (("", ""), {"AWS_ACCESS_KEY_ID": None, "AWS_SECRET_ACCESS_KEY": None}, ("AWS_ACCESS_KEY_ID",)),
+}
+"""What is written otherwise in profiles.yml, what is in the environment, and what is said."""
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("mistake", "command"), [*((each, "debug") for each in MISTAKES), ("no_server", "build")])
+def test_what_is_missing_is_said_at_once(s3, lake, mistake, command):
+    (written, instead), variables, words = MISTAKES[mistake]
     root, _ = lake({"models/m.sql": "{{ config(materialized='table') }} select 1 as id"})
     profile = (root / "profiles.yml").read_text()
-    (root / "profiles.yml").write_text(profile.replace(f"s3a://{s3.bucket}/", "s3a://nowhere/"))
-    said = runner(root, "debug", "--spark", status=2)
-    assert "s3a://nowhere/test_what_is_missing_is_said: cannot list" in said
-    assert "create the bucket" in said
-    (root / "profiles.yml").write_text(profile)
-    without = {name: text for name, text in ENV.items() if not name.startswith("AWS_") or "DISABLED" in name}
-    said = runner(root, "build", "--no-lint", status=1, env={**without, "HOME": str(root)})
-    assert "AWS_ACCESS_KEY_ID" in said
+    if mistake == "no_server":
+        instead = f"http://127.0.0.1:{free_port()}/"
+        written = f"{s3.endpoint}"
+    (root / "profiles.yml").write_text(profile.replace(written, instead))
+    env = {
+        name: text
+        for name, text in (ENV | {"HOME": str(root), "MERGE_RUNNER_CACHE": str(CACHE)} | variables).items()
+        if text is not None
+    }
+    begun = time.monotonic()
+    said = runner(root, command, *(["--spark"] if command == "debug" else ["--no-lint"]), status=2, env=env)
+    assert time.monotonic() - begun < 90
+    assert ": cannot list: " in said
+    assert "Traceback" not in said
+    assert [word for word in words if word not in said] == [], said
+
+
+@pytest.mark.nightly
+def test_keys_that_the_store_does_not_know_are_reported(tmp_path, make_project, monkeypatch):
+    monkeypatch.setenv("INITIAL_NO_AUTH_ACTION_COUNT", "1")  # moto makes the bucket, and looks at keys from then on
+    with S3Server(tmp_path) as server:
+        profile = f"master: 'local[2]', schema: shop, warehouse: 's3a://lake/x', {server.storage()}"
+        root = make_project({"profiles.yml": f"shop: {{outputs: {{dev: {{{profile}}}}}}}", **MERGED})
+        for words in (["debug", "--spark"], ["build", "--no-lint"]):
+            said = runner(root, *words, status=2)
+            assert "s3a://lake/x: cannot list: " in said
+            assert "give the key the right to list, read, write and delete objects there" in said
 
 
 MERGED = {
     "models/counts.sql": """
-        merge into {{ this }} as t using (select id, cast(1 as bigint) as n from range(5)) as s on t.id = s.id
+        {{ config(retries=100) }}
+        merge into {{ this }} as t using (
+            select id, cast(1 as bigint) as n from range(5)
+            {%- if var('slow', false) %} where reflect('java.lang.Thread', 'sleep', 60000L) is null {%- endif %}
+        ) as s on t.id = s.id
         when matched then update set n = t.n + 1 when not matched then insert *
     """
 }
+"""Adds 1 to each row; with the var `slow` it does not end."""
+COUNTED = "select id, n from {table} order by id"
 
 
-@pytest.mark.parametrize("name", ["raw", "merge"])
-def test_two_writers_lose_nothing_and_do_nothing_twice(s3, lake, driver_of, name):
+def started(root, *words):
+    """Starts a process in a group of its own."""
+    return subprocess.Popen(
+        [sys.executable, *words],
+        cwd=root,
+        env=ENV,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def writer(root, name, first, last):
+    return started(root, Path(__file__).with_name("s3_writer.py"), root, name, str(first), str(last))
+
+
+def succeeds(process):
+    said = process.communicate()[1]
+    assert process.returncode == 0, said
+
+
+def kill(process):
+    """End a runner with its JVM."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def until(happens, process, seconds=240):
+    deadline = time.monotonic() + seconds
+    while not happens():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def lines(file):
+    return file.read_text().splitlines() if file.exists() else []
+
+
+@pytest.mark.nightly
+def test_two_drivers_insert_and_no_commit_is_lost(s3, lake):
+    """Without any lock of the runner: what keeps the commits apart is the log store."""
     root, key = lake(MERGED)
-    warehouse = f"s3a://{s3.bucket}/{key}"
-    if name == "raw":
-        with driver_of(root) as session:
-            session.sql(f"create table delta.`{warehouse}/raw/t` (name string, n int) using delta")
-    script = str(Path(__file__).with_name("s3_writer.py"))
-    writers = [
-        subprocess.Popen([sys.executable, script, root, f"{name}{each}", str(WRITES)], env=ENV, stderr=subprocess.PIPE)
-        for each in (1, 2)
-    ]
-    said = [each.communicate()[1].decode() for each in writers]
-    assert [each.returncode for each in writers] == [0, 0], said
-    operations = [each["operation"] for each in commits(s3, f"{key}/{'raw/t' if name == 'raw' else 'shop/counts'}")]
-    with driver_of(root) as session:
-        if name == "raw":
-            rows = session.sql(f"select name, n from delta.`{warehouse}/raw/t`").collect()
-            assert sorted(map(tuple, rows)) == [(f"raw{each}", n) for each in (1, 2) for n in range(WRITES)]
-        else:
-            rows = session.sql(f"select id, n from delta.`{warehouse}/shop/counts`").collect()
-            assert sorted(map(tuple, rows)) == [(id, 2 * WRITES) for id in range(5)]
-    assert operations == ["CREATE TABLE", *["WRITE" if name == "raw" else "MERGE"] * (2 * WRITES)]
+    place = f"s3a://{s3.bucket}/{key}/raw/t"
+    spark_sql(root, f"create table delta.`{place}` (name string, n int) using delta", env=ENV)
+    for each in [writer(root, name, 1, WRITES) for name in ("raw1", "raw2")]:
+        succeeds(each)
+    [rows] = spark_sql(root, f"select name, n from delta.`{place}`", env=ENV)
+    assert sorted(rows) == [(name, n) for name in ("raw1", "raw2") for n in range(1, WRITES + 1)]
+    assert operations(s3, f"{key}/raw/t") == ["CREATE TABLE", *["WRITE"] * (2 * WRITES)]
 
 
-@pytest.fixture
-def driver_of():
-    """Opens a session of a driver of its own for a project."""
-    from contextlib import contextmanager
-
-    from merge_runner import Project
-    from merge_runner.engine.startup import start_driver
-
-    @contextmanager
-    def opened(root):
-        os.environ |= KEYS
-        driver = start_driver(Project.load(root).prepared.files.profile, root, root / "own.log", ENV)
-        try:
-            with driver.session() as session:
-                yield session
-        finally:
-            driver.stop()
-
-    return opened
-
-
-def test_a_batch_that_is_killed_is_done_once(s3, lake, driver_of):
-    """Killed at any point in time, a batch that runs again is in the table once."""
+@pytest.mark.nightly
+def test_two_runners_merge_one_delta_table(s3, lake):
     root, key = lake(MERGED)
-    chance, killed = random.Random(7), 0
-    for batch in range(1, 5):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "merge_runner", "build", "--no-lint", "--batch-id", str(batch)],
-            cwd=root,
-            env=ENV,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        # From when the lock is taken on.
-        folder = f"{key}/.locks/shop.counts/"
-        before = s3.objects(folder)
-        while process.poll() is None and s3.objects(folder) == before:
-            time.sleep(0.05)
-        time.sleep(chance.uniform(0, 8))
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            killed += 1
-        process.wait()
-        runner(root, "build", "--no-lint", "--batch-id", str(batch))
-    assert killed
-    with driver_of(root) as session:
-        rows = session.sql(f"select id, n from delta.`s3a://{s3.bucket}/{key}/shop/counts`").collect()
-    assert sorted(map(tuple, rows)) == [(id, 4) for id in range(5)]
+    for each in [writer(root, name, 1, WRITES) for name in ("merge1", "merge2")]:
+        succeeds(each)
+    [rows] = spark_sql(root, COUNTED.format(table=f"delta.`s3a://{s3.bucket}/{key}/shop/counts`"), env=ENV)
+    assert rows == [(id, 2 * WRITES) for id in range(5)]
+    assert operations(s3, f"{key}/shop/counts") == ["CREATE TABLE", *["MERGE"] * (2 * WRITES)]
 
 
+@pytest.mark.nightly
+def test_two_runners_merge_one_iceberg_table(s3, make_project, tmp_path, request):
+    """The catalog, a database, decides; each runner has its own machine as it were, and no lock of the other."""
+    uri = f"jdbc:sqlite:{tmp_path}/lake.db?journal_mode=WAL&busy_timeout=60000"
+    place = f"s3a://{s3.bucket}/{request.node.name}"
+    settings = f"{{type: jdbc, uri: '{uri}', warehouse: '{place}', jdbc.schema-version: V1, cache-enabled: 'false'}}"
+    profile = f"master: 'local[2]', schema: lake.shop, {s3.storage()}, catalogs: {{lake: {settings}}}"
+    files = {"profiles.yml": f"shop: {{outputs: {{dev: {{{profile}}}}}}}", **MERGED}
+    roots = [make_project(files, "iceberg") for _ in range(2)]
+    spark_sql(roots[0], "create namespace lake.shop", "create table lake.shop.counts (id bigint, n bigint)", env=ENV)
+    for each in [writer(root, f"merge{number}", 1, WRITES) for number, root in enumerate(roots)]:
+        succeeds(each)
+    rows, snapshots = spark_sql(
+        roots[0],
+        COUNTED.format(table="lake.shop.counts"),
+        "select count(*), count(distinct summary['merge_runner']) from lake.shop.counts.snapshots",
+        env=ENV,
+    )
+    assert rows == [(id, 2 * WRITES) for id in range(5)]
+    assert snapshots[0][0] == 2 * WRITES
+
+
+def operations(s3, key):
+    return [each["operation"] for each in commits(s3, key)]
+
+
+def holder(s3, key):
+    """What the newest file of the lock of `shop.counts` says, with its own key; None: there is none."""
+    found = s3.objects(f"{key}/.locks/shop.counts/")
+    return (found[-1], json.loads(s3.text(found[-1]))) if found else None
+
+
+def test_a_runner_that_is_killed_in_a_merge_is_not_waited_for(s3, lake):
+    """The second one has Spark running and waits for the lock, while the first is killed in the middle of its MERGE."""
+    root, key = lake(MERGED)
+    (root / "gate").touch()
+    second = writer(root, "batch", 1, 1)
+    words = ["build", "--no-lint", "--batch-id", "1", "--vars", "{slow: true}"]
+    first = started(root, "-m", "merge_runner", *words)
+    until(lambda: (found := holder(s3, key)) is not None and found[1]["process"] == first.pid, first)
+    (root / "gate").unlink()
+    until(lambda: lines(root / "batch.messages.txt"), second)
+    kill(first)
+    succeeds(second)
+    [waited] = lines(root / "batch.messages.txt")
+    assert waited.startswith(f"node_waiting shop.counts is being written by process {first.pid} on ")
+    assert operations(s3, f"{key}/shop/counts") == ["CREATE TABLE", "MERGE"]
+
+
+@pytest.mark.nightly
+def test_batches_that_are_killed_are_done_once(s3, lake):
+    """Killed at any point in time, a batch that runs again is in the table once; the lease of the last one runs out."""
+    root, key = lake(MERGED)
+    chance, table, done = random.Random(7), f"{key}/shop/counts", root / "batch.txt"
+    for _ in range(KILLS):
+        first = len(lines(done)) + 1
+        process = writer(root, "batch", first, 1000)
+        until(lambda first=first: len(lines(done)) > first, process)
+        before = s3.objects(table)
+        until(lambda before=before: s3.objects(table) != before, process)
+        time.sleep(chance.uniform(0, 2))
+        kill(process)
+    lock, said = holder(s3, key)
+    s3.client().put_object(
+        Bucket=s3.bucket, Key=lock, Body=json.dumps({**said, "host": "elsewhere", "held": True}).encode()
+    )
+    last = len(lines(done)) + 1
+    begun = time.monotonic()
+    succeeds(writer(root, "batch", last, last))
+    assert time.monotonic() - begun > LEASE
+    [rows] = spark_sql(root, COUNTED.format(table=f"delta.`s3a://{s3.bucket}/{table}`"), env=ENV)
+    assert rows == [(id, last) for id in range(5)]
+
+
+@pytest.mark.nightly
 def test_a_store_without_conditional_writes_is_refused(tmp_path, make_project, monkeypatch):
     monkeypatch.setenv("S3_IGNORES_CONDITIONS", "1")
     with S3Server(tmp_path) as server:
@@ -238,6 +350,7 @@ def test_a_store_without_conditional_writes_is_refused(tmp_path, make_project, m
         assert [each for each in server.objects() if each.endswith(".parquet")] == []
 
 
+@pytest.mark.nightly
 def test_what_a_killed_create_leaves_is_no_table(s3, lake):
     """Files without a commit, and a log without one, are in the folder of a table that is yet to be created."""
     text = MERGED["models/counts.sql"]

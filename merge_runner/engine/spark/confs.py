@@ -59,13 +59,14 @@ def table_formats(profile: Profile) -> tuple[Format, ...]:
 
 
 def jar_groups(profile: Profile) -> tuple[str, ...]:
-    """The groups of jars that a profile needs: for formats, an embedded catalog, object stores, and streams.
+    """The groups of jars that a profile needs: for formats, catalogs in SQLite, object stores, and streams.
 
     Where its Spark has jars already, ours alone.
     """
     if profile.jars == "provided":
         return tuple(store.ours for store in stores(profile) if store.ours is not None)
-    sqlite = ("sqlite",) if profile.embedded_catalogs else ()
+    in_sqlite = any(settings.get("uri", "").startswith("jdbc:sqlite:") for settings in profile.catalogs.values())
+    sqlite = ("sqlite",) if profile.embedded_catalogs or in_sqlite else ()
     of_stores = (group for store in stores(profile) for group in store.groups)
     return (*table_formats(profile), *sqlite, *of_stores, *profile.connectors)
 

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from merge_runner.engine.driver.driver import Driver
+from merge_runner.engine.spark.storage.check import check_reachable
 from merge_runner.engine.startup import Starting
+from merge_runner.location import Uri, location
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.run.results.event_types import Message, SparkStarted, SparkStarting
@@ -33,7 +35,8 @@ def driving(prepared: Prepared, events: Events, driver: Driver | None, starting:
     """A running driver inside the block: `driver`, which is left running, or a new one, which is stopped.
 
     `starting` is one on its way, to be used. After an EndedAtOnceError it is killed.
-    Raises what `Starting.driver` raises.
+    Raises what `Starting.driver` raises, ProblemsError `storage` where the object store of the warehouse does not
+    answer, or refuses to list it.
     """
     if driver is not None:
         yield driver
@@ -44,6 +47,9 @@ def driving(prepared: Prepared, events: Events, driver: Driver | None, starting:
         own = coming.driver()
     events.emit(SparkStarted(seconds=round(time.monotonic() - started, 2)))
     try:
+        warehouse = location(prepared.files.root, prepared.files.profile.warehouse or "")
+        if isinstance(warehouse, Uri):
+            check_reachable(own.spark, warehouse)
         yield own
     except EndedAtOnceError:
         own.kill()  # it would end with this process, unless it is stopped: then it could commit whenever it goes on

@@ -33,6 +33,10 @@ def profile(**given):
             {"warehouse": None, "catalogs": {"ice": {"type": "jdbc", "warehouse": "s3a://b/ice"}}},
             ("delta", "iceberg", "s3", "log-store"),
         ),
+        (
+            {"warehouse": None, "catalogs": {"ice": {"type": "jdbc", "uri": "jdbc:sqlite:a.db", "warehouse": "ice"}}},
+            ("delta", "iceberg", "sqlite"),
+        ),
         ({"warehouse": None, "conf": {"spark.sql.warehouse.dir": "s3a://b/l"}}, ("delta", "s3", "log-store")),
         ({"catalogs": {"ice": {"type": "rest", "warehouse": "s3a://b/ice"}}}, ("delta", "iceberg", "s3", "log-store")),
     ],
@@ -63,6 +67,52 @@ def test_the_profile_s_own_confs_count_more():
 
 def test_a_folder_of_this_machine_has_no_such_confs():
     assert store_confs(profile(warehouse="warehouse")) == {}
+
+
+HOST = "acme.dfs.core.windows.net"
+ACCOUNT = "spark.hadoop.fs.azure.account"
+APPLICATION = {"AZURE_TENANT_ID": "tenant-1", "AZURE_CLIENT_ID": "client-1"}
+
+
+@pytest.mark.parametrize(
+    ("env", "confs"),
+    [
+        ({}, {}),
+        (APPLICATION, {}),
+        ({"AZURE_STORAGE_KEY": "hidden"}, {"auth.type": "SharedKey", "key": "${env.AZURE_STORAGE_KEY}"}),
+        (
+            {**APPLICATION, "AZURE_CLIENT_SECRET": "hidden"},
+            {
+                "auth.type": "OAuth",
+                "oauth.provider.type": "org.apache.hadoop.fs.azurebfs.oauth2.ClientCredsTokenProvider",
+                "oauth2.client.endpoint": "https://login.microsoftonline.com/${env.AZURE_TENANT_ID}/oauth2/token",
+                "oauth2.client.id": "${env.AZURE_CLIENT_ID}",
+                "oauth2.client.secret": "${env.AZURE_CLIENT_SECRET}",
+            },
+        ),
+        (
+            {**APPLICATION, "AZURE_FEDERATED_TOKEN_FILE": "/var/token"},
+            {
+                "auth.type": "OAuth",
+                "oauth.provider.type": "org.apache.hadoop.fs.azurebfs.oauth2.WorkloadIdentityTokenProvider",
+                "oauth2.msi.tenant": "${env.AZURE_TENANT_ID}",
+                "oauth2.client.id": "${env.AZURE_CLIENT_ID}",
+                "oauth2.token.file": "${env.AZURE_FEDERATED_TOKEN_FILE}",
+            },
+        ),
+    ],
+)
+def test_a_warehouse_in_azure_takes_credentials_of_the_environment(env, confs):
+    found = store_confs(profile(warehouse=f"abfss://lake@{HOST}/shop"), env)
+    assert found == {f"{ACCOUNT}.{key}.{HOST}": value for key, value in confs.items()}
+
+
+def test_a_sas_token_is_of_the_account():
+    found = store_confs(profile(warehouse=f"abfss://lake@{HOST}"), {"AZURE_STORAGE_SAS_TOKEN": "hidden"})
+    assert found == {
+        f"{ACCOUNT}.auth.type.{HOST}": "SAS",
+        f"spark.hadoop.fs.azure.sas.fixed.token.{HOST}": "${env.AZURE_STORAGE_SAS_TOKEN}",
+    }
 
 
 def test_s3_needs_a_line_of_spark_whose_hadoop_has_conditional_writes():

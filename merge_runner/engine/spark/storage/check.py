@@ -1,9 +1,13 @@
-"""What the runner has to do in a warehouse of an object store, each tried once: what `debug --spark` reports."""
+"""Whether the object store of a warehouse answers, and what of all that the runner has to do there works.
+
+The clients of object stores send a request again for minutes, also where there is no server. So a run first lists its
+warehouse by a client of its own that gives up soon: a wrong endpoint, key or bucket is reported once, in seconds.
+"""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.spark.errors import EngineError
@@ -15,6 +19,37 @@ from merge_runner.location import Uri
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_FEW_ATTEMPTS: Mapping[str, Mapping[str, str]] = {
+    "s3a": {
+        "fs.s3a.attempts.maximum": "1",
+        "fs.s3a.retry.limit": "1",
+        "fs.s3a.retry.interval": "100ms",
+        "fs.s3a.connection.establish.timeout": "15s",  # less is not taken
+        "fs.s3a.connection.timeout": "15s",
+    },
+    "abfss": {
+        "fs.azure.io.retry.max.retries": "1",
+        "fs.azure.io.retry.backoff.interval": "100",
+        "fs.azure.oauth.token.fetch.retry.max.retries": "1",
+        "fs.azure.custom.token.fetch.retry.count": "1",
+    },
+    "gs": {"fs.gs.http.max.retry": "1", "fs.gs.http.connect-timeout": "15000"},
+    "hdfs": {
+        "ipc.client.connect.max.retries": "1",
+        "ipc.client.connect.max.retries.on.timeouts": "1",
+        "dfs.client.failover.max.attempts": "1",
+    },
+}
+"""The settings of Hadoop, by scheme, with which a client gives up soon."""
+
+
+def check_reachable(session: SparkSession, warehouse: Uri) -> None:
+    """Make sure that a warehouse can be listed.
+
+    Raises ProblemsError `storage` with the answer of the store, or why there is none, within a minute.
+    """
+    _try(warehouse, "list", [], lambda: files.list_once(session, warehouse, _FEW_ATTEMPTS.get(warehouse.scheme, {})))
+
 
 def check_storage(session: SparkSession, warehouse: Uri) -> str:
     """Return what works in a folder of the warehouse, which is removed again; all has to.
@@ -23,14 +58,18 @@ def check_storage(session: SparkSession, warehouse: Uri) -> str:
     """
     done: list[str] = []
     for name, operation in _operations(session, warehouse, warehouse / f".merge-runner-{uuid.uuid4().hex}"):
-        try:
-            operation()
-        except EngineError as error:
-            before = f" (it can {', '.join(done)})" if done else ""
-            message = f"{warehouse}: cannot {name}{before}: {error.message}"
-            raise ProblemsError([Problem("storage", message, hint=error.hint)]) from error
+        _try(warehouse, name, done, operation)
         done.append(name)
     return f"{warehouse}: can {', '.join(done[:-1])} and {done[-1]}"
+
+
+def _try(warehouse: Uri, name: str, done: list[str], operation: Callable[[], object]) -> None:
+    try:
+        operation()
+    except EngineError as error:
+        before = f" (it can {', '.join(done)})" if done else ""
+        message = f"{warehouse}: cannot {name}{before}: {error.message}"
+        raise ProblemsError([Problem("storage", message, hint=error.hint)]) from error
 
 
 def _operations(session: SparkSession, warehouse: Uri, folder: Uri) -> Iterator[tuple[str, Callable[[], object]]]:
@@ -49,7 +88,7 @@ def _operations(session: SparkSession, warehouse: Uri, folder: Uri) -> Iterator[
         for place in (file, moved, folder):
             files.delete(session, place)
 
-    yield "list", lambda: files.names(session, warehouse)
+    yield "list", lambda: files.list_once(session, warehouse, _FEW_ATTEMPTS.get(warehouse.scheme, {}))
     yield "write", lambda: files.write_text(session, file, text)
     yield "read", read
     yield "rename", lambda: files.rename(session, file, moved)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import shutil
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,14 +19,26 @@ if TYPE_CHECKING:
 
 _PATH = "org.apache.hadoop.fs.Path"
 _LOG = "_delta_log"
+_FIRST_COMMIT = "00000000000000000000.json"
 _MISSING = "FileNotFoundException"
 IF_ABSENT = "fs.option.create.conditional.overwrite"
 """The option of s3a's `createFile` (Hadoop 3.4.2) by which the store itself refuses to overwrite."""
 
 
 def has_table(session: SparkSession, location: Uri) -> bool:
-    """Return whether a folder has a Delta table: a log with a commit or a checkpoint of one. Raises EngineError."""
-    return any(name[:1].isdigit() for name in names(session, location / _LOG))
+    """Return whether a folder has a Delta table: a log with a commit or a checkpoint of one. Raises EngineError.
+
+    Most logs have their first commit, which costs one HEAD; where that has been cleaned up, the log is listed.
+    """
+    log = location / _LOG
+    return _exists(session, log / _FIRST_COMMIT) or any(name[:1].isdigit() for name in names(session, log))
+
+
+def _exists(session: SparkSession, file: Uri) -> bool:
+    """Return whether there is a file. Raises EngineError."""
+    with engine_errors():
+        files, path = _of(session, file)
+        return bool(files.exists(path))
 
 
 def names(session: SparkSession, folder: Uri) -> list[str]:
@@ -38,6 +51,26 @@ def names(session: SparkSession, folder: Uri) -> list[str]:
         if error.code != _MISSING:
             raise
         return []
+
+
+def list_once(session: SparkSession, folder: Uri, settings: Mapping[str, str]) -> None:
+    """List a folder, which need not exist, by a client of its own with settings of Hadoop. Raises EngineError."""
+    try:
+        with engine_errors():
+            conf = java_class(session, "org.apache.hadoop.conf.Configuration")(
+                session.sparkContext._jsc.hadoopConfiguration()
+            )
+            for key, value in settings.items():
+                conf.set(key, value)
+            path = java_class(session, _PATH)(folder.text)
+            own = java_class(session, "org.apache.hadoop.fs.FileSystem").newInstance(path.toUri(), conf)
+            try:
+                own.listStatusIterator(path).hasNext()
+            finally:
+                own.close()
+    except EngineError as error:
+        if error.code != _MISSING:
+            raise
 
 
 def read_text(session: SparkSession, place: Location) -> str | None:

@@ -7,6 +7,7 @@ taken instead (`S3ConditionalLogStore.java`).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -71,24 +72,27 @@ def stores(profile: Profile) -> tuple[ObjectStore, ...]:
 
 
 def _schemes(profile: Profile) -> Iterator[str]:
-    places = [
-        profile.warehouse,
-        profile.conf.get(DIR),
-        *(settings.get("warehouse") for settings in profile.catalogs.values()),
-    ]
-    for place in places:
-        found = scheme(place) if place is not None else None
-        if found is not None:
-            yield found
+    yield from (found for place in _places(profile) if (found := scheme(place)) is not None)
 
 
-def store_confs(profile: Profile) -> dict[str, str]:
-    """Return the confs by which Spark reaches the object stores of a profile."""
+def _places(profile: Profile) -> Iterator[str]:
+    catalogs = (settings.get("warehouse") for settings in profile.catalogs.values())
+    yield from (place for place in (profile.warehouse, profile.conf.get(DIR), *catalogs) if place is not None)
+
+
+def store_confs(profile: Profile, env: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the confs by which Spark reaches the object stores of a profile.
+
+    `env` says which kind of credentials there is. Their values are in no conf: Hadoop reads them from the environment.
+    """
     confs: dict[str, str] = {}
     for store in stores(profile):
         confs |= store.confs
         if store.scheme == "s3a":
             confs |= _s3(profile)
+    for place in _places(profile):
+        if scheme(place) == "abfss":
+            confs |= _azure(place.partition("://")[2].partition("/")[0].rpartition("@")[2], env)
     return confs
 
 
@@ -102,3 +106,42 @@ def _s3(profile: Profile) -> dict[str, str]:
     if storage.region is not None:
         confs[f"{prefix}.endpoint.region"] = storage.region
     return confs
+
+
+_ACCOUNT = "spark.hadoop.fs.azure.account"
+_OAUTH = f"{_ACCOUNT}.oauth"
+_PROVIDERS = "org.apache.hadoop.fs.azurebfs.oauth2"
+
+
+def _azure(host: str, env: Mapping[str, str]) -> dict[str, str]:
+    """The confs of an account by variables of Azure's tools: for a key, a SAS token, a secret or a federated token."""
+    if "AZURE_STORAGE_KEY" in env:
+        kind, given = "SharedKey", {f"{_ACCOUNT}.key": _of_environment("AZURE_STORAGE_KEY")}
+    elif "AZURE_STORAGE_SAS_TOKEN" in env:
+        kind, given = "SAS", {"spark.hadoop.fs.azure.sas.fixed.token": _of_environment("AZURE_STORAGE_SAS_TOKEN")}
+    elif {"AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET"} <= env.keys():
+        kind = "OAuth"
+        given = {
+            f"{_OAUTH}.provider.type": f"{_PROVIDERS}.ClientCredsTokenProvider",
+            f"{_OAUTH}2.client.endpoint": (
+                f"https://login.microsoftonline.com/{_of_environment('AZURE_TENANT_ID')}/oauth2/token"
+            ),
+            f"{_OAUTH}2.client.id": _of_environment("AZURE_CLIENT_ID"),
+            f"{_OAUTH}2.client.secret": _of_environment("AZURE_CLIENT_SECRET"),
+        }
+    elif {"AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE"} <= env.keys():
+        kind = "OAuth"
+        given = {
+            f"{_OAUTH}.provider.type": f"{_PROVIDERS}.WorkloadIdentityTokenProvider",
+            f"{_OAUTH}2.msi.tenant": _of_environment("AZURE_TENANT_ID"),
+            f"{_OAUTH}2.client.id": _of_environment("AZURE_CLIENT_ID"),
+            f"{_OAUTH}2.token.file": _of_environment("AZURE_FEDERATED_TOKEN_FILE"),
+        }
+    else:
+        return {}
+    return {f"{key}.{host}": value for key, value in {f"{_ACCOUNT}.auth.type": kind, **given}.items()}
+
+
+def _of_environment(name: str) -> str:
+    """What Hadoop's Configuration replaces by a variable of the environment of its process."""
+    return f"${{env.{name}}}"
