@@ -1,0 +1,359 @@
+"""Projects whose tables are in a catalog, each a real one: built, left out where nothing has changed, and built again."""
+
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+
+import pytest
+
+from merge_runner import Project
+from merge_runner.engine.spark.confs import session_confs
+from tests.catalog_servers import hive_metastore, iceberg_rest
+from tests.run.spark_sql import spark_sql
+
+pytestmark = pytest.mark.slow
+
+ENV = {name: text for name, text in os.environ.items() if name != "MERGE_RUNNER_REUSE"} | {"CI": "true"}
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Where the tables of a project are: `output` is that of its profile, as YAML, `other` a schema of another tool."""
+
+    output: str
+    format: str
+    schema: str
+    other: str
+    views: bool = True
+    address: str = ""
+
+
+@contextmanager
+def rest(folder):
+    with iceberg_rest(folder / "rest", folder / "warehouse") as server:
+        address = f"http://127.0.0.1:{server.port}"
+        output = f"schema: lake.shop, catalogs: {{lake: {{type: rest, uri: '{address}'}}}}"
+        yield Kept(output, "iceberg", "lake.shop", "lake.other", address=address)
+
+
+@contextmanager
+def jdbc(folder):
+    uri = f"jdbc:sqlite:{folder}/lake.db?journal_mode=WAL"
+    catalog = f"{{type: jdbc, uri: '{uri}', warehouse: '{folder}/warehouse', jdbc.schema-version: V1}}"
+    yield Kept(f"schema: lake.shop, catalogs: {{lake: {catalog}}}", "iceberg", "lake.shop", "lake.other")
+
+
+@contextmanager
+def derby(folder):
+    catalog = f"{{type: jdbc, uri: 'jdbc:derby:{folder}/lake;create=true', warehouse: '{folder}/warehouse', jdbc.schema-version: V1}}"
+    yield Kept(f"schema: lake.shop, catalogs: {{lake: {catalog}}}", "iceberg", "lake.shop", "lake.other")
+
+
+@contextmanager
+def hadoop(folder):
+    catalog = f"{{type: hadoop, warehouse: '{folder}/warehouse'}}"
+    yield Kept(f"schema: lake.shop, catalogs: {{lake: {catalog}}}", "iceberg", "lake.shop", "lake.other", views=False)
+
+
+@contextmanager
+def hive_iceberg(folder):
+    with hive_metastore(folder / "hive") as server:
+        catalog = f"{{type: hive, uri: 'thrift://127.0.0.1:{server.port}', warehouse: '{folder}/warehouse'}}"
+        yield Kept(f"schema: lake.shop, catalogs: {{lake: {catalog}}}", "iceberg", "lake.shop", "lake.other")
+
+
+@contextmanager
+def hive_delta(folder):
+    with hive_metastore(folder / "hive") as server:
+        conf = {
+            "spark.sql.catalogImplementation": "hive",
+            "spark.hadoop.hive.metastore.uris": f"thrift://127.0.0.1:{server.port}",
+            "spark.sql.warehouse.dir": f"{folder}/warehouse",
+        }
+        yield Kept(f"schema: shop, conf: {json.dumps(conf)}", "delta", "shop", "other")
+
+
+CATALOGS = {each.__name__: each for each in (rest, jdbc, derby, hadoop, hive_iceberg, hive_delta)}
+
+
+def files(kept):
+    other = kept.other.split(".")
+    catalog = f"database: {other[0]}, " if len(other) > 1 else ""
+    orders = "orders" if kept.views else "order_rows"
+    view = "view" if kept.views else "table"
+    return {
+        "profiles.yml": f"shop: {{outputs: {{dev: {{master: 'local[2]', {kept.output}}}}}}}",
+        "models/properties.yml": f"""
+            version: 2
+            sources:
+              - {{name: other, {catalog}schema: {other[-1]}, tables: [{{name: {orders}}}]}}
+            models:
+              - name: day
+                columns:
+                  - {{name: id, data_type: bigint, data_tests: [not_null, unique]}}
+                  - {{name: dt, data_type: date}}
+        """,
+        "models/recent.sql": f"""
+            {{{{ config(materialized='{view}') }}}}
+            select id, dt from {{{{ source('other', '{orders}') }}}} where id < 5
+        """,
+        "models/day.sql": """
+            {{ config(partition_by=['dt'], unique_key=['id']) }}
+            merge into {{ this }} as t using (select * from {{ ref('recent') }}) as s on t.dt = s.dt and t.id = s.id
+            when matched then update set * when not matched then insert *
+        """,
+        "models/totals.sql": "{{ config(materialized='table') }} select dt, count(*) as n from {{ ref('day') }} group by dt",
+    }
+
+
+OTHER = (
+    "create namespace if not exists {other}",
+    "create table {other}.order_rows (id bigint, dt date) using {format}",
+    "insert into {other}.order_rows select id, date'2024-01-01' + cast(id % 3 as int) from range(9)",
+)
+VIEW = "create view {other}.orders as select id, dt from {other}.order_rows"
+
+
+def runner(root, *words, status=0):
+    """What a command prints."""
+    done = subprocess.run(
+        [sys.executable, "-m", "merge_runner", *words], cwd=root, env=ENV, capture_output=True, text=True, check=False
+    )
+    said = done.stdout + done.stderr
+    assert done.returncode == status, said
+    assert "Traceback" not in said
+    return said
+
+
+def results(root):
+    found = json.loads((root / "target" / "run_results.json").read_text())["results"]
+    return {each["unique_id"].split(".")[2]: each for each in found}
+
+
+def statuses(root):
+    return {name: each["status"] for name, each in results(root).items()}
+
+
+def responses(root):
+    return {name: each["adapter_response"] for name, each in results(root).items()}
+
+
+def project(make_project, kept, more=()):
+    root = make_project({**files(kept), **dict(more)})
+    if kept.format == "iceberg":
+        with (root / "pyproject.toml").open("a") as settings:
+            settings.write('[tool.merge-runner.models]\nformat = "iceberg"\n')
+    return root
+
+
+def of_another_tool(kept):
+    """The statements by which another tool makes a table, and a view of it where the catalog has views."""
+    return [each.format(other=kept.other, format=kept.format) for each in (*OTHER, *([VIEW] if kept.views else []))]
+
+
+class WithCatalogs:
+    """The driver of the tests, with the catalogs of another profile."""
+
+    def __init__(self, driver, root):
+        self._driver = driver
+        self._confs = session_confs(Project.load(root).prepared.files.profile)
+
+    def __getattr__(self, name):
+        return getattr(self._driver, name)
+
+    def session(self, confs=None):
+        return self._driver.session({**self._confs, **(confs or {})})
+
+
+@pytest.fixture
+def with_catalogs(driver):
+    return lambda root: WithCatalogs(driver, root)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", [name for name in CATALOGS if name != "hive_delta"])
+def test_an_iceberg_project_is_built_twice(name, make_project, tmp_path, with_catalogs, monkeypatch):
+    monkeypatch.delenv("MERGE_RUNNER_REUSE")
+    with CATALOGS[name](tmp_path) as kept:
+        root = project(make_project, kept)
+        check(kept, story(root, with_catalogs(root), of_another_tool(kept), kept))
+
+
+@pytest.mark.nightly
+def test_a_delta_project_in_a_metastore_is_built_twice(make_project, tmp_path):
+    """Which catalog Spark has is decided when it starts: a process of its own."""
+    with hive_delta(tmp_path) as kept:
+        root = project(make_project, kept)
+        asked = json.dumps([of_another_tool(kept), asdict(kept)])
+        done = subprocess.run(
+            [sys.executable, __file__, root], env=ENV, input=asked, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        check(kept, json.loads(done.stdout.splitlines()[-1]))
+
+
+def story(root, driver, statements, kept):
+    """Builds a project twice, and once more where a row of its source is new; gives what came of it as JSON."""
+    told = {}
+    with driver.session() as session:
+
+        def rows(text):
+            return [list(row) for row in session.sql(text).collect()]
+
+        for statement in statements:
+            session.sql(statement)
+        for name in ("first", "second", "third"):
+            results = Project.load(root).build(driver=driver, lint=False)
+            told[name] = {each.unique_id.split(".")[2]: [each.status, each.message] for each in results.results}
+            told["day"] = results["day"].response.as_json() if name == "third" else None
+            if name == "second":
+                session.sql(f"insert into {kept.other}.order_rows values (-1, date'2024-01-09')")
+        day = f"{kept.schema}.day"
+        told["rows"] = rows(f"select id, cast(dt as string) from {day} order by id")
+        told["totals"] = rows(f"select sum(n) from {kept.schema}.totals")
+        history = {
+            "iceberg": f"select to_json(summary) from {day}.snapshots",
+            "delta": f"select userMetadata from (describe history {day})",
+        }
+        told["stamps"] = [each for (each,) in rows(history[kept.format]) if each and "model.shop.day" in each]
+    return told
+
+
+def check(kept, told):
+    first, second = ({name: status for name, (status, _) in told[each].items()} for each in ("first", "second"))
+    assert set(first.values()) == {"success", "pass"}, told["first"]
+    assert second["day"] == second["totals"] == "no-op", told["second"]
+    assert (told["day"]["rows_inserted"], told["day"]["rows_updated"]) == (1, 5)
+    assert told["rows"] == [[-1, "2024-01-09"], *DAYS]
+    assert told["totals"] == [[6]]
+    assert len(told["stamps"]) == 2
+
+
+DAYS = [[id, f"2024-01-0{1 + id % 3}"] for id in range(5)]
+
+
+MISTAKES = {
+    "no_server": ("uri: 'http://127.0.0.1:", "uri: 'http://127.0.0.1:1", ("Connection refused",)),
+    "unknown_token": ("{type: rest", "{type: rest, token: wrong", ("Not authorized: unknown token",)),
+    "no_right": ("{type: rest", "{type: rest, token: reader", ("Forbidden: reader may not write",)),
+    "no_catalog": ("schema: lake.shop", "schema: lakes.shop", ("lakes", "lake")),
+}
+
+
+@pytest.mark.nightly
+def test_mistakes_about_a_catalog_are_reported(make_project, tmp_path, with_catalogs):
+    with rest(tmp_path) as kept:
+        root = project(make_project, kept)
+        profile = (root / "profiles.yml").read_text()
+        for written, instead, words in MISTAKES.values():
+            (root / "profiles.yml").write_text(profile.replace(written, instead))
+            results = Project.load(root).build(["totals"], driver=with_catalogs(root), lint=False)
+            said = results["totals"].message
+            assert [word for word in words if word not in said] == [], said
+
+
+@pytest.mark.nightly
+def test_a_metastore_that_refuses_tables_is_reported(make_project, tmp_path):
+    with hive_delta(tmp_path) as kept:
+        root = project(make_project, replace(kept, output=kept.output.replace("schema: shop", "schema: locked")))
+        spark_sql(root, "create database locked", *of_another_tool(kept))
+        said = runner(root, "build", "--no-lint", status=1)
+        assert "Permission denied: user may not create tables in locked" in said
+
+
+def post_view(kept, name, dialect):
+    """Make a view of `lake.other.order_rows` by the protocol of the catalog, without Spark."""
+    columns = [
+        {"id": 1, "name": "id", "required": False, "type": "long"},
+        {"id": 2, "name": "dt", "required": False, "type": "date"},
+    ]
+    query = {"type": "sql", "sql": "select id, dt from order_rows", "dialect": dialect}
+    version = {"version-id": 1, "schema-id": 0, "timestamp-ms": 1, "summary": {}, "representations": [query]}
+    view = {
+        "name": name,
+        "schema": {"type": "struct", "schema-id": 0, "fields": columns},
+        "view-version": {**version, "default-namespace": ["other"]},
+        "properties": {},
+    }
+    request = urllib.request.Request(
+        f"{kept.address}/v1/namespaces/other/views",
+        data=json.dumps(view).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        assert answer.status == 200
+
+
+def test_a_rest_catalog(make_project, tmp_path, with_catalogs):
+    with rest(tmp_path) as kept:
+        root = project(make_project, kept)
+        driver = with_catalogs(root)
+        with driver.session() as session:
+            for statement in of_another_tool(replace(kept, views=False)):
+                session.sql(statement)
+            post_view(kept, "orders", "trino")  # Iceberg gives Spark its text as it is
+            assert Project.load(root).build(driver=driver, lint=False).ok
+            again = Project.load(root).build(driver=driver, lint=False)
+            assert again["day"].response.rows_updated == 5
+            rows = session.sql("select id, cast(dt as string) from lake.shop.day order by id").collect()
+            assert list(map(list, rows)) == DAYS
+            assert session.sql("show views in lake.shop").collect()[0]["viewName"] == "recent"
+
+
+ODD = {
+    "models/properties.yml": """
+        version: 2
+        sources:
+          - {name: other, database: my-lake, schema: Other.Tools, tables: [{name: rows, identifier: Raw-Rows.v1}]}
+        models:
+          - {name: day, columns: [{name: id, data_type: bigint, data_tests: [unique]}, {name: A-b.C, data_type: bigint}]}
+    """,
+    "models/recent.sql": """
+        {{ config(materialized='view', alias='Recent.Days-1') }} select id, `A-b.C` from {{ source('other', 'rows') }}
+    """,
+    "models/day.sql": """
+        {{ config(alias='Day.of-Week', schema='EU-1') }}
+        merge into {{ this }} as t using (select * from {{ ref('recent') }}) as s on t.id = s.id
+        when matched then update set t.`A-b.C` = s.`A-b.C` + 1 when not matched then insert *
+    """,
+    "models/totals.sql": "{{ config(materialized='table', alias='totals') }} select sum(`A-b.C`) as `Sum-1` from {{ ref('day') }}",
+}
+
+
+def test_names_with_dots_and_dashes_and_case(make_project, tmp_path, with_catalogs):
+    uri = f"jdbc:sqlite:{tmp_path}/lake.db?journal_mode=WAL"
+    catalog = f"{{type: jdbc, uri: '{uri}', warehouse: '{tmp_path}/w', jdbc.schema-version: V1}}"
+    profile = (
+        f"shop: {{outputs: {{dev: {{master: 'local[2]', schema: my-lake.Shop-1, catalogs: {{my-lake: {catalog}}}}}}}}}"
+    )
+    root = make_project({"profiles.yml": profile, **ODD})
+    with (root / "pyproject.toml").open("a") as settings:
+        settings.write('[tool.merge-runner.models]\nformat = "iceberg"\n')
+    driver = with_catalogs(root)
+    with driver.session() as session:
+        session.sql("create namespace `my-lake`.`Other.Tools`")
+        session.sql("create table `my-lake`.`Other.Tools`.`Raw-Rows.v1` as select id, id as `A-b.C` from range(3)")
+        for _ in range(2):
+            results = Project.load(root).build(driver=driver, lint=False)
+            assert results.ok, [each.message for each in results.results]
+        found = session.sql("select * from `my-lake`.`Shop-1_EU-1`.`Day.of-Week` order by id").collect()
+        assert list(map(tuple, found)) == [(0, 1), (1, 2), (2, 3)]
+        assert session.sql("select `Sum-1` from `my-lake`.`Shop-1`.totals").collect()[0][0] == 6
+
+
+if __name__ == "__main__":
+    from pathlib import Path
+
+    from merge_runner.engine.startup import start_driver
+
+    where, (given, place) = Path(sys.argv[1]), json.load(sys.stdin)
+    started = start_driver(Project.load(where).prepared.files.profile, where, where / "spark.log", os.environ)
+    try:
+        found = story(where, started, given, Kept(**place))
+    finally:
+        started.stop()
+    sys.stdout.write(json.dumps(found) + "\n")
