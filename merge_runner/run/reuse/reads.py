@@ -25,6 +25,12 @@ def stored_target(plan: NodePlan, prepared: Prepared) -> Stored | None:
     return None
 
 
+def defined(plan: NodePlan) -> Relation | None:
+    """Return the table that a node writes, or the view that it defines; None: neither."""
+    views = (step.relation for step in plan.steps if isinstance(step, DefineView))
+    return plan.writes if plan.writes is not None else next(views, None)
+
+
 def names_of_inputs(plan: NodePlan, prepared: Prepared) -> dict[str, str]:
     """Return what people call the inputs of a node, by what is stored."""
     stored = {item.relation.name: stored_input(item, prepared) for item in inputs_of(plan)}

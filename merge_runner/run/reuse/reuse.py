@@ -25,7 +25,7 @@ from merge_runner.run.reuse.decision import Changed, LeftOut
 from merge_runner.run.reuse.eligible import asked_for, ineligible, reads_day
 from merge_runner.run.reuse.fingerprint import defaults, environment_of, fingerprint
 from merge_runner.run.reuse.partitions import needed_partitions
-from merge_runner.run.reuse.reads import names_of_inputs, states_of_inputs, stored_target
+from merge_runner.run.reuse.reads import defined, names_of_inputs, states_of_inputs, stored_target
 from merge_runner.run.reuse.records import FILE, Record, Records
 from merge_runner.run.reuse.settled import unsettled
 from merge_runner.run.reuse.stored_state import States, Stored
@@ -88,8 +88,9 @@ class Reuse:
         inputs = states_of_inputs(plan, self._prepared, self._states) if doubt is None else {}
         if isinstance(inputs, str):
             doubt, inputs = inputs, {}
-        if doubt is None and target is None and plan.writes is not None:
-            doubt = f"the state of {plan.writes.name} is not known: it is not stored on this machine"
+        written = defined(plan)
+        if doubt is None and target is None and written is not None:
+            doubt = f"the state of {written.name} is not known: it is not stored on this machine"
         text = fingerprint(self._environment, node, plan, self._scratch)
         before = target.version() if target is not None else None
         return Changed("", doubt, text, inputs, before, time.time())

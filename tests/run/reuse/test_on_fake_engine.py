@@ -70,6 +70,24 @@ def test_a_day_that_is_over_is_another_input(make_project):
     assert shop.build()["m"].status == "no-op"
 
 
+@pytest.mark.parametrize(
+    "output",
+    [
+        "schema: lake.shop, catalogs: {lake: {type: rest, uri: 'http://127.0.0.1:1'}}",
+        "schema: shop, conf: {spark.sql.catalogImplementation: hive}",
+    ],
+)
+def test_a_view_in_a_catalog_is_defined_by_each_build(make_project, output):
+    """Another tool may have replaced or dropped it; what is on no disk of this machine is not known."""
+    profile = f"shop: {{outputs: {{dev: {{master: 'local[2]', {output}}}}}}}"
+    text = "{{ config(materialized='view') }} select 1 as one"
+    shop = Shop(make_project({"profiles.yml": profile, "models/v.sql": text}))
+    for _ in range(2):
+        assert shop.build()["v"].status == "success"
+    name = "lake.shop.v" if "lake" in output else "shop.v"
+    assert shop.reason("v") == f"would run: the state of {name} is not known: it is not stored on this machine"
+
+
 ORDERS = {
     "models/m.yml": """
         version: 2

@@ -1,7 +1,7 @@
 """Whether the object store of a warehouse answers, and what of all that the runner has to do there works.
 
 The clients of object stores send a request again for minutes, also where there is no server. So a run first lists its
-warehouse by a client of its own that gives up soon: a wrong endpoint, key or bucket is reported once, in seconds.
+warehouse by a separate client that gives up soon: a wrong endpoint, key or bucket is reported once, in seconds.
 """
 
 from __future__ import annotations

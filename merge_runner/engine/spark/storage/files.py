@@ -54,7 +54,7 @@ def names(session: SparkSession, folder: Uri) -> list[str]:
 
 
 def list_once(session: SparkSession, folder: Uri, settings: Mapping[str, str]) -> None:
-    """List a folder, which need not exist, by a client of its own with settings of Hadoop. Raises EngineError."""
+    """List a folder, which need not exist, by a separate client with settings of Hadoop. Raises EngineError."""
     try:
         with engine_errors():
             conf = java_class(session, "org.apache.hadoop.conf.Configuration")(
