@@ -7,9 +7,10 @@ import tempfile
 from pathlib import Path
 
 
-def write_atomic(path: Path, content: str | bytes) -> None:
+def write_atomic(path: Path, content: str | bytes, *, synced: bool = True) -> None:
     """Puts bytes, or a text as UTF-8, into `path` in one step: readers and a crash see the old file or the new one.
 
+    With `synced` False a crash of the machine may leave a part of it: for what has a checksum and can be made again.
     Missing folders are made. Raises OSError, which names a file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -18,8 +19,9 @@ def write_atomic(path: Path, content: str | bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
-            file.flush()
-            os.fsync(file.fileno())
+            if synced:
+                file.flush()
+                os.fsync(file.fileno())
         temporary.chmod(0o644)  # mkstemp gives 0600
         temporary.replace(path)
     except BaseException as error:

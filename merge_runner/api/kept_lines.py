@@ -68,6 +68,7 @@ class KeptLines:
             return None
         for name in asked:
             env.get(name)  # as loading would: what was asked for is never shown
+        self.loaded.state.keep()
         return [str(line) for line in lines]
 
     def put(self, lines: Sequence[str], files: ProjectFiles, env: RecordingEnv) -> None:
@@ -79,7 +80,8 @@ class KeptLines:
         if files.root != self.loaded.state.root or not self.loaded.unchanged:
             return
         try:
-            write_atomic(self._file, f"{_checksum(content)}\n{content}")
+            write_atomic(self._file, f"{_checksum(content)}\n{content}", synced=False)
+            self.loaded.state.keep()
             keep_newest(self._file.parent, "*.json", _KEPT)
         except OSError as error:
             _LOG.debug("%s: %s; the answer is not kept", self._file, error)

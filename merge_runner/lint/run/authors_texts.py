@@ -14,6 +14,11 @@ _MARK = b"noqa"
 """What every comment has that hides a finding, in any case of its letters."""
 
 
+def may_hide_findings(text: bytes) -> bool:
+    """Return whether a text may have a comment that hides findings."""
+    return _MARK in text.lower()
+
+
 class AuthorsTexts(Mapping[str, SourceText]):
     """Texts by path: those of `paths` that are models, macros or tests, and of `others` that can be read."""
 
@@ -42,12 +47,13 @@ class AuthorsTexts(Mapping[str, SourceText]):
     def are_uncommented(self, path: str) -> bool:
         """Return whether a text certainly has no comment that hides anything, without making it."""
         content = self._contents.get(path)
-        return content is not None and _MARK not in content.lower()
+        return content is not None and not may_hide_findings(content)
 
     def _read(self, path: str) -> SourceText | None:
         files, name = self._prepared.files, self._prepared.model_names.get(path)
-        if name is not None and path in self._contents:
-            return SourceText(path, as_source(self._contents[path].decode("utf-8")))
+        content = self._contents.get(path) if name is not None else None
+        if content is not None:
+            return SourceText(path, as_source(content.decode("utf-8")))
         if name is not None:
             return files.models[name].source
         if path in files.unsaved:

@@ -90,6 +90,7 @@ class ReportCache:
             if self._hashed({name: env.get(name) for name in asked}) != answers:
                 return None
             sources = {path: as_source(self.state.contents[path].decode("utf-8")) for path in paths}
+            self.state.keep()
             return Kept(replace(report, sources=sources), warnings)
         except Exception:  # bytes of another process may mean anything
             return None
@@ -102,7 +103,8 @@ class ReportCache:
         entry = sorted(asked), self._hashed(asked), paths, replace(report, sources={}), tuple(warnings)
         content = pickle.dumps(entry, PROTOCOL)
         try:
-            write_atomic(self._file, _checksum(content) + content)
+            write_atomic(self._file, _checksum(content) + content, synced=False)
+            self.state.keep()
             keep_newest(self.folder, f"*{SUFFIX}", _KEPT)
         except OSError:
             return

@@ -102,6 +102,10 @@ class KeptChecks:
         changed = self._outcomes.changed
         return linter.check_project_again(before, changed) if changed else list(before)
 
+    def are_uncommented(self, path: str) -> bool:
+        """Return whether a file certainly has no comment that hides findings, as is known without its text."""
+        return self._outcomes is not None and self._outcomes.are_uncommented(path)
+
     def close(self) -> None:
         """Close the file, before processes are forked."""
         if self._kept is not None:

@@ -22,6 +22,7 @@ from merge_runner.kept_values import PROTOCOL, read_values
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.check import Checked
 from merge_runner.lint.finding import Finding
+from merge_runner.lint.run.authors_texts import may_hide_findings
 from merge_runner.lint.run.cache import FOLDER
 from merge_runner.plan.layout.answers import Answers
 from merge_runner.plan.load.project_context import Base, Prepared
@@ -49,6 +50,8 @@ class _Kept:
     """The models whose questions have to be asked in any case."""
     of_project: tuple[Finding, ...] | None = None
     """What rules about the project found in all models."""
+    commented: frozenset[str] = frozenset()
+    """The paths of the files that may have comments that hide findings."""
     reads: bytes = b""
     """What each outcome was made of: a pickle, which is read where another file is written."""
 
@@ -89,6 +92,16 @@ class KeptOutcomes:
         """What rules about the project found in all models, before any text changed; None: it is not kept."""
         return self._kept.of_project
 
+    def are_uncommented(self, path: str) -> bool:
+        """Return whether a file certainly has no comment that hides findings, as is known without its text."""
+        if not self.are_kept or path in self._kept.commented or path in self._changed_paths:
+            return False
+        return path in self._base.contents
+
+    @cached_property
+    def _changed_paths(self) -> frozenset[str]:
+        return frozenset(self._base.graph.model(unique_id).path for unique_id in self._changed)
+
     @property
     def changed(self) -> frozenset[str]:
         """The models whose texts have changed since."""
@@ -106,7 +119,7 @@ class KeptOutcomes:
         }
         content = pickle.dumps(self._of(outcomes, reads, tuple(of_project)), PROTOCOL)
         try:
-            write_atomic(self._file, _hash(content) + content)
+            write_atomic(self._file, _hash(content) + content, synced=False)
             keep_newest(self._file.parent, "*.bin", _KEPT, _BYTES)
         except OSError as error:
             _LOG.debug("%s: %s; the outcomes are not kept", self._file, error)
@@ -127,7 +140,9 @@ class KeptOutcomes:
                 if kind == "node":
                     of_node[name] = (*of_node.get(name, ()), unique_id)
         bare = {unique_id: replace(checked, reads=frozenset()) for unique_id, checked in outcomes.items()}
-        return bare, of_node, frozenset(asked), of_project, pickle.dumps(reads, PROTOCOL)
+        texts = {path: self._base.contents.get(path) for path in self._base.contents}
+        commented = frozenset(path for path, text in texts.items() if text is None or may_hide_findings(text))
+        return bare, of_node, frozenset(asked), of_project, commented, pickle.dumps(reads, PROTOCOL)
 
     def _is_of_project(self, question: Question) -> bool:
         """Whether the answer follows from the kept project; a changed text leaves tables as they are."""

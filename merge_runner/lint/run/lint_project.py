@@ -67,6 +67,7 @@ def lint_project(
     asked = [unique_id for unique_id in ids if unique_id in models or unique_id in seeds]
     chosen = [unique_id for unique_id in asked if unique_id in models]
     whole = len(chosen) == len(models)
+    kept = None
     if layouts is None:
         kept = KeptChecks(prepared, found_layouts, selection, recorded_only=options.layout is None)
         checked = _checked(linter, kept, asked, processes)
@@ -100,7 +101,7 @@ def lint_project(
         baseline,
         files=len(chosen),
         models=prepared.model_names,
-        uncommented=texts.are_uncommented,
+        uncommented=lambda path: (kept is not None and kept.are_uncommented(path)) or texts.are_uncommented(path),
         ran=lambda path, rule: rule.ran_on(path in parsed) if rule.check_project is None else whole,
     )
 

@@ -100,6 +100,7 @@ class KeptProject:
                 return None  # a new file, or one that is gone, may change what others mean
             if answers != self.loaded.answers({name: env.whole.get(name) for name in asked}):
                 return None
+            newest = {path: contents[path] for path in changed}
             files, parts, parents, order, heads, places = read_values(stream)
             nodes, models, data_tests = (Packed(memoryview(content)[stream.tell() :], each) for each in places)
         except FileNotFoundError:
@@ -108,11 +109,12 @@ class KeptProject:
             _LOG.debug("%s: %s; the project is loaded again", self.file, error)
             return None
         kept = KeptNodes(nodes, heads)
-        texts = _texts(files, kept, {path: contents[path] for path in changed})
+        texts = _texts(files, kept, newest)
         if texts is None:
             return None
         for name in asked:
             env.get(name)
+        self.loaded.state.keep()
         files = replace(files, models=models, data_tests=data_tests)
         return Known(content[:_HASH].hex(), files, Graph(dag=Dag(parents, order), nodes=kept, **parts), texts)
 
@@ -141,7 +143,8 @@ class KeptProject:
         if holds_value(said, asked):
             return None
         try:
-            write_atomic(self.file, _hash(said) + said)
+            write_atomic(self.file, _hash(said) + said, synced=False)
+            self.loaded.state.keep()
             keep_newest(self.file.parent, "*.bin", _KEPT, _BYTES)
         except OSError as error:
             _LOG.debug("%s: %s; the project is not kept", self.file, error)

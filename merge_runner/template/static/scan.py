@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from merge_runner.project.load.files import Layer
 from merge_runner.template.captured import Captured, Ref, SourceRef
@@ -15,25 +15,17 @@ from merge_runner.text import Place, SourceText, Span
 _STRING = r"""(?:'[^'\\\n]*'|"[^"\\\n]*")"""
 _NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?![\w.])"
 _CONSTANT = r"(?:[Tt]rue|[Ff]alse|[Nn]one)(?!\w)"
-_SCALAR = rf"(?:{_STRING}|{_NUMBER}|{_CONSTANT})"
-_FILTERS = rf"(?:\s*\|\s*[A-Za-z_]\w*(?:\s*\(\s*(?:{_SCALAR}\s*(?:,\s*{_SCALAR}\s*)*)?\))?)*"
-_ARGUMENT = rf"(?:[A-Za-z_]\w*\s*=(?!=)\s*)?{_SCALAR}"
 
-_TAG = re.compile(
-    rf"""
-    \{{\{{-?\s*(?:
-      (?P<call>(?:ref|changes|source)\s*\(\s*(?P<first>{_STRING})\s*(?:,\s*(?P<second>{_STRING})\s*)?,?\s*\))
-    | (?P<read>var|env_var)\s*\(\s*(?P<name>{_STRING})\s*(?:,\s*{_SCALAR}\s*)?,?\s*\){_FILTERS}
-    | (?P<this>this)(?:\s*\.\s*(?:identifier|schema|catalog|name))?
-    | (?:model_name|target\s*\.\s*[A-Za-z_]\w*){_FILTERS}
-    | (?P<config>config)\s*\(
-    | (?P<macro>[A-Za-z_]\w*)\s*\(\s*(?:{_ARGUMENT}\s*(?:,\s*{_ARGUMENT}\s*)*)?\){_FILTERS}
-    )(?(config)|\s*-?\}}\}})
-    """,
-    re.X,
-)
+# Small ones, one after the other: one for whole tags takes longer to compile than to read the tags of a project.
 _FIRST = re.compile(r"\{\{-?\s*([A-Za-z_]\w*)")
-_BUILT_INS = frozenset({"ref", "changes", "source", "var", "env_var", "this", "model_name", "target", "config"})
+_NAMES = re.compile(rf"\s*\(\s*(?P<first>{_STRING})\s*(?:,\s*(?P<second>{_STRING})\s*)?,?\s*\)")
+_READ = re.compile(rf"\s*\(\s*(?P<name>{_STRING})\s*(?P<comma>,?)\s*")
+_OPEN = re.compile(r"\s*\(\s*")
+_ATTRIBUTE = re.compile(r"\s*\.\s*([A-Za-z_]\w*)")
+_FILTER = re.compile(r"\s*\|\s*[A-Za-z_]\w*")
+_END = re.compile(r"\s*-?\}\}")
+_ATTRIBUTES_OF_THIS = frozenset({"identifier", "schema", "catalog", "name"})
+_SCALARS = frozenset({"string", "number", "constant"})
 _CONFIG_END = re.compile(r"\s*\)\s*-?\}\}")
 _KEY = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)\s*")
 _VALUE = re.compile(
@@ -49,10 +41,17 @@ _CONSTANTS = {"true": True, "false": False, "none": None}
 _DEEPEST = 20
 
 
+_Kind: TypeAlias = Literal["config", "ref", "changes", "source", "this"]
+
+
+_CALLS: Mapping[str, _Kind] = {"ref": "ref", "changes": "changes", "source": "source"}
+"""The built-ins that are called with one name or two."""
+
+
 class PlainTag(NamedTuple):
     """A tag of a file: which built-in it calls, its literal names, and its span with its braces."""
 
-    kind: Literal["config", "ref", "changes", "source", "this"]
+    kind: _Kind
     names: tuple[str, ...]
     span: Span
 
@@ -133,50 +132,102 @@ class _Scan:
     def _tag(self, start: int) -> int:
         """Read the tag at `start` and return the offset after it."""
         first = _FIRST.match(self._text, start)
-        if first is None or (first[1] not in _BUILT_INS and first[1] not in self._plain):
-            raise UncertainError  # at the first look: the whole tag takes ten times as long
-        tag = _TAG.match(self._text, start)
-        if tag is None:
+        if first is None:
             raise UncertainError
-        self.all_plain = self.all_plain and _is_bare(tag)
-        if tag["call"]:
-            self._call(tag)
-        elif tag["read"]:
-            if tag["read"] == "var":
-                self._vars.add(tag["name"][1:-1])
-        elif tag["this"]:
+        name, at = first[1], first.end()
+        if name == "config":
+            end = self._keywords(_after(_OPEN, self._text, at))
+            is_bare = self._text[start + 2] != "-" and self._text[end - 3] != "-"
+            return self._tagged("config", (), start, end, is_bare=is_bare)
+        called_kind = _CALLS.get(name)
+        if called_kind is not None:
+            return self._call(called_kind, start, first.start(1), at)
+        if name == "this":
+            attribute = _ATTRIBUTE.match(self._text, at)
+            if attribute is not None and attribute[1] not in _ATTRIBUTES_OF_THIS:
+                raise UncertainError
             self._uses_this = True
-            self.tags.append(PlainTag("this", (), Span(*tag.span())))
-        elif tag["config"]:
-            end = self._keywords(tag.end())
-            self.all_plain = self.all_plain and self._text[end - 3] != "-"
-            self.tags.append(PlainTag("config", (), Span(start, end)))
-            return end
-        elif tag["macro"]:
-            called = self._plain.get(tag["macro"])
+            end = _after(_END, self._text, at if attribute is None else attribute.end())
+            return self._tagged("this", (), start, end, is_bare=attribute is None and self._has_no_dash(start, end))
+        self.all_plain = False
+        if name in ("var", "env_var"):
+            at = self._read(name, at)
+        elif name == "target":
+            at = _after(_ATTRIBUTE, self._text, at)
+        elif name != "model_name":
+            called = self._plain.get(name)
             if called is None:
                 raise UncertainError
             self._vars |= called.vars
             self._macros |= called.macros
-        return tag.end()
+            at = self._arguments(_after(_OPEN, self._text, at), keywords=True)
+        return _after(_END, self._text, self._filters(at))
 
-    def _call(self, tag: re.Match[str]) -> None:
-        place = self._source.place(*tag.span("call"))
-        first, second = tag["first"][1:-1], tag["second"]
-        if not tag["call"].startswith("source"):
-            # With two arguments the first is a package, as in dbt.
-            name = first if second is None else second[1:-1]
-            ref = Ref(name, place)
-            self._refs.append(ref)
-            is_feed = tag["call"].startswith("changes")
-            if is_feed:
-                self._changes.append(ref)
-            self.tags.append(PlainTag("changes" if is_feed else "ref", (name,), Span(*tag.span())))
-        elif second is None:
+    def _tagged(self, kind: _Kind, names: tuple[str, ...], start: int, end: int, *, is_bare: bool) -> int:
+        self.all_plain = self.all_plain and is_bare
+        self.tags.append(PlainTag(kind, names, Span(start, end)))
+        return end
+
+    def _has_no_dash(self, start: int, end: int) -> bool:
+        return self._text[start + 2] != "-" and self._text[end - 3] != "-"
+
+    def _call(self, kind: _Kind, start: int, called_at: int, at: int) -> int:
+        names = _NAMES.match(self._text, at)
+        if names is None:
             raise UncertainError
-        else:
+        end = _after(_END, self._text, names.end())
+        place = self._source.place(called_at, names.end())
+        first, second = names["first"][1:-1], names["second"]
+        if kind == "source":
+            if second is None:
+                raise UncertainError
             self._sources.append(SourceRef(first, second[1:-1], place))
-            self.tags.append(PlainTag("source", (first, second[1:-1]), Span(*tag.span())))
+            said: tuple[str, ...] = (first, second[1:-1])
+        else:
+            # With two arguments the first is a package, as in dbt.
+            said = (first if second is None else second[1:-1],)
+            ref = Ref(said[0], place)
+            self._refs.append(ref)
+            if kind == "changes":
+                self._changes.append(ref)
+        return self._tagged(kind, said, start, end, is_bare=self._has_no_dash(start, end))
+
+    def _read(self, kind: str, at: int) -> int:
+        """Read the arguments of `var` or `env_var`: a name, and perhaps a default."""
+        text = self._text
+        read = _READ.match(text, at)
+        if read is None:
+            raise UncertainError
+        if kind == "var":
+            self._vars.add(read["name"][1:-1])
+        at = read.end()
+        if read["comma"] and not text.startswith(")", at):
+            at = _end_of_space(text, _scalar(text, at))
+            at = _end_of_space(text, at + 1) if text.startswith(",", at) else at
+        if not text.startswith(")", at):
+            raise UncertainError
+        return at + 1
+
+    def _arguments(self, at: int, *, keywords: bool) -> int:
+        """Read literals up to the closing parenthesis, and return the offset after it."""
+        text = self._text
+        if text.startswith(")", at):
+            return at + 1
+        while True:
+            key = _KEY.match(text, at) if keywords else None
+            at = _end_of_space(text, _scalar(text, at if key is None else key.end()))
+            if text.startswith(")", at):
+                return at + 1
+            if not text.startswith(",", at):
+                raise UncertainError
+            at = _end_of_space(text, at + 1)
+
+    def _filters(self, at: int) -> int:
+        """Read the filters of a tag, and return the offset after them."""
+        while found := _FILTER.match(self._text, at):
+            opening = _OPEN.match(self._text, found.end())
+            at = found.end() if opening is None else self._arguments(opening.end(), keywords=False)
+        return at
 
     def _keywords(self, position: int) -> int:
         """Read the keywords after `config(`, and return the offset after the tag."""
@@ -198,13 +249,20 @@ class _Scan:
         return end.end()
 
 
-def _is_bare(tag: re.Match[str]) -> bool:
-    """Return whether a tag is one of the five, without a dash at its braces and an attribute after `this`."""
-    if tag["config"] or tag["call"] or tag["this"]:
-        whole = tag.group()
-        inside = whole[2:] if tag["config"] else whole[2:-2]
-        return not inside.startswith("-") and not inside.endswith("-") and (not tag["this"] or "." not in inside)
-    return False
+def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
+    """Return where what the pattern finds at an offset ends. Raises UncertainError."""
+    found = pattern.match(text, at)
+    if found is None:
+        raise UncertainError
+    return found.end()
+
+
+def _scalar(text: str, at: int) -> int:
+    """Return where the string, number or constant at an offset ends. Raises UncertainError."""
+    found = _VALUE.match(text, at)
+    if found is None or found.lastgroup not in _SCALARS:
+        raise UncertainError
+    return found.end()
 
 
 def literal_value(text: str, position: int, deepest: int = _DEEPEST) -> tuple[Any, int]:
