@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 
@@ -14,15 +13,14 @@ def write_atomic(path: Path, content: str | bytes, *, synced: bool = True) -> No
     Missing folders are made. Raises OSError, which names a file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
+    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}")  # without `tempfile`: importing it takes longer
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
             if synced:
                 file.flush()
                 os.fsync(file.fileno())
-        temporary.chmod(0o644)  # mkstemp gives 0600
+        temporary.chmod(0o644)
         temporary.replace(path)
     except BaseException as error:
         temporary.unlink(missing_ok=True)

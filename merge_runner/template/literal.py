@@ -14,15 +14,15 @@ from typing import Any
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 # What the ANSI mode of Spark reserves ("ANSI Compliance" of its SQL reference), and `interval`, which begins a literal.
-_RESERVED = re.compile(
-    r"(?:all|and|anti|any|as|authorization|both|case|cast|check|collate|column|constraint|create|cross|"
-    r"current_date|current_time|current_timestamp|current_user|distinct|else|end|escape|except|exists|"
-    r"false|fetch|filter|for|foreign|from|full|grant|group|having|in|inner|intersect|interval|into|is|join|"
-    r"lateral|leading|left|like|minus|natural|not|null|offset|on|only|or|order|outer|overlaps|primary|"
-    r"references|right|select|semi|session_user|some|table|then|time|to|trailing|true|union|unique|unknown|"
-    r"user|using|values|when|where|with|within)\Z",
-    re.I,
-)
+_RESERVED_WORDS = """
+    all and anti any as authorization both case cast check collate column constraint create cross
+    current_date current_time current_timestamp current_user distinct else end escape except exists
+    false fetch filter for foreign from full grant group having in inner intersect interval into is join
+    lateral leading left like minus natural not null offset on only or order outer overlaps primary
+    references right select semi session_user some table then time to trailing true union unique unknown
+    user using values when where with within
+"""
+_RESERVED = frozenset(_RESERVED_WORDS.split())
 _MAX_DIGITS = 38  # DecimalType.MAX_PRECISION
 _ESCAPED = re.compile(r"[\\'\x00-\x1f\x7f]|\$(?=\{)")
 
@@ -58,7 +58,7 @@ def column_name(name: Any) -> str:
     Raises ValueError as `identifier` does.
     """
     quoted = identifier(name)
-    return name if isinstance(name, str) and _PLAIN.match(name) and not _RESERVED.match(name) else quoted
+    return name if isinstance(name, str) and _PLAIN.match(name) and name.lower() not in _RESERVED else quoted
 
 
 def _scalar(value: Any) -> str:

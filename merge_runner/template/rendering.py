@@ -20,7 +20,6 @@ from merge_runner.template.growth import call_size, call_work
 from merge_runner.template.jinja_compiler import Compiled, assigned_names
 from merge_runner.template.library import Library
 from merge_runner.template.limits import MAX_CHARACTERS, MAX_DEPTH, Limits, check_size
-from merge_runner.template.operation.names import OperationNames
 from merge_runner.template.outcome import RefusedError, Returned
 from merge_runner.template.redact import redact
 from merge_runner.template.rendered import Log, Rendered
@@ -53,7 +52,7 @@ class Rendering:
             **library.package_names,
             **library.macros,
             **own,
-            **(OperationNames(context.operation, self.limits).names() if context.operation is not None else {}),
+            **_names_of_operation(context, self.limits),
             **{name: _always(value) for name, value in context.macros.items()},
         }
         self._problems = Problems()
@@ -346,6 +345,15 @@ class Rendering:
         self._running.append((path, offset))
         if macro in self._macro_names:
             self._macros_called.add(self._macro_names[macro])
+
+
+def _names_of_operation(context: Context, limits: Limits) -> dict[str, Any]:
+    """Return what only a macro may name that is called as an operation."""
+    if context.operation is None:
+        return {}
+    from merge_runner.template.operation.names import OperationNames
+
+    return OperationNames(context.operation, limits).names()
 
 
 def _always(value: Any) -> Callable[..., Any]:

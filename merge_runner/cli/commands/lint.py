@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
@@ -69,6 +69,7 @@ class Options(ReportOptions, Selection, FullRefresh):
 
 _OF_CI = ("github", "gitlab", "sarif", "markdown")
 """Formats whose readers take paths relative to the root of the repository."""
+_WIDTH = 100
 
 
 @make("lint", Options)
@@ -176,7 +177,7 @@ def _write(report: Report, options: Options) -> None:
         options.format_,
         colour=colour,
         unicode=file is not None or _carries_unicode(),
-        width=terminal or shutil.get_terminal_size((100, 24)).columns,
+        width=terminal or _columns(),
         wrap=terminal is not None,
         statistics=options.statistics,
         verbose=options.verbose,
@@ -195,6 +196,12 @@ def _write(report: Report, options: Options) -> None:
     if report.stale:
         entries = "1 entry" if report.stale == 1 else f"{report.stale} entries"
         note(f"{entries} of the baseline matched nothing: --write-baseline rewrites it")
+
+
+def _columns() -> int:
+    """Return how wide a report is that goes to no terminal: as $COLUMNS or the terminal says, else 100 columns."""
+    given = os.environ.get("COLUMNS", "")  # as shutil does, whose import takes longer
+    return (int(given) if given.isdecimal() else 0) or terminal_columns(sys.__stdout__) or _WIDTH
 
 
 def _write_file(file: Path, text: str) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem, Problems
-from merge_runner.lint.paths.fixed_files import fix
 from merge_runner.lint.paths.named import Named, check_paths, lint_root_of, named, project_of, readers, within
 from merge_runner.lint.paths.request import ArgumentsError, Linted, LintMessages, LintRequest
 from merge_runner.lint.run.lint_project import lint_project
@@ -58,6 +57,8 @@ def lint(
         return lint_project(prepared, ids, request.rule_options, _of(jinja, meant), request.processes)
 
     if request.fix:
+        from merge_runner.lint.paths.fixed_files import fix
+
         report = look()
         fix({path: root / path for path in report.sources}, report, messages, unsafe=request.fix == "unsafe")
         prepared, jinja = prepare_to_lint(root, request.flags, env, cache=request.cache)

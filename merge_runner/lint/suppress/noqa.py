@@ -12,7 +12,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TypeAlias
 
 from merge_runner.lazy_dataclass import dataclass
@@ -215,10 +215,8 @@ class Suppressions:
 
 
 _KEYWORD = re.compile("noqa", re.IGNORECASE)
-_BEGIN = {
-    kind: re.compile(rf"(?:{mark})\s*(merge-runner\s*:\s*)?noqa(?!\w|-(?!-))[ \t]*(:)?", re.IGNORECASE)
-    for kind, mark in {"line": r"\A|--", "hash": r"\A|#", "code": r"\A|#|//", "block": r"\A", "jinja": r"\A"}.items()
-}
+_MARKS = {"line": r"\A|--", "hash": r"\A|#", "code": r"\A|#|//", "block": r"\A", "jinja": r"\A"}
+"""What precedes the word, by the kind of the comment."""
 _END = re.compile(r"[ \t\r]*(?:\Z|\n|--|#)")
 _NAME = re.compile(r"[A-Za-z][\w.]*(?:-\w+)*(?:=\w+)?")
 _FOREIGN = re.compile(
@@ -227,8 +225,13 @@ _FOREIGN = re.compile(
 )
 
 
+@cache
+def _beginning(kind: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:{_MARKS[kind]})\s*(merge-runner\s*:\s*)?noqa(?!\w|-(?!-))[ \t]*(:)?", re.IGNORECASE)
+
+
 def _noqa(comment: Comment, source: SourceText, known: tuple[Rule, ...]) -> _Noqa | None:
-    begin = _BEGIN[comment.kind].search(comment.text)
+    begin = _beginning(comment.kind).search(comment.text)
     if begin is None:
         return None
     span = comment.span
