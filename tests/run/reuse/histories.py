@@ -30,6 +30,20 @@ EDITS = {
     **{"source compaction": 1, "source column": 1, "source restore": 1, "source properties": 1},
 }
 """What happens to a chain between two builds, and how often. Writers write its target, or the table that it reads."""
+KINDS = {
+    "none": ["nothing"],
+    "rows": ["rows"],
+    "files": ["files", "times"],
+    "texts": ["text", "macro", "upstream", "severity", "conf"],
+    "vars": ["var", "env"],
+    "other writers": ["writer", "properties", "comment", "dropped", "source properties"],
+    "compaction": ["compaction", "source compaction"],
+    "restore": ["restore", "source restore"],
+    "schema changes": ["column", "source column"],
+    "time": ["clock"],
+    "kept records, selection": ["older records", "lost records", "--fresh", "some nodes"],
+}
+"""The same by kind, and what happens to a whole project."""
 _WRITES = {
     "writer": ["delete from {} where id = 1", "update {} set n = 7 where id > 2", "delete from {}"],
     "properties": ["alter table {} set tblproperties (mark = '{mark}')"],
