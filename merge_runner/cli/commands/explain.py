@@ -19,7 +19,11 @@ from merge_runner.options.project import Defer, FullRefresh, ProjectOptions, Sel
 class PlanOptions(ProjectOptions):
     """How the plan is written, and who is asked."""
 
-    output: Literal["text", "json"] = option("--output", default="text", help="How the plan is written.")
+    output: Literal["text", "table", "json"] = option(
+        "--output",
+        default="text",
+        help="How the plan is written; `table` has a line for each node: whether it would run, and why.",
+    )
     spark: bool = flag("--spark", help="Ask Spark for its own plan of each merge, and the files it would read.")
 
 
@@ -54,7 +58,9 @@ def command(options: Options) -> int:
         click.echo(json.dumps(project.prepared.concealed(explanation.as_json()), indent=2))
     else:
         columns = terminal_columns(sys.stdout)
-        for line in map(concealed, explanation.lines()):
-            # A node of Spark's plan may be thousands of characters long: it is cut.
-            click.echo(cut(line, columns, "…") if columns and options.spark else fitted(line, columns))
+        is_table = options.output == "table"
+        for line in map(concealed, explanation.table() if is_table else explanation.lines()):
+            # A row is one line, and a node of Spark's plan may be thousands of characters long.
+            is_cut = columns and (is_table or options.spark)
+            click.echo(cut(line, columns, "…") if columns and is_cut else fitted(line, columns))
     return 0 if explanation.ok else 1

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
+from merge_runner.columns import padded, width
 from merge_runner.errors import Problems
 from merge_runner.formats.merge_plans import MergePlan
 from merge_runner.formats.write_distribution import WriteDistribution
@@ -142,6 +143,18 @@ class Explanation:
                     yield f"    {node.distribution.words}"
                 if node.engine_report is not None:
                     yield from (f"    {line}".rstrip() for line in node.engine_report.lines())
+
+    def table(self) -> Iterator[str]:
+        """Return a line for each node, tests included: its level and kind, whether a build would run it, and why."""
+        rows = [("level", "node", "kind", "would run", "because")]
+        for number, level in enumerate(self.levels, start=1):
+            for node in level:
+                answer = "" if node.reuse is None else "yes" if node.reuse.runs else "no"
+                because = node.reuse.because if node.reuse is not None else ""
+                rows.append((str(number), node.name, node.kind, answer, because))
+        widths = [max(width(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+        for *cells, last in rows:
+            yield "  ".join((*(padded(cell, columns) for cell, columns in zip(cells, widths, strict=True)), last))
 
     def as_json(self) -> dict[str, Any]:
         """The plan as JSON values."""

@@ -28,7 +28,7 @@ class Changed:
 
     because: str
     doubt: str | None = None
-    fingerprint: str = ""
+    fingerprint: Mapping[str, str] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
     before: StoredVersion | None = None
     at: float = 0.0

@@ -1,6 +1,6 @@
-"""A text that is the same for two runs of a node that ask the engine for the same, over whatever tables.
+"""Hashes that are the same for two runs of a node that ask the engine for the same, over whatever tables.
 
-It is made of the steps as they are planned: compiled texts, layout, config. What only says where something is written,
+They are made of the steps as they are planned: compiled texts, layout, config. What only says where something is written,
 or who shares an input, is left out.
 """
 
@@ -35,25 +35,45 @@ Positions in a unit test's text depend on the names of its tables, which are oth
 """
 
 
-def fingerprint(environment: object, node: Node, plan: NodePlan, scratch: Scratch) -> str:
+Fingerprint = Mapping[str, str]
+"""Hashes by what they are of: the keys of `_CHANGED`."""
+_CHANGED = {
+    "text": "its compiled text has changed",
+    "config": "its config has changed",
+    "steps": "its columns or its layout have changed",
+    "confs": "confs, catalogs or the time zone have changed",
+    "versions": "the version of merge-runner or of Spark has changed",
+}
+
+
+def fingerprint(environment: Fingerprint, node: Node, plan: NodePlan, scratch: Scratch) -> Fingerprint:
     """Return the fingerprint of a node.
 
     `environment` is what `environment_of` returns, `scratch` where the unit tests of this invocation are.
     """
     steps = [step for form in plan.forms for step in form.steps if not isinstance(step, ShareInputs)]
-    asked = [[type(step).__name__, plain(step), getattr(step, "sql", None)] for step in steps]
     config = replace(run_config(node), build_after=None)  # when it runs is not what it runs
-    text = json.dumps([asked, plain(config), environment], sort_keys=True)
-    text = text.replace(str(scratch.folder), "").replace(scratch.prefix, "")
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    texts = {
+        "text": [getattr(step, "sql", None) for step in steps],
+        "config": plain(config),
+        "steps": [[type(step).__name__, plain(step)] for step in steps],
+    }
+    own = {part: _hash(_without(scratch, json.dumps(value, sort_keys=True))) for part, value in texts.items()}
+    return {**own, **environment}
 
 
-def environment_of(prepared: Prepared) -> object:
-    """Return what all nodes of an invocation depend on, as JSON: versions, confs, options of Java, the time zone."""
+def difference(before: Fingerprint, now: Fingerprint) -> str | None:
+    """Return in which parts two fingerprints differ; None: in none."""
+    other = [part for part in _CHANGED if before.get(part) != now.get(part)]
+    if "text" in other or "config" in other:  # the steps are made of both
+        other = [part for part in other if part != "steps"]
+    return "; ".join(_CHANGED[part] for part in other) if other else None
+
+
+def environment_of(prepared: Prepared) -> Fingerprint:
+    """Return what all nodes of an invocation depend on: versions, confs, options of Java, the time zone."""
     profile, env = prepared.files.profile, _environ(prepared)
-    settings = {
-        "merge-runner": version(),
-        "spark": package_version("pyspark"),
+    confs = {
         "schema": profile.schema,
         "defaults": defaults(prepared),
         "java": {name: env[name] for name in _JAVA if name in env},
@@ -61,7 +81,16 @@ def environment_of(prepared: Prepared) -> object:
         "catalogs": {name: dict(settings) for name, settings in profile.catalogs.items()},
         "zone": [time.tzname, time.timezone],
     }
-    return plain(settings)
+    versions = {"merge-runner": version(), "spark": package_version("pyspark")}
+    return {part: _hash(json.dumps(plain(value))) for part, value in (("confs", confs), ("versions", versions))}
+
+
+def _without(scratch: Scratch, text: str) -> str:
+    return text.replace(str(scratch.folder), "").replace(scratch.prefix, "")
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def defaults(prepared: Prepared) -> dict[str, str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from merge_runner.atomic import write_atomic
 
 FILE = "reuse.json"
-_FORMAT = 2
+_FORMAT = 3
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Record:
     `day`: it has read what day it is; the seconds since 1970 (UTC) from which, and before which, that day lasts.
     """
 
-    fingerprint: str
+    fingerprint: Mapping[str, str]
     inputs: Mapping[str, str]
     target: str | None
     left: str | None
@@ -82,8 +82,8 @@ def _record(entry: Mapping[str, object]) -> Record:
     if record.day is not None:
         begins, ends = map(float, record.day)
         record = replace(record, day=(begins, ends))
-    texts = (record.fingerprint, record.invocation_id, record.at, record.doubt or "", *record.inputs)
-    if not all(isinstance(text, str) for text in (*texts, *record.inputs.values())):
+    texts = (record.invocation_id, record.at, record.doubt or "", *record.inputs, *record.fingerprint)
+    if not all(isinstance(text, str) for text in (*texts, *record.inputs.values(), *record.fingerprint.values())):
         raise TypeError(entry)
     if datetime.fromisoformat(record.at).tzinfo is None:
         raise ValueError(entry)

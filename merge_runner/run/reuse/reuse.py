@@ -23,7 +23,7 @@ from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.reuse.build_after import waiting_parents, waiting_time
 from merge_runner.run.reuse.decision import Changed, LeftOut
 from merge_runner.run.reuse.eligible import asked_for, ineligible, reads_day
-from merge_runner.run.reuse.fingerprint import defaults, environment_of, fingerprint
+from merge_runner.run.reuse.fingerprint import defaults, difference, environment_of, fingerprint
 from merge_runner.run.reuse.partitions import needed_partitions
 from merge_runner.run.reuse.reads import defined, names_of_inputs, states_of_inputs, stored_target
 from merge_runner.run.reuse.records import FILE, Record, Records
@@ -97,8 +97,8 @@ class Reuse:
 
     def _other_table_or_text(self, record: Record, now: Changed, target: Stored | None) -> str | None:
         """Return what is not as it was, the inputs aside."""
-        if record.fingerprint != now.fingerprint:
-            return "its compiled text, config, confs or versions have changed"
+        if (other := difference(record.fingerprint, now.fingerprint)) is not None:
+            return other
         if record.target != _name(target):
             return "it writes another table than before"
         if target is not None and target.state() != record.left:

@@ -119,7 +119,7 @@ def test_another_text_and_another_writer_do_not_wait(shop):
     one.built(minutes_ago=1)
     path = one.root / "models/daily.sql"
     path.write_text(path.read_text().replace("o.id = c.id", "o.id < c.id"))
-    assert one.said() == "would run: its compiled text, config, confs or versions have changed"
+    assert one.said() == "would run: its compiled text has changed"
 
 
 def test_another_period_is_no_other_text(shop):

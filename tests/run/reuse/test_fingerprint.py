@@ -5,7 +5,7 @@ import pytest
 from merge_runner import Project
 from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.plan import Planner
-from merge_runner.run.reuse.fingerprint import environment_of, fingerprint
+from merge_runner.run.reuse.fingerprint import difference, environment_of, fingerprint
 
 FILES = {
     "models/m.sql": "{{ config(materialized='table') }} select 1 as id, '{{ var('v', 'x') }}' as w",
@@ -65,6 +65,32 @@ def test_what_runs_matters(make_project, path, old, new, changed):
     found = {name.split(".")[0] for name in after if after[name] != before.get(name)}
     assert {name for name in found if not name.startswith("not_null")} == changed - {"not_null_fct_id"}
     assert any(name.startswith("not_null") for name in found) == ("not_null_fct_id" in changed)
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "name", "said"),
+    [
+        ("models/m.sql", "select 1", "select 2", "m", "its compiled text has changed"),
+        ("models/fct.sql", "merge", "{{ config(properties={'a': 'b'}) }}merge", "fct", "its config has changed"),
+        ("models/m.yml", "data_type: string", "data_type: varchar(9)", "fct", "its columns or its layout have changed"),
+        (
+            *("models/m.sql", "table') }} select 1", "table', tags='x') }} select 3", "m"),
+            "its compiled text has changed; its config has changed",
+        ),
+        (
+            *("profiles.yml", "master:", "conf: {spark.sql.ansi.enabled: 'false'}, master:", "m"),
+            "confs, catalogs or the time zone have changed",
+        ),
+        ("models/m.sql", "x", "x", "m", None),
+    ],
+)
+def test_what_differs_is_named(make_project, path, old, new, name, said):
+    root = make_project(FILES)
+    before = fingerprints(root)[name]
+    text = (root / path).read_text()
+    assert old in text
+    (root / path).write_text(text.replace(old, new, 1))
+    assert difference(before, fingerprints(root)[name]) == said
 
 
 def test_vars_confs_and_targets_matter(make_project):

@@ -362,3 +362,21 @@ def test_where_rows_are_stored_changes_when_no_row_does(make_project, query, che
     if "source" not in query:  # the fake engine reads no files
         shop.build()
     assert shop.reason("m").startswith("would run: it reads `_") is runs
+
+
+def test_explain_has_a_line_for_each_node(make_project):
+    files = {
+        "models/one.sql": "{{ config(materialized='table') }} select 1 as id",
+        "models/other.sql": "{{ config(materialized='table') }} select id from {{ ref('one') }}",
+        "models/last.sql": "{{ config(materialized='table') }} select id from {{ ref('other') }}",
+    }
+    shop = Shop(make_project(files))
+    shop.build()
+    path = shop.root / "models/other.sql"
+    path.write_text(path.read_text().replace("select id", "select id + 1 as id"))
+    assert [line.split(maxsplit=4) for line in Project.load(shop.root).explain().table()] == [
+        ["level", "node", "kind", "would", "run  because"],
+        ["1", "one", "table", "no", "inputs unchanged since version 0"],
+        ["2", "other", "table", "yes", "its compiled text has changed"],
+        ["3", "last", "table", "yes", "other, which it reads, would run"],
+    ]

@@ -6,7 +6,7 @@ import pytest
 
 from merge_runner.run.reuse.records import Record, Records
 
-RECORD = Record("f", {"files:/a": "1"}, "delta:/t", "2", 3, "i", "2024-01-01T00:00:00+00:00")
+RECORD = Record({"text": "f"}, {"files:/a": "1"}, "delta:/t", "2", 3, "i", "2024-01-01T00:00:00+00:00")
 DOUBTED = replace(RECORD, doubt="it may change rows")
 
 
@@ -46,10 +46,12 @@ def test_nothing_is_written_where_nothing_was_kept(tmp_path):
         "no JSON",
         "[]",
         '{"format": 99, "records": {}}',
-        '{"format": 2, "records": {"a": {}}}',
-        '{"format": 2, "records": {"a": {"fingerprint": 1, "inputs": {}, "target": null, "left": null, "version": null, '
+        '{"format": 3, "records": {"a": {}}}',
+        '{"format": 3, "records": {"a": {"fingerprint": "f", "inputs": {}, "target": null, "left": null, "version": null, '
         '"invocation_id": "i", "at": "2024-01-01T00:00:00+00:00"}}}',
-        '{"format": 2, "records": {"a": {"fingerprint": "f", "inputs": {}, "target": null, "left": null, "version": null, '
+        '{"format": 3, "records": {"a": {"fingerprint": {"text": 1}, "inputs": {}, "target": null, "left": null, "version": null, '
+        '"invocation_id": "i", "at": "2024-01-01T00:00:00+00:00"}}}',
+        '{"format": 3, "records": {"a": {"fingerprint": {"text": "f"}, "inputs": {}, "target": null, "left": null, "version": null, '
         '"invocation_id": "i", "at": "yesterday"}}}',
     ],
 )

@@ -1,0 +1,132 @@
+"""Records what runs again in the flights project, and why, into docs/guides/what-runs-again.md.
+
+    python demo/record_reuse.py [--to PAGE]
+
+It copies the project into a scratch folder, builds it, and then edits it as each section of the page says. What the
+commands print is written between the markers `<!-- recorded: NAME -->` and `<!-- end -->` of the page, as it is, but
+for lines that repeat: these are counted. Java and the CSV files of `data/` have to be there. It takes five minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PAGE = REPOSITORY / "docs" / "guides" / "what-runs-again.md"
+PROJECT = ("pyproject.toml", "profiles.yml", "Makefile", "models", "macros", "data_tests", "seeds", "data", "demo")
+SHOWN = 3
+"""How many lines of a kind are shown where more follow each other."""
+CORRECTION = "2013-07-10,UA,373,EWR,190,168,2013-07-20T10:00:00Z,a digit was wrong\n"
+OPERATION = """{% macro rename_airline() %}
+  {% do run_query("update " ~ ref('dim_airline') ~ " set name = 'United' where carrier = 'UA'") %}
+{% endmacro %}
+"""
+_LEFT_OUT = re.compile(r" NO-OP | no +inputs unchanged since ")
+"""What is the same in lines that are counted: of a build, and of a table of `explain`."""
+
+
+class Flights:
+    """The flights project in a scratch folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        for name in PROJECT:
+            path = REPOSITORY / name
+            copied = shutil.copytree if path.is_dir() else shutil.copy2
+            copied(path, root / name)
+        (root / ".venv").symlink_to(sys.prefix)
+        kept = {name: value for name, value in os.environ.items() if name not in ("CI", "MERGE_RUNNER_REUSE")}
+        self.env = {**kept, "PYTHONPATH": str(REPOSITORY), "MERGE_RUNNER_WARM": "0", "NO_COLOR": "1"}
+
+    def edit(self, path: str, old: str, new: str) -> str:
+        """Replace a text in a file; return what was done as lines of a diff."""
+        text = (self.root / path).read_text()
+        if old not in text:
+            raise SystemExit(f"{path}: {old!r} is not in it")
+        (self.root / path).write_text(text.replace(old, new))
+        return _fenced("diff", [*(f"-{line}" for line in old.splitlines()), *(f"+{line}" for line in new.splitlines())])
+
+    def run(self, *words: str) -> str:
+        """Run a command of merge-runner, or `make`; return what a terminal shows of it."""
+        command = ["make", "-o", ".venv/.demo"] if words[0] == "make" else [sys.executable, "-m", "merge_runner"]
+        done = subprocess.run(
+            [*command, *words[words[0] == "make" :]],
+            cwd=self.root,
+            env=self.env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise SystemExit(f"{' '.join(words)}: {done.returncode}\n{done.stdout}")
+        shown = " ".join(words if words[0] == "make" else ("merge-runner", *words))
+        return _fenced("console", [f"$ {shown}", *_shortened(done.stdout.splitlines())])
+
+
+def main() -> None:
+    """Record all, and write the page."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--to", type=Path, default=PAGE, help="the page with the markers")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        recorded = dict(transcripts(Path(folder) / "flights"))
+    text = asked.to.read_text()
+    for name, lines in recorded.items():
+        begin, end = f"<!-- recorded: {name} -->\n", "<!-- end -->"
+        before, _, rest = text.partition(begin)
+        if not rest:
+            raise SystemExit(f"{asked.to} has no marker {begin.strip()}")
+        text = before + begin + lines + end + rest.partition(end)[2]
+    asked.to.write_text(text)
+
+
+def transcripts(root: Path) -> Iterator[tuple[str, str]]:
+    """Yield the name and the lines of each record, in the order in which they happen."""
+    root.mkdir()
+    flights = Flights(root)
+    flights.run("build")
+    time.sleep(1)  # a file that was written just now is not trusted
+    yield "unchanged", flights.run("make", "demo")
+    corrections = root / "seeds" / "flight_correction.csv"
+    corrections.write_text(corrections.read_text() + CORRECTION)
+    edited = _fenced("console", ["$ echo '" + CORRECTION.strip() + "' >> seeds/flight_correction.csv"])
+    yield "correction", edited + _explained_and_built(flights)
+    edited = flights.edit("macros/punctuality.sql", "{{ column }} >= {{", "{{ column }} > {{")
+    yield "macro", edited + _explained_and_built(flights)
+    (root / "macros" / "rename_airline.sql").write_text(OPERATION)
+    edited = _fenced("sql", OPERATION.splitlines()) + flights.run("run-operation", "rename_airline")
+    yield "writer", edited + _explained_and_built(flights)
+
+
+def _explained_and_built(flights: Flights) -> str:
+    time.sleep(1)
+    return flights.run("explain", "--output", "table") + flights.run("build")
+
+
+def _shortened(lines: list[str]) -> Iterator[str]:
+    """Yield lines; of many next to each other that say the same of other nodes the first ones and their number."""
+    for is_left_out, group in groupby(lines, lambda line: _LEFT_OUT.search(line) is not None):
+        same = [line.rstrip() for line in group]
+        hidden = len(same) - SHOWN if is_left_out and len(same) > SHOWN + 1 else 0
+        yield from same[: len(same) - hidden]
+        if hidden:
+            yield f"… {hidden} more such lines"
+
+
+def _fenced(language: str, lines: list[str]) -> str:
+    return "\n".join((f"```{language}", *lines, "```", ""))
+
+
+if __name__ == "__main__":
+    main()
