@@ -18,7 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from tests.run.reuse.histories import KINDS, run_histories
 from tests.spark_driver import started_driver
@@ -52,7 +52,8 @@ def _run(asked: argparse.Namespace) -> Iterator[Mapping[str, Any]]:
     """Yield what was found in each project, as JSON."""
     end = time.monotonic() + asked.minutes * 60 if asked.minutes is not None else float("inf")
     longest: dict[str, float] = {}
-    with tempfile.TemporaryDirectory() as folder, started_driver(Path(folder) / "driver", "throughput") as driver:
+    jvm: Literal["fast-start", "throughput"] = "throughput" if asked.minutes is None else "fast-start"
+    with tempfile.TemporaryDirectory() as folder, started_driver(Path(folder) / "driver", jvm) as driver:
         for number in range(-(-asked.histories // asked.together)):
             for table_format in asked.formats:
                 seed, began = asked.seed + number, time.monotonic()
