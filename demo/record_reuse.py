@@ -1,8 +1,9 @@
 """Records what runs again in the flights project, and why, into docs/guides/what-runs-again.md.
 
-    python demo/record_reuse.py [--to PAGE]
+    python demo/record_reuse.py [unchanged correction macro writer] [--to PAGE] [--folder FOLDER]
 
-It copies the project into a scratch folder, builds it, and then edits it as each section of the page says. What the
+It copies the project into a scratch folder, builds it, and then edits it as each section of the page says. With
+`--folder` the scratch folder is kept, so that sections can be recorded one by one, in this order. What the
 commands print is written between the markers `<!-- recorded: NAME -->` and `<!-- end -->` of the page, as it is, but
 for lines that repeat: these are counted. Java and the CSV files of `data/` have to be there. It takes five minutes.
 """
@@ -16,7 +17,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -36,17 +36,20 @@ _LEFT_OUT = re.compile(r" NO-OP | no +inputs unchanged since ")
 
 
 class Flights:
-    """The flights project in a scratch folder."""
+    """The flights project in a scratch folder, which is copied and built where it is not there yet."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        for name in PROJECT:
-            path = REPOSITORY / name
-            copied = shutil.copytree if path.is_dir() else shutil.copy2
-            copied(path, root / name)
-        (root / ".venv").symlink_to(sys.prefix)
         kept = {name: value for name, value in os.environ.items() if name not in ("CI", "MERGE_RUNNER_REUSE")}
         self.env = {**kept, "PYTHONPATH": str(REPOSITORY), "MERGE_RUNNER_WARM": "0", "NO_COLOR": "1"}
+        if not root.exists():
+            root.mkdir(parents=True)
+            for name in PROJECT:
+                path = REPOSITORY / name
+                copied = shutil.copytree if path.is_dir() else shutil.copy2
+                copied(path, root / name)
+            (root / ".venv").symlink_to(sys.prefix)
+            self.run("build")
 
     def edit(self, path: str, old: str, new: str) -> str:
         """Replace a text in a file; return what was done as lines of a diff."""
@@ -75,42 +78,56 @@ class Flights:
 
 
 def main() -> None:
-    """Record all, and write the page."""
+    """Record what is asked for, and write the page."""
     parser = argparse.ArgumentParser()
+    parser.add_argument("sections", nargs="*", help="which to record (default: all)")
     parser.add_argument("--to", type=Path, default=PAGE, help="the page with the markers")
+    parser.add_argument("--folder", type=Path, help="where the project is built")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        recorded = dict(transcripts(Path(folder) / "flights"))
-    text = asked.to.read_text()
-    for name, lines in recorded.items():
-        begin, end = f"<!-- recorded: {name} -->\n", "<!-- end -->"
-        before, _, rest = text.partition(begin)
-        if not rest:
-            raise SystemExit(f"{asked.to} has no marker {begin.strip()}")
-        text = before + begin + lines + end + rest.partition(end)[2]
-    asked.to.write_text(text)
+    with tempfile.TemporaryDirectory() as scratch:
+        flights = Flights((asked.folder or Path(scratch)) / "flights")
+        for name in asked.sections or SECTIONS:
+            _write(asked.to, name, SECTIONS[name](flights))
 
 
-def transcripts(root: Path) -> Iterator[tuple[str, str]]:
-    """Yield the name and the lines of each record, in the order in which they happen."""
-    root.mkdir()
-    flights = Flights(root)
-    flights.run("build")
-    time.sleep(1)  # a file that was written just now is not trusted
-    yield "unchanged", flights.run("make", "demo")
-    corrections = root / "seeds" / "flight_correction.csv"
-    corrections.write_text(corrections.read_text() + CORRECTION)
+def _write(page: Path, name: str, lines: str) -> None:
+    text, begin, end = page.read_text(), f"<!-- recorded: {name} -->\n", "<!-- end -->"
+    before, _, rest = text.partition(begin)
+    if not rest:
+        raise SystemExit(f"{page} has no marker {begin.strip()}")
+    page.write_text(before + begin + lines + end + rest.partition(end)[2])
+
+
+def unchanged(flights: Flights) -> str:
+    """Build again, as `make demo` does."""
+    return flights.run("make", "demo")
+
+
+def correction(flights: Flights) -> str:
+    """Add a late correction to the seed."""
+    path = flights.root / "seeds" / "flight_correction.csv"
+    path.write_text(path.read_text() + CORRECTION)
     edited = _fenced("console", ["$ echo '" + CORRECTION.strip() + "' >> seeds/flight_correction.csv"])
-    yield "correction", edited + _explained_and_built(flights)
+    return edited + _explained_and_built(flights)
+
+
+def macro(flights: Flights) -> str:
+    """Change a macro that four models call."""
     edited = flights.edit("macros/punctuality.sql", "{{ column }} >= {{", "{{ column }} > {{")
-    yield "macro", edited + _explained_and_built(flights)
-    (root / "macros" / "rename_airline.sql").write_text(OPERATION)
+    return edited + _explained_and_built(flights)
+
+
+def writer(flights: Flights) -> str:
+    """Write a model's table by other means."""
+    (flights.root / "macros" / "rename_airline.sql").write_text(OPERATION)
     edited = _fenced("sql", OPERATION.splitlines()) + flights.run("run-operation", "rename_airline")
-    yield "writer", edited + _explained_and_built(flights)
+    return edited + _explained_and_built(flights)
+
+
+SECTIONS = {"unchanged": unchanged, "correction": correction, "macro": macro, "writer": writer}
 
 
 def _explained_and_built(flights: Flights) -> str:
-    time.sleep(1)
     return flights.run("explain", "--output", "table") + flights.run("build")
 
 
