@@ -97,7 +97,9 @@ def likely_no_op(prepared: Prepared, command: Command, options: NodeOptions, ids
 
 def reuse_mode(prepared: Prepared, options: NodeOptions) -> Mode:
     """Return whether nodes are left out whose inputs have not changed; MERGE_RUNNER_REUSE=off has all of them run."""
-    if options.no_reuse or _whole_env(prepared).get("MERGE_RUNNER_REUSE", "").casefold() in ("off", "false", "0"):
+    if options.no_reuse or prepared.files.profile.reuse == "off":
+        return "off"
+    if _whole_env(prepared).get("MERGE_RUNNER_REUSE", "").casefold() in ("off", "false", "0"):
         return "off"
     return "fresh" if options.fresh else "auto"
 

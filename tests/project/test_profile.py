@@ -55,6 +55,7 @@ def test_every_key_is_read(read):
               platform: databricks
               audit: shop.audit
               jvm: throughput
+              reuse: off
         """)
     assert problems == []
     assert found == Profile(
@@ -69,6 +70,7 @@ def test_every_key_is_read(read):
         platform="databricks",
         audit="shop.audit",
         jvm="throughput",
+        reuse="off",
     )
 
 

@@ -65,6 +65,7 @@ class Profile:
     audit: str | None = None
     jvm: Jvm | None = None
     jars: Jars = "pinned"
+    reuse: Literal["auto", "off"] = "auto"
     connectors: tuple[str, ...] = ()
     """What the project's streams are read by, in addition to the table formats: `kafka`."""
     storage_join: bool = False
@@ -233,6 +234,7 @@ def _profile(name: str, target: str, output: Output, chosen: Warehouse, used: Ma
         audit=output.audit,
         jvm=output.jvm,
         jars=output.jars,
+        reuse=output.reuse,
         storage_join=output.storage_join,
         openlineage=output.openlineage,
         secrets=frozenset(value for value in _secrets(output, used) if value),
@@ -252,6 +254,10 @@ def _texts(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield from _texts(value)
         elif isinstance(value, str):
             yield key, value
+
+
+def _off(value: Any) -> Any:
+    return "off" if value is False else value  # as YAML 1.1 reads it
 
 
 def _home(env: Mapping[str, str]) -> Path:
@@ -378,6 +384,10 @@ class Output:
     tested with, `provided` fetches and adds nothing, since Spark has them already. Their versions are read and checked
     before Spark starts.
     Example: `jars: provided`"""
+    reuse: Annotated[Literal["auto", "off"], Before(_off), also({"const": False})] = "auto"
+    """Whether builds leave out nodes of which nothing that they read has changed. `off`: each build runs all, as with
+    `--no-reuse`.
+    Example: `reuse: off`"""
     storage_join: StrictBool = False
     """Use storage-partitioned joins for all merges into Iceberg tables whose model does not set `storage_join` itself.
     Example: `storage_join: true`"""

@@ -52,6 +52,8 @@ class Reuse:
         """
         node = self._prepared.graph.nodes[plan.unique_id]
         asked = asked_for(node, plan)
+        if asked is None and self._prepared.files.profile.reuse == "off":
+            asked = "its profile says `reuse: off`"
         if asked is None and self._mode == "fresh":
             asked = "--fresh asks for it"
         target = stored_target(plan, self._prepared)

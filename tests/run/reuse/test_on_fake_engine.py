@@ -380,3 +380,16 @@ def test_explain_has_a_line_for_each_node(make_project):
         ["2", "other", "table", "yes", "its compiled text has changed"],
         ["3", "last", "table", "yes", "other, which it reads, would run"],
     ]
+
+
+def test_the_profile_may_ask_for_all_nodes(make_project):
+    shop = Shop(make_project({"models/m.sql": "{{ config(materialized='table') }} select 1 as id"}))
+    assert [shop.build()["m"].status for _ in range(2)] == ["success", "no-op"]
+    profiles = shop.root / "profiles.yml"
+    text = profiles.read_text()
+    profiles.write_text(text.replace("master:", "reuse: off, master:"))
+    assert shop.reason("m") == "would run: its profile says `reuse: off`"
+    assert shop.build()["m"].status == "success"
+    profiles.write_text(text)
+    assert shop.build()["m"].status == "success"  # no run of it was kept, and its table is another version
+    assert shop.build()["m"].status == "no-op"
