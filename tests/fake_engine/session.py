@@ -63,6 +63,17 @@ class Frame:
         ]
         return SimpleNamespace(names=list(found), fields=fields)
 
+    def persist(self, *_level: object) -> Frame:
+        """Keep nothing: what reads it is not run."""
+        return self
+
+    unpersist = persist
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.schema.names)
+
     def createOrReplaceTempView(self, _name: str) -> None:  # noqa: N802  # PySpark's name
         """Take the rows as a view: what reads it is not run."""
 

@@ -145,8 +145,10 @@ def _merge(text: str, match: re.Match[str], session: FakeSession) -> Statement:
 def _alter(text: str, match: re.Match[str], session: FakeSession) -> Statement:
     table = session.found(match["name"])
     operation = "SET TBLPROPERTIES" if "TBLPROPERTIES" in text.upper() else "CHANGE COLUMN"
+    added = re.search(r"ADD COLUMNS? \((.*)\)", text, re.IGNORECASE)
 
     def run() -> Frame:
+        table.columns = {**table.columns, **columns_of(added[1] if added is not None else "")}
         session.driver.lake.commit(table, operation, _stamp(session))
         return _frame()
 
@@ -244,7 +246,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[str, re.Match[str], FakeSession],
             _create,
         ),
         (rf"CREATE OR REPLACE VIEW {_NAME} AS\n", _view),
-        (rf"MERGE (?:WITH SCHEMA EVOLUTION )?INTO {_NAME}", _merge),
+        (rf"(?:WITH \w+ AS \(.*\)\s+)?MERGE (?:WITH SCHEMA EVOLUTION )?INTO {_NAME}", _merge),
         (rf"OPTIMIZE {_NAME}", _optimize),
         (rf"ALTER TABLE {_NAME}", _alter),
         (rf"COMMENT ON TABLE {_NAME}", _alter),

@@ -16,6 +16,7 @@ from tests.oracle.spark_sql import literal_text, merge_text
 from tests.oracle.usual import usual
 
 _ALIASES = {"t": "t", "s": "s"}
+FIRST_TEXT = "-- the text of a first run\n"
 _DAY_CONFS = "'spark.sql.session.timeZone': '{zone}'"
 
 
@@ -66,18 +67,18 @@ class Chain:
             *((name, Column(SIDE, "n")) for name in self.extra),
         )
         latest = ("id",) if self.random.random() < 0.6 else ()
-        query = Query((Arm("src", None, columns),), latest, names if latest else ())
-        texts = [
-            merge_text(
-                usual(self.random),
-                "{{ this }}",
-                query,
-                lambda _: f"{{{{ ref('stg_{self.name}') }}}}",
-                _ALIASES,
-                cte=self.random.random() < 0.1,
+        self.query = Query((Arm("src", None, columns),), latest, names if latest else ())
+        """The source of its MERGE, over its staging model `src`."""
+        self.merges, texts = [], []
+        """Its MERGE, and that of its first run where that has another text."""
+        for number in range(2 if self.has_first_text else 1):
+            merge, mark = usual(self.random), FIRST_TEXT if number else ""
+            cte = self.random.random() < 0.1
+            text = merge_text(
+                merge, "{{ this }}", self.query, lambda _: f"{{{{ ref('stg_{self.name}') }}}}", _ALIASES, cte=cte
             )
-            for _ in range(2 if self.has_first_text else 1)
-        ]
+            self.merges.append(merge)
+            texts.append(mark + text)
         self.text = "\n{% else %}\n".join(texts)
         if self.has_first_text:
             self.text = f"{{% if is_incremental() %}}\n{self.text}\n{{% endif %}}"

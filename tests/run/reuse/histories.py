@@ -84,7 +84,7 @@ class Histories:
 
     def __init__(self, root: Path, driver, table_format: str, seed: int, number: int) -> None:
         self.random = Random(f"{table_format} {seed}")
-        self.driver, self.spark, self.format = driver, driver.spark, table_format
+        self.driver, self.spark, self.format = driver, getattr(driver, "spark", None), table_format
         self.own = f"{table_format}{seed}"
         self.raw = f"raw_{self.own}"
         self.chains = [Chain(f"m{each}", table_format, f"{table_format} {seed} {each}") for each in range(number)]
@@ -222,6 +222,10 @@ class Histories:
 
     # Builds
 
+    def driver_of(self, _target: str):
+        """Return the driver of a target."""
+        return self.driver
+
     def build(self) -> list[Wrong]:
         """Build both targets; return what differs."""
         self._write_files()
@@ -232,7 +236,7 @@ class Histories:
                 self.root, target=target, vars=self.vars, target_path=f"target_{target}", env=self.env
             )
             results[target] = project.build(
-                select, driver=self.driver, lint=False, reuse=mode if target == "reusing" else "off"
+                select, driver=self.driver_of(target), lint=False, reuse=mode if target == "reusing" else "off"
             )
         ended = datetime.now(timezone.utc)
         self._seconds = (ended - began).total_seconds()
@@ -362,10 +366,13 @@ def _agree(reusing: str, plain: str, *, is_test: bool) -> bool:
 
 
 def run_histories(
-    root: Path, driver, table_format: str, seed: int, number: int, builds: int
+    root: Path, driver, table_format: str, seed: int, number: int, builds: int, make=Histories
 ) -> tuple[list[Wrong], Seen]:
-    """Build a project of so many chains so often; return what was wrong in the first build with a difference, and the counts."""
-    histories, edits = Histories(root, driver, table_format, seed, number), []
+    """Build a project of so many chains so often; return what was wrong in the first build with a difference, and the counts.
+
+    `make` makes the histories.
+    """
+    histories, edits = make(root, driver, table_format, seed, number), []
     for build in range(builds):
         if build:
             edits.append(f"before build {build}: " + "; ".join(histories.edit()))

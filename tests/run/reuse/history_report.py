@@ -1,6 +1,7 @@
 """Runs many histories on both formats and prints what was edited, left out and different.
 
     python -m tests.run.reuse.history_report --histories 300 [--seed 1] [--formats delta iceberg] [--builds 5]
+    python -m tests.run.reuse.history_report --histories 300 --simulated                     # in minutes, without Spark
     python -m tests.run.reuse.history_report --seed 40 --minutes 9 --keep histories.jsonl    # one of many pieces
     python -m tests.run.reuse.history_report --sum histories.jsonl                           # all of them
 
@@ -17,10 +18,12 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal
 
-from tests.run.reuse.histories import KINDS, run_histories
+from tests.run.reuse.histories import KINDS, Histories, run_histories
+from tests.run.reuse.simulated import simulated_project
 from tests.spark_driver import started_driver
 
 
@@ -33,6 +36,7 @@ def main() -> int:
     parser.add_argument("--builds", type=int, default=5, help="of each history (default: 5)")
     parser.add_argument("--together", type=int, default=12, help="histories of one project (default: 12)")
     parser.add_argument("--minutes", type=float, help="start no project that would end later")
+    parser.add_argument("--simulated", action="store_true", help="have the oracle run the statements (simulated.py)")
     parser.add_argument("--keep", type=Path, help="append a JSON line for each project to this file")
     parser.add_argument("--sum", type=Path, nargs="+", dest="kept", help="run nothing: print the sum of such files")
     asked = parser.parse_args()
@@ -53,21 +57,29 @@ def _run(asked: argparse.Namespace) -> Iterator[Mapping[str, Any]]:
     end = time.monotonic() + asked.minutes * 60 if asked.minutes is not None else float("inf")
     longest: dict[str, float] = {}
     jvm: Literal["fast-start", "throughput"] = "throughput" if asked.minutes is None else "fast-start"
-    with tempfile.TemporaryDirectory() as folder, started_driver(Path(folder) / "driver", jvm) as driver:
+    make = simulated_project if asked.simulated else Histories
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        driver = None if asked.simulated else stack.enter_context(started_driver(Path(folder) / "driver", jvm))
         for number in range(-(-asked.histories // asked.together)):
             for table_format in asked.formats:
                 seed, began = asked.seed + number, time.monotonic()
                 if began + longest.get(table_format, 0.0) > end:
                     return
                 root = Path(folder) / f"{table_format}{seed}"
-                found, seen = run_histories(root, driver, table_format, seed, asked.together, asked.builds)
+                found, seen = run_histories(root, driver, table_format, seed, asked.together, asked.builds, make)
                 seconds = time.monotonic() - began
                 longest[table_format] = max(seconds, longest.get(table_format, 0.0))
                 _say(f"{asked.together} histories on {table_format}, seed {seed}: {seconds:.0f} s")
                 for each in found:
                     _say(each.text)
                 yield {
-                    **{"format": table_format, "seed": seed, "histories": asked.together, "builds": asked.builds},
+                    **{
+                        "on": "the oracle" if asked.simulated else "Spark",
+                        "format": table_format,
+                        "seed": seed,
+                        "histories": asked.together,
+                        "builds": asked.builds,
+                    },
                     **{"edits": seen.edits, "reusing": seen.statuses, "plain": seen.plain},
                     "wrong": [each.text for each in found],
                 }
@@ -76,14 +88,14 @@ def _run(asked: argparse.Namespace) -> Iterator[Mapping[str, Any]]:
 def _report(projects: Iterable[Mapping[str, Any]]) -> int:
     """Print the sums of projects; return the exit status."""
     wrong = 0
-    for table_format in sorted({project["format"] for project in projects}):
-        of_format = [project for project in projects if project["format"] == table_format]
+    for table_format, on in sorted({(project["format"], project["on"]) for project in projects}):
+        of_format = [project for project in projects if (project["format"], project["on"]) == (table_format, on)]
         histories, seeds = sum(each["histories"] for each in of_format), sorted(each["seed"] for each in of_format)
         builds = Counter(each["builds"] for each in of_format)
         edits, reusing = _sum(of_format, "edits"), _sum(of_format, "reusing")
         kinds = Counter({kind: sum(edits[name] for name in names) for kind, names in KINDS.items()})
         _say(
-            f"{table_format}: {histories} histories, seeds {seeds[0]} to {seeds[-1]}, builds of each: {sorted(builds)}"
+            f"{table_format} on {on}: {histories} histories, seeds {seeds[0]} to {seeds[-1]}, builds of each: {sorted(builds)}"
         )
         _say(f"  kinds of edits: {_text(kinds)}\n  edits: {_text(edits)}")
         _say(f"  results with reuse: {_text(reusing)}\n  without: {_text(_sum(of_format, 'plain'))}")
