@@ -6,10 +6,26 @@
 import pytest
 
 from tests.run.reuse.histories import run_histories
+from tests.run.reuse.simulated import simulated_project
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+@pytest.mark.parametrize(
+    ("table_format", "seed", "number"),
+    [
+        ("delta", 2, 3),
+        ("iceberg", 2, 3),
+        *(pytest.param(each, 3, 60, marks=[pytest.mark.slow, pytest.mark.nightly]) for each in ("delta", "iceberg")),
+    ],
+)
+def test_reuse_changes_nothing_where_the_oracle_runs_the_statements(tmp_path, monkeypatch, table_format, seed, number):
+    monkeypatch.delenv("MERGE_RUNNER_REUSE", raising=False)
+    wrong, seen = run_histories(tmp_path, None, table_format, seed, number, builds=4, make=simulated_project)
+    assert not wrong, "\n".join(each.text for each in wrong)
+    assert seen.statuses["no-op"] and seen.plain["no-op"] == 0
 
 
+@pytest.mark.spark
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table_format", "seed", "number"),
     [
