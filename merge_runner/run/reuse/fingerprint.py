@@ -1,7 +1,7 @@
 """Hashes that are the same for two runs of a node that ask the engine for the same, over whatever tables.
 
-They are made of the steps as they are planned: compiled texts, layout, config. What only says where something is written,
-or who shares an input, is left out.
+They are made of the steps as they are planned: compiled texts, layout, config. What only says where something is
+written, or who shares an input, is left out.
 """
 
 from __future__ import annotations
