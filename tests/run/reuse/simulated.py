@@ -216,7 +216,12 @@ class SimulatedDriver(FakeDriver):
         self._last.text = text
         found = re.match(r"CREATE OR REPLACE VIEW .*?stg_(m\d+)`? AS", text)
         if found is not None:
-            self.views[found[1]] = self.histories.conditions(self.chain(found[1]))
+            self.views[found[1]] = _conditions_of(text)
+
+    @property
+    def text(self) -> str:
+        """The statement that this thread runs."""
+        return getattr(self._last, "text", "")
 
     def chain(self, name: str) -> Chain:
         """Return a chain by its name."""
@@ -244,8 +249,12 @@ class SimulatedDriver(FakeDriver):
 
     def passing(self, chain: Chain, conditions: Sequence[Expression]) -> list[Row]:
         """Return the rows of its source that pass."""
-        rows = self.rows(f"src_{chain.name}") if chain.source == "seed" else self.histories.source_rows(chain)
+        rows = self.source_rows(chain)
         return [row for row in rows if all(holds(each, {SIDE: row}) for each in conditions)]
+
+    def source_rows(self, chain: Chain) -> list[Row]:
+        """Return the rows of its source; those of a seed as it was loaded."""
+        return self.rows(f"src_{chain.name}") if chain.source == "seed" else self.histories.source_rows(chain)
 
     def counts(self, name: str) -> Mapping[str, int]:
         """Run the statement that writes the table of a model, and return what it has changed."""
@@ -258,7 +267,7 @@ class SimulatedDriver(FakeDriver):
         elif name.startswith("by_"):
             made = self.staged(chain) if chain.reads_staging else _grouped(self.rows(chain.name))
         else:
-            merge = chain.merges[-1 if FIRST_TEXT.strip() in self._last.text else 0]
+            merge = chain.merges[-1 if FIRST_TEXT.strip() in self.text else 0]
             old = [{**dict.fromkeys(columns), **row} for row in self.rows(name)]
             try:
                 outcome = merged(merge, old, self.source(chain), columns)
@@ -278,12 +287,15 @@ class _Failures(dict[str, int]):
         self._driver = driver
 
     def items(self) -> Iterator[tuple[str, int]]:  # type: ignore[override]
-        for chain in self._driver.histories.chains:
-            least = chain.numbers["severity"]
-            rows = self._driver.rows(chain.name)
-            yield f"{chain.name} where n < {least}", sum(row["n"] is not None and row["n"] < least for row in rows)
-            ids = Counter(row["id"] for row in self._driver.histories.source_rows(chain) if row["id"] is not None)
-            yield f"src_{chain.name}", sum(count > 1 for count in ids.values())
+        text = self._driver.text
+        of_source, name = re.findall(r"\b(src_)?(m\d+)\b", text)[-1]
+        if of_source:
+            chain = self._driver.chain(name)
+            ids = Counter(row["id"] for row in self._driver.source_rows(chain) if row["id"] is not None)
+            yield text, sum(count > 1 for count in ids.values())
+        elif (least := re.search(r"where n < (\d+)", text)) is not None:
+            rows = self._driver.rows(name)
+            yield text, sum(row["n"] is not None and row["n"] < int(least[1]) for row in rows)
 
 
 class _Answers(dict[str, Any]):
@@ -294,11 +306,46 @@ class _Answers(dict[str, Any]):
         self._driver = driver
 
     def __iter__(self) -> Iterator[str]:
-        text = getattr(self._driver._last, "text", "")
+        text = self._driver.text
         if (asked := _asked(text, self._driver)) is not None:
             self[text.lstrip()] = asked
             yield text.lstrip()
         yield from [*self.keys()]
+
+
+def _conditions(upstream: int, var: int, macro: int, env: int, changes_at: datetime | None) -> tuple[Expression, ...]:
+    """Return the conditions of a staging model; from `changes_at` on it has rows with any `n`, None: always."""
+
+    def is_not(column: str, value: int) -> Expression:
+        return Call("<>", (Column(SIDE, column), Literal(value)))
+
+    def is_null(column: str) -> Expression:
+        return Call("is null", (Column(SIDE, column),))
+
+    found = [
+        Call("or", (Call("<", (Column(SIDE, "id"), Literal(upstream))), is_not("n", var))),
+        Call("or", (is_null("n"), is_not("n", macro))),
+        Call("or", (is_null("id"), is_not("id", env))),
+    ]
+    if changes_at is not None:
+        late = Literal(datetime.now(timezone.utc) >= changes_at.replace(microsecond=0))
+        found.append(Call("or", (Call(">", (Column(SIDE, "n"), Literal(2))), late)))
+    return tuple(found)
+
+
+def _conditions_of(text: str) -> tuple[Expression, ...]:
+    """Return the conditions of a staging view, whose definition may be that of an earlier build."""
+    number = r"(-?\d+)"
+    found = re.search(
+        rf"id < {number} or n <> {number}\).*?n is null or n <> {number}.*?id is null or id <> {number}",
+        text,
+        re.DOTALL,
+    )
+    if found is None:
+        raise ValueError(text)
+    at = re.search(r"timestamp'(.*?)Z'", text)
+    changes_at = datetime.fromisoformat(f"{at[1]}+00:00") if at is not None else None
+    return _conditions(*map(int, found.groups()), changes_at)
 
 
 def _asked(text: str, driver: SimulatedDriver) -> Any:
@@ -363,24 +410,9 @@ class SimulatedHistories(Histories):
 
     def conditions(self, chain: Chain) -> tuple[Expression, ...]:
         """Return the conditions of the staging model, as its file has them now."""
-
-        def is_not(column: str, value: Any) -> Expression:
-            return Call("<>", (Column(SIDE, column), Literal(value)))
-
-        def below(column: str, value: Any) -> Expression:
-            return Call("<", (Column(SIDE, column), Literal(value)))
-
         numbers, var = chain.numbers, self.vars.get(f"n_{chain.name}", 0)
         env = int(self.env.get(f"N_{chain.name.upper()}", "-9"))
-        found = [
-            Call("or", (below("id", numbers["upstream"]), is_not("n", var))),
-            Call("or", (Call("is null", (Column(SIDE, "n"),)), is_not("n", numbers["macro"]))),
-            Call("or", (Call("is null", (Column(SIDE, "id"),)), is_not("id", env))),
-        ]
-        if chain.reads == "clock":
-            late = Literal(datetime.now(timezone.utc) >= chain.changes_at.replace(microsecond=0))
-            found.append(Call("or", (Call(">", (Column(SIDE, "n"), Literal(2))), late)))
-        return tuple(found)
+        return _conditions(numbers["upstream"], int(str(var)), numbers["macro"], env, chain.reads and chain.changes_at)
 
     def source_rows(self, chain: Chain) -> list[Row]:
         """Return the rows of the source of a chain."""
