@@ -55,14 +55,15 @@ def shop(tmp_path):
     return Path(shutil.copytree(HERE / "shop", tmp_path / "shop"))
 
 
-@pytest.fixture
-def run_client(tmp_path):
-    """Run a script of this folder in a client's environment; return its standard output."""
+@pytest.fixture(scope="session")
+def run_client(tmp_path_factory):
+    """Run a script, of this folder unless its path is absolute, in a client's environment; return its standard output."""
+    home = tmp_path_factory.mktemp("home")
 
     def run(python, script, *arguments, **variables):
         # Not what this process runs with: the client has packages of its own, and merge-runner is only an executable.
         env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "DBT_"))}
-        env |= {"HOME": str(tmp_path), "JAVA_HOME": os.environ.get("JAVA_HOME", ""), **variables}
+        env |= {"HOME": str(home), "JAVA_HOME": os.environ.get("JAVA_HOME", ""), **variables}
         done = subprocess.run(
             [python, HERE / "scripts" / script, *map(str, arguments)],
             env={name: value for name, value in env.items() if value},

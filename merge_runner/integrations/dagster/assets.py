@@ -1,0 +1,153 @@
+"""The assets of a project as one op: whatever is selected of them is one build.
+
+Dagster reads the types of an op's arguments, so that annotations are not postponed here.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import dagster as dg
+
+from merge_runner.integrations.attempts import Attempts
+from merge_runner.integrations.dagster.results import Declared
+from merge_runner.integrations.dagster.specs import (
+    DeclaredCheck,
+    asset_key,
+    asset_spec,
+    declared_checks,
+    source_spec,
+)
+from merge_runner.integrations.manifest import ProjectTables
+from merge_runner.integrations.process import Process
+from merge_runner.integrations.project import OrchestratedProject
+from merge_runner.integrations.run_log import failures, log_line
+from merge_runner.integrations.windows import window_vars
+
+
+@dataclass(frozen=True)
+class BuildSettings:
+    """How the op builds."""
+
+    arguments: Sequence[str] = ()
+    """Arguments of `merge-runner build`, such as `--threads 4`."""
+    selection: Sequence[str] = ()
+    """What selects all of its tables: `--select …`."""
+    window: Mapping[str, str] = field(default_factory=dict)
+    """The vars of a time partition (`window_vars`)."""
+
+
+def build_assets(
+    project: OrchestratedProject,
+    tables: ProjectTables,
+    settings: BuildSettings,
+    *,
+    name: str,
+    specs: Mapping[str, dg.AssetSpec],
+    partitions: dg.PartitionsDefinition | None = None,
+    retry_policy: dg.RetryPolicy | None = None,
+    op_tags: Mapping[str, Any] | None = None,
+    pool: str | None = None,
+) -> dg.AssetsDefinition:
+    """Return one definition for all tables, of which any subset is one build. `specs` are its assets by unique id."""
+    keys = {unique_id: asset_key(entry) for unique_id, entry in tables.sources.items()}
+    keys |= {unique_id: spec.key for unique_id, spec in specs.items()}
+    checks = list(declared_checks(tables, keys))
+
+    @dg.multi_asset(
+        name=name,
+        specs=list(specs.values()),
+        check_specs=[each.spec for each in checks],
+        can_subset=True,
+        partitions_def=partitions,
+        backfill_policy=dg.BackfillPolicy.single_run() if partitions is not None else None,
+        retry_policy=retry_policy,
+        op_tags=dict(op_tags or {}),
+        pool=pool,
+    )
+    def build(context: dg.AssetExecutionContext) -> Iterator[Any]:
+        yield from _built(context, project, settings, _Chosen.of(context, tables, specs, checks))
+
+    return build
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """What a run of the op builds: all of its tables, or some, with the checks that were selected with them."""
+
+    declared: Declared
+    arguments: Sequence[str]
+    """What selects them; empty: all."""
+
+    @classmethod
+    def of(
+        cls,
+        context: dg.AssetExecutionContext,
+        tables: ProjectTables,
+        specs: Mapping[str, dg.AssetSpec],
+        checks: Sequence[DeclaredCheck],
+    ) -> "_Chosen":
+        chosen = [
+            table
+            for unique_id, table in tables.tables.items()
+            if specs[unique_id].key in context.op_execution_context.selected_asset_keys
+        ]
+        wanted = [each for each in checks if each.spec.key in context.op_execution_context.selected_asset_check_keys]
+        declared = Declared(
+            {table.unique_id: specs[table.unique_id].key for table in chosen},
+            {each.unique_id: each for each in wanted if each.selector is not None},
+            {each.unique_id: each for each in wanted if each.selector is None},
+        )
+        if len(chosen) == len(tables.tables) and len(wanted) == len(checks):
+            return cls(declared, ())
+        selectors = [*(each.selector for each in chosen), *(each.selector for each in wanted if each.selector)]
+        return cls(declared, ("--select", *selectors, "--indirect-selection", "empty"))
+
+
+def _built(
+    context: dg.AssetExecutionContext, project: OrchestratedProject, settings: BuildSettings, chosen: _Chosen
+) -> Iterator[Any]:
+    """Build, and yield what Dagster is given of each node when it ends. Raises Failure where one has failed."""
+    window = _window(context, settings.window)
+
+    def start(command: Sequence[str], arguments: Sequence[str]) -> Process:
+        shown = project.command_line(command, arguments, window)
+        context.log.info(" ".join(shown))
+        return project.start(command, arguments, window)
+
+    # A run that Dagster retries as a whole is another run; the attempts of a step share its id.
+    key = f"{context.run.run_id} {context.op_execution_context.get_step_execution_context().step.key}"
+    attempts = Attempts(start, project.target_folder(), key)
+    arguments = (*settings.arguments, *(chosen.arguments or settings.selection))
+    results = []
+    for event in attempts.events(arguments, context.retry_number + 1):
+        line = log_line(event)
+        if line is not None:
+            getattr(context.log, line[0])(line[1])
+        if event["event"] == "node_finished":
+            results.append(event["result"])
+            yield from chosen.declared.reported(event["result"])
+    assert attempts.process is not None
+    if attempts.process.returncode:
+        lines = failures(results) or [attempts.process.reason()]
+        raise dg.Failure("\n".join(lines), metadata={"merge_runner/exit_status": attempts.process.returncode})
+
+
+def _window(context: dg.AssetExecutionContext, templates: Mapping[str, str]) -> Mapping[str, str]:
+    if not templates or not (context.has_partition_key or context.has_partition_key_range):
+        return {}
+    window = context.partition_time_window
+    return window_vars(templates, window.start, window.end)
+
+
+def source_assets(tables: ProjectTables) -> list[dg.AssetSpec]:
+    """Return the external assets of the sources that the tables read."""
+    read = {parent for table in tables.tables.values() for parent in table.parents}
+    return [source_spec(entry) for unique_id, entry in tables.sources.items() if unique_id in read]
+
+
+def table_specs(tables: ProjectTables) -> dict[str, dg.AssetSpec]:
+    """Return the assets of the tables by unique id."""
+    keys = {unique_id: asset_key(table.entry) for unique_id, table in tables.tables.items()}
+    keys |= {unique_id: asset_key(entry) for unique_id, entry in tables.sources.items()}
+    return {unique_id: asset_spec(table, tables.project, keys) for unique_id, table in tables.tables.items()}

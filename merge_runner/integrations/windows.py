@@ -1,0 +1,38 @@
+"""The vars of a time window: what a partition of an orchestrator is to a project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+
+_NAMES = "`{start}`, `{end}` and `{last}`"
+
+
+def window_vars(templates: Mapping[str, str], start: datetime, end: datetime) -> dict[str, str]:
+    """Return the vars of the window from `start` up to, and without, `end`.
+
+    `{start}` and `{end}` are dates where both are midnights, else timestamps (`2026-01-31 18:00:00`); `{last}` is the
+    last day that has a part in the window. A format of strftime may follow: `{start:%Y%m%d}`. Raises ValueError for
+    another name in braces.
+    """
+    days = all(each.time() == datetime.min.time() for each in (start, end))
+    last = (end - timedelta(microseconds=1)).date()
+    values = {"start": _Shown(start, days), "end": _Shown(end, days), "last": _Shown(last, True)}
+    found = {}
+    for name, template in templates.items():
+        try:
+            found[name] = template.format_map(values)
+        except (KeyError, IndexError, ValueError) as error:
+            raise ValueError(f"the var {name!r} is {template!r}; in braces it may have {_NAMES}") from error
+    return found
+
+
+class _Shown:
+    """A point in time as SQL literals have it, unless a format is given."""
+
+    def __init__(self, value: date, day: bool) -> None:
+        self._value = value
+        self._format = "%Y-%m-%d" if day else "%Y-%m-%d %H:%M:%S"
+
+    def __format__(self, spec: str) -> str:
+        return self._value.strftime(spec or self._format)
