@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.startup import Starting
 from merge_runner.lint.run.lint_project import lint_project, refuse_errors
 from merge_runner.options.kept import kept
-from merge_runner.options.nodes import NodeOptions
+from merge_runner.options.nodes import NodeOptions, sampling_conflict
 from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.load.sample import EMPTY, read_sample
 from merge_runner.plan.nodes.maintenance import Maintenance
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.run.execution.driver_scope import starting_driver
@@ -47,6 +50,16 @@ def starting(
         if early:
             coming.launch()
         yield coming
+
+
+def with_sample(prepared: Prepared, options: NodeOptions) -> Prepared:
+    """Return the project as a run with `--empty` or `--sample` reads it. Raises ValueError."""
+    if not options.is_sampled:
+        return prepared
+    if (conflict := sampling_conflict(options)) is not None:
+        raise ValueError(conflict)
+    sample = EMPTY if options.sample is None else read_sample(options.sample, datetime.now(timezone.utc))
+    return replace(prepared, sample=sample)
 
 
 def run_settings(
@@ -97,7 +110,7 @@ def likely_no_op(prepared: Prepared, command: Command, options: NodeOptions, ids
 
 def reuse_mode(prepared: Prepared, options: NodeOptions) -> Mode:
     """Return whether nodes are left out whose inputs have not changed; MERGE_RUNNER_REUSE=off has all of them run."""
-    if options.no_reuse or prepared.files.profile.reuse == "off":
+    if options.no_reuse or options.is_sampled or prepared.files.profile.reuse == "off":
         return "off"
     if _whole_env(prepared).get("MERGE_RUNNER_REUSE", "").casefold() in ("off", "false", "0"):
         return "off"

@@ -49,6 +49,8 @@ class Project(QueriedProject):
         batch_id: int | None = None,
         branch: str | None = None,
         reuse: Mode = "auto",
+        empty: bool = False,
+        sample: str | None = None,
         on_event: Listener | None = None,
         driver: Driver | None = None,
     ) -> RunResults:
@@ -56,11 +58,13 @@ class Project(QueriedProject):
 
         Every MERGE commits once for a `batch_id`. `branch` is written instead of main of every Iceberg table. Raises
         LintError where lint finds an error: nothing has run then. `lint=False` leaves that out. With `reuse="auto"`
-        nodes whose inputs have not changed are left out; `off`: all run; `fresh`: so they do, the next time not.
+        nodes whose inputs have not changed are left out; `off`: all run; `fresh`: so they do, the next time not. With
+        `empty` models read no rows of their inputs, with `sample` (such as "3 days") those of a window.
         """
         options = node_options(
             select, exclude, selector, state, defer, threads, fail_fast, batch_id, branch, no_lint=not lint, reuse=reuse
         )
+        options = replace(options, empty=empty, sample=sample)
         return self.invoke("build", options, on_event=on_event, driver=driver)
 
     def run(
@@ -76,6 +80,8 @@ class Project(QueriedProject):
         batch_id: int | None = None,
         branch: str | None = None,
         reuse: Mode = "auto",
+        empty: bool = False,
+        sample: str | None = None,
         on_event: Listener | None = None,
         driver: Driver | None = None,
     ) -> RunResults:
@@ -83,6 +89,7 @@ class Project(QueriedProject):
         options = node_options(
             select, exclude, selector, state, defer, threads, fail_fast, batch_id, branch, reuse=reuse
         )
+        options = replace(options, empty=empty, sample=sample)
         return self.invoke("run", options, on_event=on_event, driver=driver)
 
     def seed(
@@ -191,7 +198,14 @@ class Project(QueriedProject):
         `selection` replaces that of the options; `last` is the invocation that these nodes are left over from.
         `on_driver` receives the Spark driver once it runs.
         """
-        from merge_runner.api.node_run import likely_no_op, lineage_events, lint_first, run_settings, starting
+        from merge_runner.api.node_run import (
+            likely_no_op,
+            lineage_events,
+            lint_first,
+            run_settings,
+            starting,
+            with_sample,
+        )
         from merge_runner.run.build import build
 
         def chosen() -> tuple[str, ...]:
@@ -201,6 +215,7 @@ class Project(QueriedProject):
         before = chosen() if last is not None and (options.defer or options.full_refresh) else ()
         # A left-over node reads what the previous invocation has built, and not the other target.
         prepared = self.deferred((*ids, *before), options.defer, options.defer_state or options.state).prepared
+        sampled = with_sample(prepared, options)
         events = events_to(on_event, on_driver)
         early = bool(ids) and not likely_no_op(prepared, command, options, ids)
         with starting(self.start, prepared, events, driver, early=early) as coming:
@@ -209,7 +224,7 @@ class Project(QueriedProject):
                 coming.proceed()  # lint uses processes only where there is no thread that they could not have
             settings = run_settings(prepared, options, ids, last, before)
             with lineage_events(prepared, ids, events):
-                return build(prepared, ids, command, settings, events, driver, coming)
+                return build(sampled, ids, command, settings, events, driver, coming)
 
     def stream(
         self,

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import click
+
 from merge_runner.api import LintError
 from merge_runner.atomic import write_atomic
 from merge_runner.cli.display.display import Display, JsonDisplay, TextDisplay
@@ -14,7 +16,7 @@ from merge_runner.cli.display.problems import show_no_effect, show_not_read, sho
 from merge_runner.cli.loading import check_defer, load_project, selected, with_default_selector
 from merge_runner.cli.run_pages import show_run
 from merge_runner.errors import Problem
-from merge_runner.options.nodes import NodeOptions
+from merge_runner.options.nodes import NodeOptions, sampling_conflict
 from merge_runner.options.output import OutputOptions
 from merge_runner.run.build import TYPES
 from merge_runner.run.results.junit import junit
@@ -72,6 +74,8 @@ def run_nodes(
     `last` is the invocation that they are left over from.
     """
     check_defer(options, options.state)
+    if (conflict := sampling_conflict(options)) is not None:
+        raise click.UsageError(conflict)
     display = display_for(options, project.graph)
     try:
         results = project.invoke(name, options, selection, last=last, on_event=display, on_driver=display.observe)

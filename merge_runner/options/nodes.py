@@ -29,6 +29,16 @@ def _duration(text: str) -> float:
         raise ValueError(f"{text!r} is not {error}.") from None
 
 
+def _window(text: str) -> str:
+    """Return a window of `--sample` as it is given. Raises ValueError where it is none."""
+    from datetime import datetime, timezone
+
+    from merge_runner.plan.load.sample import read_sample
+
+    read_sample(text, datetime.now(timezone.utc))
+    return text
+
+
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class Linting(ProjectOptions):
     """For `build`."""
@@ -81,6 +91,24 @@ class Reusing(ProjectOptions):
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
+class Sampling(ProjectOptions):
+    """For commands that run models."""
+
+    empty: bool = flag(
+        "--empty",
+        kept=True,
+        help="Read no rows of refs and sources: a dry run of the schemas, in tables without other rows.",
+    )
+    sample: str | None = option(
+        "--sample",
+        metavar="WINDOW",
+        parse=_window,
+        kept=True,
+        help="Of what has an event_time, read only '3 days', or '{start: 2026-01-01, end: 2026-02-01}'.",
+    )
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class Junit(ProjectOptions):
     """For commands that run tests."""
 
@@ -119,9 +147,26 @@ class Maintaining(ProjectOptions):
 
 @dataclass(frozen=True)
 class NodeOptions(
-    Maintaining, Linting, Selection, Defer, Running, Batch, Branch, Reusing, Junit, Reporting, FullRefresh
+    Maintaining, Linting, Selection, Defer, Running, Batch, Branch, Reusing, Sampling, Junit, Reporting, FullRefresh
 ):
     """What `build`, `run`, `test`, `optimize` and `retry` may be asked; what one does not offer has its default."""
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether models do not read all rows of their inputs."""
+        return self.empty or self.sample is not None
+
+
+def sampling_conflict(options: NodeOptions) -> str | None:
+    """Return what the options of a sampled run exclude, as a sentence; None where they go together."""
+    if options.empty and options.sample is not None:
+        return "--empty reads no rows, and --sample some: give one of them."
+    asked = "--empty" if options.empty else "--sample"
+    if options.is_sampled and options.batch_id is not None:
+        return f"{asked} with --batch-id would record the batch without its rows: leave one of them out."
+    if options.is_sampled and options.branch is not None:
+        return f"{asked} writes tables of its own, and --branch those that exist: leave one of them out."
+    return None
 
 
 @dataclass(frozen=True)

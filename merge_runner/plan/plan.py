@@ -31,6 +31,7 @@ from merge_runner.plan.nodes.maintenance import (
     too_short,
 )
 from merge_runner.plan.nodes.own_reads import OwnReads, keep_history
+from merge_runner.plan.nodes.sampled import sampled
 from merge_runner.plan.nodes.secret_leaks import kept_secrets
 from merge_runner.plan.steps.guardrails import Expectation, expectation
 from merge_runner.plan.steps.inferred_schema import Shape, insert_shape
@@ -80,6 +81,9 @@ class Planner:
         """
         node = self._prepared.graph.nodes[unique_id]
         plan = self._plan(node)
+        sample = self._prepared.sample
+        if plan is not None and plan.writes is not None and sample is not None and isinstance(node, ModelNode):
+            plan = sampled(plan, node, table_layout(self._prepared, node), sample)
         if plan is not None and self._prepared.secrets:
             problems = Problems()
             for form in plan.forms:
@@ -299,13 +303,14 @@ class Planner:
 
     def _view(self, node: ModelNode) -> NodePlan:
         self._refuse_expectation(node)
-        text = query(self._compiler.rendered(node.unique_id))
+        compiler = self._prepared.whole.compiler  # a view is the same in a sampled run: others may read it
+        text = query(compiler.rendered(node.unique_id))
         relation = own_relation(node)
         steps: list[Step] = [
             *self._contract(node, query=text),
             DefineView(relation, text, view_definition(self._root, self._profile, relation)),
         ]
-        return self._with_surroundings(node, steps)
+        return self._with_surroundings(node, steps, compiler)
 
     def _seed(self, node: SeedNode) -> NodePlan:
         seed = self._prepared.files.seeds[node.name]

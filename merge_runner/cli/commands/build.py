@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from merge_runner.cli.command import command as make
-from merge_runner.options.nodes import Batch, Branch, Junit, Linting, NodeOptions, Reporting, Reusing, Running
+from merge_runner.options.nodes import Batch, Branch, Junit, Linting, NodeOptions, Reporting, Reusing, Running, Sampling
 from merge_runner.options.project import Defer, FullRefresh, Selection
 
 
 @make(
     "build",
     NodeOptions,
-    offers=(Linting, Selection, Defer, Running, Reporting, Batch, Branch, Reusing, Junit, FullRefresh),
+    offers=(Linting, Selection, Defer, Running, Reporting, Batch, Branch, Reusing, Sampling, Junit, FullRefresh),
 )
 def command(options: NodeOptions) -> int:
     """Lint, then run models, load seeds and run tests, in DAG order."""

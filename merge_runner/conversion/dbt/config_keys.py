@@ -17,7 +17,7 @@ INCREMENTAL_KEYS = frozenset(
         *("merge_update_columns", "merge_exclude_columns", "merge_with_schema_evolution"),
         *("matched_condition", "not_matched_condition", "skip_matched_step", "skip_not_matched_step"),
         *("not_matched_by_source_action", "not_matched_by_source_condition", "source_alias", "target_alias"),
-        *("event_time", "batch_size", "lookback", "begin", "concurrent_batches"),
+        *("batch_size", "lookback", "begin", "concurrent_batches"),
     }
 )
 """Keys that the MERGE of an incremental model is made of; they mean nothing for another model."""

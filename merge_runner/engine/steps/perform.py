@@ -20,6 +20,7 @@ from merge_runner.engine.steps.tables import (
     create_target,
     define_view,
     keep_history,
+    keep_rows,
     load_seed,
     open_feed,
     replace_table,
@@ -37,6 +38,7 @@ from merge_runner.plan.steps.table import (
     DefineView,
     EnforceContract,
     KeepHistory,
+    KeepRows,
     LoadSeed,
     ReplaceTable,
 )
@@ -67,6 +69,7 @@ FUNCTIONS: Mapping[type, Callable[[Any, NodeContext], None]] = dict(
         _by(EnforceContract, enforce_contract),
         _by(CheckSchema, check_schema),
         _by(KeepHistory, keep_history),
+        _by(KeepRows, keep_rows),
         _by(CheckSource, check_before_replacing),
         _by(CreateTarget, create_target),
         _by(RunHook, run_hook),

@@ -10,7 +10,15 @@ from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.engine.tables.catalog import no_columns, table_exists
 from merge_runner.plan.steps.inputs import AttachInputs, OpenFeed, ShareInputs
-from merge_runner.plan.steps.table import CreateTarget, DefineView, KeepHistory, Layout, LoadSeed, ReplaceTable
+from merge_runner.plan.steps.table import (
+    CreateTarget,
+    DefineView,
+    KeepHistory,
+    KeepRows,
+    Layout,
+    LoadSeed,
+    ReplaceTable,
+)
 from merge_runner.relation import quote
 
 
@@ -38,6 +46,16 @@ def keep_history(step: KeepHistory, context: NodeContext) -> None:
     if relation.name in context.catalog.made or not context.catalog.adopt(context.session, step.layout):
         return
     if run_statement(context.session, f"SELECT 1 FROM {relation} LIMIT 1"):
+        raise EngineError.of(step.problem)
+
+
+def keep_rows(step: KeepRows, context: NodeContext) -> None:
+    """Raise the step's problem as an EngineError where the table has rows and not the mark."""
+    relation = step.layout.relation
+    if relation.name in context.catalog.made or not context.catalog.adopt(context.session, step.layout):
+        return
+    properties = context.table_format(step.layout.format).layout(context.session, relation).properties
+    if step.mark not in properties and run_statement(context.session, f"SELECT 1 FROM {relation} LIMIT 1"):
         raise EngineError.of(step.problem)
 
 

@@ -34,11 +34,15 @@ def alter(session: SparkSession, layout: Layout, table_format: TableFormat, shap
 
     Missing columns are added first, where the layout asks for it: defaults and checks may be about them; `shape` is the
     query whose columns a new table would get. What cannot be altered, or is refused, stays as it is: the MERGE may well
-    succeed. Raises EngineError where the statement is not at fault: done again, this alters what is left.
+    succeed. Raises EngineError where the statement is not at fault: done again, this alters what is left; and
+    `sampled-table` where the table has rows of a run with `--empty` or `--sample`.
     """
     appends = layout.on_schema_change == "append_new_columns"
     added = resolved(session, new_columns(session, layout, shape)) if appends else Alteration()
     others = drift(session, layout, table_format)
+    for each in others:
+        if each.stops is not None and run_statement(session, f"SELECT 1 FROM {layout.relation} LIMIT 1"):
+            raise EngineError("sampled-table", f"{layout.relation.name} has rows, and {each.words}", each.stops)
     rest = resolved(
         session, (each for each in others if not each.missing or not added.missing.keys() >= set(each.missing))
     )

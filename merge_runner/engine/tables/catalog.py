@@ -24,7 +24,9 @@ from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.alter import alter
 from merge_runner.engine.tables.drift import check_drift
 from merge_runner.errors import did_you_mean
+from merge_runner.formats.registry import capabilities
 from merge_runner.location import Location
+from merge_runner.plan.load.sample import PROPERTY
 from merge_runner.plan.steps.inputs import BatchInput, FileInput, Input, TableInput, ViewInput
 from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.relation import Relation, string_literal
@@ -189,6 +191,8 @@ class Catalog:
         if exists and not replace:
             return self._adopted(session, layout, shape)
         columns = _typed_columns(session, layout, shape)
+        if exists:
+            self._unmark(session, layout)
         if not exists and layout.location is not None:
             remove_empty_log(session, layout.location)
         run_command(session, ddl.create_table(layout, columns, replace=exists))
@@ -210,10 +214,18 @@ class Catalog:
     def replace_table(self, session: SparkSession, layout: Layout, query: str) -> Replaced:
         """The rows of a table from a query, in one commit. Raises EngineError."""
         self.ensure_schema(session, layout.relation)
-        self.adopt(session, layout)
+        if self.adopt(session, layout):
+            self._unmark(session, layout)
         run_command(session, ddl.replace_table_as(layout, query))
         self._mark(layout.relation)
         return Replaced("CREATE OR REPLACE TABLE AS SELECT")
+
+    def _unmark(self, session: SparkSession, layout: Layout) -> None:
+        """Take the mark of a sampled run off a table that is to be replaced, where it would keep it."""
+        if PROPERTY in layout.properties or not capabilities(layout.format).replaced_keeps_properties:
+            return
+        if PROPERTY in self.table_format(layout.format).layout(session, layout.relation).properties:
+            run_command(session, ddl.unset_property(layout.relation, PROPERTY))
 
     def define_view(self, session: SparkSession, relation: Relation, query: str, definition: Location | None) -> None:
         """A view; in the embedded warehouse its query is kept in the file `definition`."""

@@ -61,6 +61,11 @@ def order_by(table: Relation, items: Iterable[str]) -> str:
     return f"ALTER TABLE {table} WRITE LOCALLY ORDERED BY {', '.join(_field(item) for item in items)}"
 
 
+def unset_property(relation: Relation, key: str) -> str:
+    """The statement that takes a property off a table; one that it does not have is no error."""
+    return f"ALTER TABLE {relation} UNSET TBLPROPERTIES IF EXISTS ({string_literal(key)})"
+
+
 def set_properties(table: Relation, properties: Mapping[str, str]) -> str:
     """ALTER TABLE … SET TBLPROPERTIES."""
     return f"ALTER TABLE {table} SET TBLPROPERTIES {options(properties)}"

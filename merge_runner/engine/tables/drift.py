@@ -19,10 +19,11 @@ from merge_runner.formats.constraints import UNALTERABLE, Unalterable
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.lexer import lex
 from merge_runner.plan.layout.declared_schema import generated_expression
+from merge_runner.plan.load.sample import EMPTY, PROPERTY
 from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.project.schema.config import OnSchemaChange
 from merge_runner.pruning.layout.layout import partition_field
-from merge_runner.relation import quote
+from merge_runner.relation import quote, string_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,6 +53,8 @@ class Drift:
     undo: str | None = None
     done: str | None = None
     missing: tuple[str, ...] = ()
+    stops: str | None = None
+    """What to do, where the model may not write the table while it has rows."""
 
 
 def drift(session: SparkSession, layout: Layout, table_format: TableFormat) -> list[Drift]:
@@ -64,11 +67,23 @@ def drift(session: SparkSession, layout: Layout, table_format: TableFormat) -> l
         }
     return [
         *_of_columns(session, layout),
+        *_of_sample(layout, held),
         *_of_properties(layout, held),
         *_of_fields(layout, real),
         *_of_comment(layout, real),
         *constraint_drift(session, layout, held, table_format),
     ]
+
+
+def _of_sample(layout: Layout, held: Mapping[str, str]) -> Iterator[Drift]:
+    asked = held.get(PROPERTY)
+    if asked is not None and PROPERTY not in layout.properties:
+        option = "--empty" if asked == EMPTY.asked else f"--sample {string_literal(asked)}"
+        yield Drift(
+            f"it was made by a run with {option}",
+            (ddl.unset_property(layout.relation, PROPERTY),),
+            stops="build it with --full-refresh, or drop it: not all rows of its inputs are in it",
+        )
 
 
 def _is_of_protocol(key: str) -> bool:

@@ -27,6 +27,7 @@ ICEBERG = Capabilities(
     least_java=17,  # the class files of 1.11.0 and 1.12.0, also of the build for Spark 3.5
     main_class="org.apache.iceberg.spark.SparkCatalog",
     has_branches=True,
+    replaced_keeps_properties=True,
     partition_transforms=True,
     sort_order=True,
     storage_partitioned_join=True,

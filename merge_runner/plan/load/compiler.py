@@ -14,6 +14,7 @@ from merge_runner.merge.statement import MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.query import query
+from merge_runner.plan.load.sample import Sample
 from merge_runner.project.load.files import ProjectFiles
 from merge_runner.reads import NEVER, Asked, Question, Reads
 from merge_runner.relation import Relation
@@ -38,6 +39,7 @@ class Compiler:
         deferral: Deferral,
         on_log: Callable[[Log], None],
         reads: Reads,
+        sample: Sample | None = None,
     ) -> None:
         self._files = files
         self._templates = templates
@@ -46,6 +48,7 @@ class Compiler:
         self._deferral = deferral
         self._on_log = on_log
         self._reads = reads
+        self._sample = sample
         self._read: dict[str, set[Question]] = {}
         """What each rendered text was made of."""
         self._rendered: dict[str, Rendered] = {}
@@ -64,7 +67,8 @@ class Compiler:
             node = self._graph.nodes[unique_id]
             with self._reads.collected() as self._read[unique_id]:
                 try:
-                    self._rendered[unique_id] = self._render(node, SourceText(node.path, node.raw_code))
+                    source = SourceText(node.path, node.raw_code)
+                    self._rendered[unique_id] = self._render(node, source, self._context(node, self.read_relation))
                 except ProblemsError as error:
                     # An ephemeral model may be inlined in many: each would try again, and so would theirs.
                     self._failed[unique_id] = error.problems
@@ -83,7 +87,8 @@ class Compiler:
     def test(self, node: Node, caller: PlacedText, arguments: Mapping[str, Any]) -> Rendered:
         """Return the query of a data test of the project, all of it at the place that uses it. Raises ProblemsError."""
         name = node.generic_test.name if isinstance(node, DataTestNode) and node.generic_test else node.name
-        text, _ = self._templates.render_test(name, self._context(node), caller, arguments)
+        context = self._context(node, self.read_relation)
+        text, _ = self._templates.render_test(name, context, caller, arguments)
         return Rendered.plain(PlacedText(caller.path, text, caller.at))
 
     def read_by(self, node: ModelNode) -> Sequence[str]:
@@ -107,9 +112,9 @@ class Compiler:
 
         return [parent for parent in node.depends_on if is_read(nodes[parent])]
 
-    def _render(self, node: Node, source: SourceText) -> Rendered:
+    def _render(self, node: Node, source: SourceText, context: Context | None = None) -> Rendered:
         self._reads.note(("macros", path) for path in self._templates.reachable_files(source.text))
-        rendered = self._templates.render(source, self._context(node))
+        rendered = self._templates.render(source, context or self._context(node))
         for log in rendered.logs:
             self._on_log(log)
         return rendered
@@ -142,6 +147,20 @@ class Compiler:
             return node.relation
         # The closing parenthesis is on a separate line: the query may end in a comment.
         return Relation(node.relation.identifier, sql=f"(\n{query(self.rendered(unique_id))}\n)")
+
+    def read_relation(self, unique_id: str) -> Relation:
+        """Return how the text of a model or test names what it reads: in a sampled run, those of its rows alone.
+
+        The window of a sample applies to what a view reads, and no sampled run changes a view: its query is inlined.
+        """
+        relation, sample = self.relation(unique_id), self._sample
+        if sample is None:
+            return relation
+        node = self._graph.nodes[unique_id]
+        if node.materialized == "view" and unique_id not in self._deferral.ids and not sample.is_empty:
+            relation = replace(relation, sql=f"(\n{query(self.rendered(unique_id))}\n)")
+        declared = node.config if isinstance(node, SourceNode) else None
+        return sample.of(relation, declared.config.event_time if declared is not None else run_config(node).event_time)
 
     def operate(
         self, macro: str, arguments: Mapping[str, Any], operation: Operation, on_read: Callable[[str], None]
@@ -195,24 +214,24 @@ class Compiler:
     def _source(self, source: str, table: str) -> str:
         return f"source.{self._files.settings.name}.{source}.{table}"
 
-    def _resolve_ref(self, name: str) -> Relation:
+    def _resolve_ref(self, name: str, named: Callable[[str], Relation] | None = None) -> Relation:
         self._reads.note([("ref", name)])
         if (unique_id := self._ref(name)) is not None:
-            return self.relation(unique_id)
+            return (named or self.relation)(unique_id)
         if name in self._graph.unread:
             return Relation(name)  # the problem is in its own file
         models = [other.name for other in self._graph.nodes.values() if isinstance(other, ModelNode)]
         hint = did_you_mean(name, models)
         raise LookupError(f'there is no model or seed "{name}"' + (f": {hint}" if hint else ""))
 
-    def _resolve_source(self, source: str, table: str) -> Relation:
+    def _resolve_source(self, source: str, table: str, named: Callable[[str], Relation] | None = None) -> Relation:
         unique_id = self._source(source, table)
         self._reads.note([("node", unique_id)])
         if unique_id not in self._graph.nodes:
             raise LookupError(f'there is no source table "{source}.{table}"')
-        return self.relation(unique_id)
+        return (named or self.relation)(unique_id)
 
-    def _context(self, node: Node) -> Context:
+    def _context(self, node: Node, named: Callable[[str], Relation] | None = None) -> Context:
         files = self._files
         invocation = self._invocation
         full_refresh = is_rebuilt(node, invocation)
@@ -220,8 +239,8 @@ class Compiler:
         return Context(
             model_name=node.name,
             this=node.relation,
-            resolve_ref=self._resolve_ref,
-            resolve_source=self._resolve_source,
+            resolve_ref=lambda name: self._resolve_ref(name, named),
+            resolve_source=lambda source, table: self._resolve_source(source, table, named),
             vars=Asked(files.vars, "var", self._reads),
             env=Asked(invocation.env, "env", self._reads),
             target=files.profile.target_values,

@@ -19,6 +19,7 @@ from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.kept_project import KeptProject
+from merge_runner.plan.load.sample import Sample
 from merge_runner.project.load.files import ProjectFiles
 from merge_runner.project.schema.profile import FILE as PROFILES
 from merge_runner.project.schema.secret_names import secret_values, secret_vars
@@ -61,6 +62,8 @@ class Prepared:
     """Receives what templates log while they are compiled."""
     deferral: Deferral = field(default_factory=Deferral)
     """The nodes that --defer reads from another target."""
+    sample: Sample | None = None
+    """Which rows models read of their inputs; None: all."""
     kept: Contributions | None = field(default=None, repr=False, compare=False)
     """What files contributed in earlier runs; None: nothing is kept."""
     base: Base | None = field(default=None, repr=False, compare=False)
@@ -73,12 +76,20 @@ class Prepared:
         """The compiled texts of this project, each made once however many ask for it."""
         from merge_runner.plan.load.compiler import Compiler
 
-        return Compiler(self.files, self.templates, self.graph, self.invocation, self.deferral, self.on_log, self.reads)
+        return Compiler(
+            *(self.files, self.templates, self.graph, self.invocation, self.deferral, self.on_log, self.reads),
+            self.sample,
+        )
 
     @cached_property
     def first_run(self) -> Prepared:
         """The same project as a run renders it that has to create its tables or finds them never built."""
         return replace(self, invocation=replace(self.invocation, incremental=False), on_log=lambda _log: None)
+
+    @cached_property
+    def whole(self) -> Prepared:
+        """The same project where models read all rows of their inputs."""
+        return self if self.sample is None else replace(self, sample=None)
 
     @cached_property
     def model_names(self) -> Mapping[str, str]:

@@ -107,6 +107,18 @@ class KeepHistory(Step):
 
 
 @dataclass(frozen=True)
+class KeepRows(Step):
+    """Stops the node with `problem` where its table holds rows, unless the table has the property `mark`."""
+
+    layout: Layout
+    problem: Problem
+    mark: str
+
+    def __str__(self) -> str:
+        return f"stop where {self.layout.relation.name} holds rows of another run"
+
+
+@dataclass(frozen=True)
 class CreateTarget(Step):
     """Creates the target where it is missing (`replace`: recreates it), else uses the existing one and reports drift.
 

@@ -49,6 +49,8 @@ def source_entry(source: Source, table: SourceTable, place: Place, problems: Pro
             table.loaded_at_field, table.config.loaded_at_field, source.loaded_at_field, source.config.loaded_at_field
         ),
     )
+    event_time = _first(table.config.event_time, source.config.event_time)
+    resolved = replace(resolved, config=replace(resolved.config, event_time=event_time))
     said = (source, source.config, table, table.config)
     meta = {key: value for each in said for key, value in each.meta.items()}
     tags = tuple(dict.fromkeys(tag for each in said for tag in each.tags))

@@ -191,6 +191,9 @@ class ModelConfig:
     the row has already; such updates are missing from the change feed then. `off`: never.
     Applies to: merge models
     Example: `skip_unchanged: on`"""
+    event_time: str | None = None
+    """The column, or an expression, with the time of each row: `--sample` reads the rows of a window of it.
+    Example: `event_time: ordered_at`"""
     scan: Literal["bounded", "full"] = "bounded"
     """`full` declares that a full scan of the target is intended, so that lint does not report it (P001 and related
     rules).

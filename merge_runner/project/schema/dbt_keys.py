@@ -43,7 +43,6 @@ CONFIG: Mapping[str, str] = {
     "predicates": "write them in the ON of the MERGE",
     "merge_update_columns": "write them in the SET of the MERGE",
     "merge_exclude_columns": "write the columns to update in the SET of the MERGE",
-    "event_time": _MICROBATCH,
     "batch_size": _MICROBATCH,
     "lookback": _MICROBATCH,
     "begin": _MICROBATCH,

@@ -167,6 +167,9 @@ class SourceConfig:
     """`freshness`, where dbt also accepts it. Example: `freshness: {warn_after: {count: 1, period: day}}`"""
     loaded_at_field: str | None = None
     """`loaded_at_field`, where dbt also accepts it. Example: `loaded_at_field: loaded_at`"""
+    event_time: str | None = None
+    """The column, or an expression, with the time of each row: `--sample` reads the rows of a window of it.
+    Example: `event_time: ordered_at`"""
 
 
 @dataclass(frozen=True)

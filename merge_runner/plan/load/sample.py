@@ -1,0 +1,125 @@
+"""`--empty` and `--sample`: models read no rows of their inputs, or those of a window of time, and write tables of
+their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from merge_runner.lazy_dataclass import dataclass
+from merge_runner.relation import Relation
+
+PROPERTY = "merge_runner.sample"
+"""The property of a table that such a run has made: what it was asked for. No other run adds rows to it."""
+_RELATIVE = re.compile(r"\s*(\d+)\s+(hour|day|month|year)s?\s*\Z", re.ASCII | re.IGNORECASE)
+_FORMS = """'3 days' (hours, days, months or years), or a window: "{start: 2026-01-01, end: 2026-02-01}\""""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Which rows of their inputs models read: none where there is no window, else those of `start` to before `end`.
+
+    `asked` is what was asked for, as the tables are marked with it. The times are UTC.
+    """
+
+    asked: str
+    start: datetime | None = None
+    end: datetime | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no row at all is read."""
+        return self.start is None and self.end is None
+
+    def of(self, relation: Relation, event_time: str | None) -> Relation:
+        """Return the rows of a relation that are read, by its column or expression `event_time`; None: all of them.
+
+        It keeps its name; in a statement it is a subquery without an alias, as in dbt.
+        """
+        if self.is_empty:
+            return replace(relation, sql=f"(select * from {relation} where false limit 0)")
+        if event_time is None:
+            return relation
+        sides = ((">=", self.start), ("<", self.end))
+        window = " and ".join(
+            f"{event_time} {operator} {_literal(time)}" for operator, time in sides if time is not None
+        )
+        return replace(relation, sql=f"(select * from {relation} where {window})")
+
+
+EMPTY = Sample("empty")
+
+
+def read_sample(text: str, now: datetime) -> Sample:
+    """Return the sample of a text of `--sample`: `3 days`, or a mapping in YAML with `start`, `end` or both.
+
+    A relative window ends with the hour, day, month or year that `now` is in, as in dbt. Raises ValueError.
+    """
+    if (found := _RELATIVE.match(text)) is not None:
+        number, unit = int(found[1]), found[2].lower()
+        if number == 0:
+            raise ValueError(f"{text!r} is no window: write {_FORMS}")
+        try:
+            after = _begin(_plus(now.astimezone(timezone.utc), unit, 1), unit)
+            return Sample(text.strip(), _plus(after, unit, -number), after)
+        except (OverflowError, ValueError):
+            raise ValueError(f"{text!r} begins before the year 1") from None
+    window = _mapping(text)
+    start, end = (_time(window[key]) if key in window else None for key in ("start", "end"))
+    if start is not None and end is not None and start >= end:
+        raise ValueError(f"the window ends at {end:%Y-%m-%d %H:%M:%S}, which is not after its start")
+    return Sample(text.strip(), start, end)
+
+
+def _mapping(text: str) -> Mapping[str, Any]:
+    import yaml
+
+    try:
+        found = yaml.safe_load(text)
+    except yaml.YAMLError:
+        found = None
+    if not isinstance(found, dict) or not found or not found.keys() <= {"start", "end"}:
+        raise ValueError(f"{text!r} is no window: write {_FORMS}")
+    return found
+
+
+def _time(value: Any) -> datetime:
+    """Return a time in UTC; one without an offset is UTC."""
+    try:
+        found = datetime.fromisoformat(str(value))
+    except ValueError:
+        raise ValueError(f"{str(value)!r} is no time: write 2026-01-31 or 2026-01-31 18:00:00") from None
+    return found.replace(tzinfo=timezone.utc) if found.tzinfo is None else found.astimezone(timezone.utc)
+
+
+def _begin(time: datetime, unit: str) -> datetime:
+    """Return when the hour, day, month or year of a time begins."""
+    return time.replace(
+        month=1 if unit == "year" else time.month,
+        day=1 if unit in ("year", "month") else time.day,
+        hour=time.hour if unit == "hour" else 0,
+        minute=0,
+        second=0,
+        microsecond=0,
+    )
+
+
+def _plus(time: datetime, unit: str, number: int) -> datetime:
+    """Return a time some units later; a day that its month does not have is the month's last."""
+    if unit in ("hour", "day"):
+        return time + timedelta(**{f"{unit}s": number})
+    months = time.year * 12 + time.month - 1 + number * (12 if unit == "year" else 1)
+    first = time.replace(year=months // 12, month=months % 12 + 1, day=1)
+    return first + timedelta(days=min(time.day, _days_of(first)) - 1)
+
+
+def _days_of(first: datetime) -> int:
+    return ((first + timedelta(days=31)).replace(day=1) - first).days
+
+
+def _literal(time: datetime) -> str:
+    return f"timestamp'{time.isoformat(' ', 'seconds')}'"
