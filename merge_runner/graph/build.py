@@ -38,11 +38,15 @@ from merge_runner.project.schema.config_layers import resolve
 from merge_runner.relation import Relation
 from merge_runner.template.captured import Captured, Ref
 from merge_runner.template.context import Context, model_values
+from merge_runner.template.relation_column import RelationColumn
 from merge_runner.template.static.macro_definitions import test_macro
 from merge_runner.text import Place, PlacedText, SourceText
 
 if TYPE_CHECKING:
     from merge_runner.template.templates import Templates
+
+_ANY_COLUMNS = (RelationColumn("a_column", "string"),)
+"""What a macro gets that asks for the columns of a table while its refs are read: of its text nothing else counts."""
 
 
 def build_graph(
@@ -173,6 +177,7 @@ class Builder:
             full_refresh=self.invocation.full_refresh,
             config=self.files.described_config(name),
             model=model_values("model", (self.project, *model.folder, name), model.source.path) if model else {},
+            columns=lambda _: _ANY_COLUMNS,
         )
 
     def _capture(self, sources: Mapping[str, SourceText]) -> dict[str, Captured]:

@@ -24,6 +24,7 @@ from merge_runner.text import Place
 
 if TYPE_CHECKING:
     from merge_runner.template.current_rendering import CurrentRendering
+    from merge_runner.template.relation_column import RelationColumn
 
 
 _NOTHING: Any = object()
@@ -42,6 +43,7 @@ class BuiltIns:
         self._config_places: dict[str, Place] = {}
         self._uses_this = False
         self._vars: set[str] = set()
+        self._named: dict[Relation, Ref | SourceRef] = {}
         self.logs: list[Log] = []
 
     def names(self) -> dict[str, Any]:
@@ -102,10 +104,12 @@ class BuiltIns:
     def _resolved(self, call: Ref) -> Relation:
         self._refs[call] = None
         try:
-            return self._context.resolve_ref(call.name)
+            relation = self._context.resolve_ref(call.name)
         except LookupError as error:
             self._rendering.add("unknown-ref", _message(error), call.place)
             return Relation(call.name)
+        self._named[relation] = call
+        return relation
 
     def _place(self) -> Place:
         return self._rendering.call_place()
@@ -114,12 +118,30 @@ class BuiltIns:
         """`source('source', 'table')`."""
         name, table = _text(name, "a source's name"), _text(table, "a table's name")
         place = self._rendering.call_place()
-        self._sources[SourceRef(name, table, place)] = None
+        call = SourceRef(name, table, place)
+        self._sources[call] = None
         try:
-            return self._context.resolve_source(name, table)
+            relation = self._context.resolve_source(name, table)
         except LookupError as error:
             self._rendering.add("unknown-source", _message(error), place)
             return Relation(table, name)
+        self._named[relation] = call
+        return relation
+
+    def columns(self, relation: Any) -> list[RelationColumn]:
+        """Return the columns of what `ref`, `source` or `this` returned, as far as text and YAML say them."""
+        call = self._named.get(relation) if isinstance(relation, Relation) else None
+        if relation is self._context.this and relation is not None:
+            self._uses_this = True
+            call = Ref(self._context.model_name, self._place())
+        if call is None:
+            raise RefusedError("unknown-columns", f"only ref, source and this have columns, not {relation}")
+        if self._context.columns is None:
+            raise RefusedError("unknown-columns", f"the columns of {relation.name} are not known here")
+        try:
+            return list(self._context.columns(call))
+        except LookupError as error:
+            raise RefusedError("unknown-columns", _message(error)) from None
 
     def var(self, name: Any, default: Any = _NOTHING) -> Any:
         """`var('name')` or `var('name', default)`; lists and dicts come as copies."""

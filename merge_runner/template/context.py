@@ -11,7 +11,9 @@ from merge_runner.lazy_dataclass import dataclass
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
+    from merge_runner.template.captured import Ref, SourceRef
     from merge_runner.template.operation.table import Operation
+    from merge_runner.template.relation_column import RelationColumn
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class Context:
     """What `model` knows of the file, with dbt's keys (see model_values)."""
     macros: Mapping[str, Any] = field(default_factory=dict)
     """Plain data that calls of the project's macros of these names give, whatever their arguments."""
+    columns: Callable[[Ref | SourceRef], Sequence[RelationColumn]] | None = None
+    """Returns the columns of a table that a call names; it raises LookupError where they are not all known."""
     operation: Operation | None = None
     """What executes the statements of a macro that is run as an operation; None: nothing can be asked of the engine."""
 

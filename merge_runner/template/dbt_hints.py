@@ -20,7 +20,6 @@ HINTS = {
     "api": "write the name of the table as text, or declare it as a source",
     "graph": "a template cannot see the project's graph: `ls --output json` and target/manifest.json show it",
     "selected_resources": "a model renders alike whatever is selected",
-    "modules": "Python's modules are not available in templates: write Jinja's filters, or functions of Spark",
     "invocation_id": "a rendered model does not depend on the run: the commit of its table carries the invocation's id",
     "thread_id": "a rendered model does not depend on the run",
     "run_started_at": _CLOCK,
@@ -55,7 +54,6 @@ RELATION_HINTS = {
     "name": "write identifier",
     **dict.fromkeys(("include", "quote", "without_identifier"), "write {{ this.schema }}.{{ this.identifier }}"),
     **dict.fromkeys(("type", "is_table", "is_view", "is_delta", "is_iceberg"), "config.get('materialized') knows"),
-    "render": "write the table itself, as {{ this }}",
 }
 """By an attribute of dbt's relations what to write instead."""
 
@@ -73,7 +71,7 @@ ATTRIBUTE_HINTS = {
     "set_sql_header": "write the statements as pre_hook",
     "persist_relation_docs": "leave it out: descriptions become comments",
     **dict.fromkeys(
-        ("get_columns_in_relation", "get_relation", "get_missing_columns", "execute", "load_relation"),
+        ("get_relation", "get_missing_columns", "execute", "load_relation"),
         f"{_NO_ENGINE}: name the columns in the statement",
     ),
 }

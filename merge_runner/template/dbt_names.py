@@ -13,16 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.template.growth import written_size
 from merge_runner.template.kind import kind
+from merge_runner.template.modules import modules
 from merge_runner.template.outcome import RefusedError
 
 if TYPE_CHECKING:
     from merge_runner.template.built_ins import BuiltIns
     from merge_runner.template.current_rendering import CurrentRendering
+    from merge_runner.template.relation_column import RelationColumn
 
 _NOTHING: Any = object()
 _SLOW = 50
 """YAML takes some 5 microseconds for each character, and not a tenth of one (see growth.py)."""
 _PREFIXES = ("spark__", "default__")
+_OWN = {"dbt_utils": "dbt"}
+"""Packages some of whose macros have a form for Spark in a package that is installed with merge-runner."""
 
 
 class DbtNames:
@@ -37,13 +41,14 @@ class DbtNames:
         context = self._rendering.context
         this = context.this
         return {
-            "adapter": Adapter(self._rendering),
+            "adapter": Adapter(self._rendering, self._built_ins),
             "builtins": {name: own[name] for name in ("ref", "source", "config", "var", "env_var")},
             "execute": True,
-            "flags": {"FULL_REFRESH": context.full_refresh},
+            "flags": {"FULL_REFRESH": context.full_refresh, "WHICH": "build"},
             "fromjson": self.from_json,
             "fromyaml": self.from_yaml,
             "local_md5": self.local_md5,
+            "modules": modules(self._rendering.limits),
             "model": {
                 **context.model,
                 "name": context.model_name,
@@ -121,15 +126,23 @@ class DbtNames:
 class Adapter:
     """`adapter`: what of it needs no engine."""
 
-    def __init__(self, rendering: CurrentRendering) -> None:
+    def __init__(self, rendering: CurrentRendering, built_ins: BuiltIns) -> None:
         self._rendering = rendering
+        self._built_ins = built_ins
+
+    def get_columns_in_relation(self, relation: Any) -> list[RelationColumn]:
+        """The columns of a table, as the project's text and YAML say; an error where they do not say all."""
+        return self._built_ins.columns(relation)
 
     def dispatch(self, macro_name: Any, macro_namespace: Any = None, packages: Any = None) -> Any:
-        """The macro `spark__NAME`, else `default__NAME`: of the project, then of the package that is the namespace."""
+        """The macro `spark__NAME`, else `default__NAME`: of the project, then of the package that is the namespace.
+
+        Of a package's macro that asks the engine for its text there may be one here, `spark__NAME` of `dbt`.
+        """
         names = [f"{prefix}{_text(macro_name)}" for prefix in _PREFIXES]
         package = _text(macro_namespace) if macro_namespace is not None else None
-        for name in names:
-            macro = self._rendering.macro_named(name, package)
+        for name, where in ((names[0], package), (names[0], _OWN.get(package or "")), (names[1], package)):
+            macro = self._rendering.macro_named(name, where)
             if macro is not None:
                 return macro
         where = "the project" if package is None else f"the project and in {package}"

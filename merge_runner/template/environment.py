@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from functools import wraps
+from dataclasses import replace
+from datetime import date, time
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 from jinja2.runtime import Context as JinjaContext
@@ -15,11 +18,13 @@ from jinja2.utils import pass_context
 
 from merge_runner.relation import Relation
 from merge_runner.template.current_rendering import ProjectMacro
+from merge_runner.template.dbt_hints import HINTS
 from merge_runner.template.growth import FILTER_SIZES, filter_work, operation_size, written_size
 from merge_runner.template.jinja_compiler import CALL_OFFSET, MAY_BE_UNDEFINED
 from merge_runner.template.kind import kind
 from merge_runner.template.limits import check_size
 from merge_runner.template.literal import column_name, identifier, literal
+from merge_runner.template.modules import CLOCK
 from merge_runner.template.outcome import RefusedError
 from merge_runner.template.undefined import ReportedUndefined, use_undefined
 
@@ -28,6 +33,9 @@ if TYPE_CHECKING:
 
 _LAZY = frozenset({"map", "select", "reject", "selectattr", "rejectattr"})
 RELATION_ATTRIBUTES = frozenset({"catalog", "database", "identifier", "name", "schema", "table"})
+_RELATION = {"metadata": {"type": "SparkRelation"}}
+"""What packages ask of a table as of a dict, to find out whether it is one."""
+_MATCH_ATTRIBUTES = frozenset({"group", "groups", "groupdict", "start", "end", "span", "string", "lastgroup"})
 
 
 class RunFlag(int):
@@ -60,6 +68,7 @@ class ModelEnvironment(SandboxedEnvironment):
         self.filters["tojson"] = _tojson
         for name, function in self.filters.items():
             self.filters[name] = _bounded(name, function, FILTER_SIZES.get(name, _no_size))
+        self.tests["mapping"] = _is_mapping
         for name in self.tests.keys() - MAY_BE_UNDEFINED["tests"]:
             self.tests[name] = _of_defined(self.tests[name])
 
@@ -67,8 +76,17 @@ class ModelEnvironment(SandboxedEnvironment):
         # The value's class has names too, and those are not the template's.
         if isinstance(obj, ReportedUndefined):
             return obj.used()
-        if isinstance(obj, Relation) and attribute == "database" and obj.database is None:
-            return self.undefined(obj=obj, name=attribute)  # "None" in the text would be a wrong name
+        if isinstance(obj, Relation):
+            if attribute == "database" and obj.database is None:
+                return self.undefined(obj=obj, name=attribute)  # "None" in the text would be a wrong name
+            if attribute == "get":
+                return _RELATION.get
+            if attribute == "render":
+                return partial(_rendered, obj)
+            if attribute == "is_cte":
+                return False  # an ephemeral model has columns as any other
+        if attribute in CLOCK and isinstance(obj, date | time):
+            raise RefusedError("jinja-runtime", f"{attribute}: {HINTS['run_started_at']}")
         return super().getattr(obj, attribute)
 
     def getitem(self, obj: Any, argument: Any) -> Any:
@@ -78,6 +96,8 @@ class ModelEnvironment(SandboxedEnvironment):
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         if isinstance(obj, Relation):
             return attr in RELATION_ATTRIBUTES
+        if isinstance(obj, re.Match):
+            return attr in _MATCH_ATTRIBUTES
         if isinstance(value, ProjectMacro):
             return True  # the name of a macro of a package may begin with an underscore
         return super().is_safe_attribute(obj, attr, value)
@@ -237,3 +257,13 @@ def _no_json(value: Any) -> str:
     if isinstance(value, (Undefined, Relation)):
         return str(value)
     raise RefusedError("jinja-runtime", f"JSON has no value of type {kind(value)}")
+
+
+def _rendered(relation: Relation) -> str:
+    """Return the name of a table, also where a sampled run reads a part of it; of an ephemeral model its query."""
+    return str(relation if relation.schema is None else replace(relation, sql=None))
+
+
+def _is_mapping(value: Any) -> bool:
+    """Whether a value is a dict; a table counts, as in dbt."""
+    return isinstance(value, Mapping | Relation)

@@ -52,7 +52,8 @@ def packages(repository, revision="1.0"):
 def shop(tmp_path, repository):
     settings = '[tool.merge-runner]\nname = "shop"\n'
     files = {"packages.yml": packages(repository), "pyproject.toml": settings, "profiles.yml": PROFILES, **SHARED}
-    return write_files(tmp_path, {**files, "models/b.sql": "select 1 as id, 2 as at"})
+    models = {"models/b.sql": "select 1 as id, 2 as at", "models/unknown.sql": "select * from somewhere"}
+    return write_files(tmp_path, {**files, **models})
 
 
 def test_what_is_installed_is_locked(shop, repository):

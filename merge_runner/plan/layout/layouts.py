@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -37,6 +36,7 @@ from merge_runner.pruning.layout.layout import (
 from merge_runner.pruning.layout.table_properties import with_properties
 from merge_runner.pruning.query.source import KnownTable
 from merge_runner.reads import NEVER, Question
+from merge_runner.template.relation_column import RelationColumn
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -78,7 +78,8 @@ class Layouts:
         self._tests = prepared.files.data_tests
         self.answers = Answers(prepared, self._table_names)
         """What is read while layouts are found, as it is now."""
-        self._lock = threading.RLock()
+        self._lock = prepared.compiler.lock  # a text may ask for the columns of a table, and a layout for a text
+        self._compiler.known_columns = self.columns
         self._layouts: dict[str, TableLayout] = {}
         self._known: dict[str, KnownTable] = {}
         self._inlined: dict[exp.Expr, KnownTable] | None = None
@@ -136,6 +137,21 @@ class Layouts:
         with self._lock:
             found, complete = self._queried(node)
         return tuple(column.name for column in found) if complete else None
+
+    def columns(self, unique_id: str) -> tuple[RelationColumn, ...] | None:
+        """Return the same with their types, as text where these are known."""
+        names = self.names(unique_id)
+        if names is None:
+            return None
+        known = {column.name.casefold(): column.data_type for column in self._all_columns(unique_id)}
+        types = (known.get(name.casefold()) for name in names)
+        return tuple(
+            RelationColumn(name, str(of) if of is not None else None) for name, of in zip(names, types, strict=True)
+        )
+
+    def _all_columns(self, unique_id: str) -> Sequence[TableColumn]:
+        layout, node = self.of(unique_id), self._prepared.graph.nodes[unique_id]
+        return layout.columns or () if layout.complete else self._queried(node)[0]
 
     def target(self, unique_id: str) -> TableLayout:
         """The layout of a model as the target of its MERGE.

@@ -18,6 +18,7 @@ from merge_runner.plan.load.sample import Sample
 from merge_runner.project.load.files import ProjectFiles
 from merge_runner.reads import NEVER, Asked, Question, Reads
 from merge_runner.relation import Relation
+from merge_runner.template.captured import Ref, SourceRef
 from merge_runner.template.context import Context, model_values
 from merge_runner.template.rendered import Log, Rendered
 from merge_runner.template.templates import Templates
@@ -25,6 +26,7 @@ from merge_runner.text import PlacedText, SourceText
 
 if TYPE_CHECKING:
     from merge_runner.template.operation.table import Operation
+    from merge_runner.template.relation_column import RelationColumn
 
 
 class Compiler:
@@ -53,11 +55,20 @@ class Compiler:
         """What each rendered text was made of."""
         self._rendered: dict[str, Rendered] = {}
         self._failed: dict[str, tuple[Problem, ...]] = {}
-        self._lock = threading.RLock()
+        self._open: set[str] = set()
+        """What is just being rendered."""
+        self.known_columns: Callable[[str], Sequence[RelationColumn] | None] = lambda _unique_id: None
+        """Returns the columns of a node in their order, None where they are not all known: Layouts sets it."""
+        self.lock = threading.RLock()
+        """Layouts takes the same: each asks the other."""
 
     def rendered(self, unique_id: str) -> Rendered:
         """The compiled text of a model or a singular test. Raises ProblemsError."""
-        with self._lock:
+        with self.lock:
+            if unique_id in self._open:  # it asks for the columns of what depends on it
+                raise ProblemsError(
+                    [Problem("unknown-columns", "they depend on this text", self._graph.nodes[unique_id].place)]
+                )
             if unique_id in self._failed:
                 self._reads.note([NEVER])
                 raise ProblemsError(self._failed[unique_id])
@@ -66,6 +77,7 @@ class Compiler:
                 return self._rendered[unique_id]
             node = self._graph.nodes[unique_id]
             with self._reads.collected() as self._read[unique_id]:
+                self._open.add(unique_id)
                 try:
                     source = SourceText(node.path, node.raw_code)
                     self._rendered[unique_id] = self._render(node, source, self._context(node, self.read_relation))
@@ -74,6 +86,8 @@ class Compiler:
                     self._failed[unique_id] = error.problems
                     self._reads.note([NEVER])
                     raise
+                finally:
+                    self._open.discard(unique_id)
             return self._rendered[unique_id]
 
     def snippet(self, node: Node, text: PlacedText) -> Rendered:
@@ -203,6 +217,7 @@ class Compiler:
             env=self._invocation.env,
             target=files.profile.target_values,
             full_refresh=self._invocation.full_refresh,
+            columns=self._columns,
             model=model_values(kind, (files.settings.name, name), ""),
         )
 
@@ -231,6 +246,18 @@ class Compiler:
             raise LookupError(f'there is no source table "{source}.{table}"')
         return (named or self.relation)(unique_id)
 
+    def _columns(self, call: Ref | SourceRef) -> Sequence[RelationColumn]:
+        """Return the columns of what a call names. Raises LookupError where they are not all known."""
+        unique_id = self._source(call.source, call.table) if isinstance(call, SourceRef) else self._ref(call.name)
+        found = self.known_columns(unique_id) if unique_id is not None and unique_id in self._graph.nodes else None
+        if found is None:
+            name = f"{call.source}.{call.table}" if isinstance(call, SourceRef) else call.name
+            raise LookupError(
+                f"not all columns of {name} are known without Spark: declare them in YAML with data_type, or have "
+                "`merge-runner debug --write-catalog` record them"
+            )
+        return found
+
     def _context(self, node: Node, named: Callable[[str], Relation] | None = None) -> Context:
         files = self._files
         invocation = self._invocation
@@ -249,6 +276,7 @@ class Compiler:
             config=files.described_config(node.name) if isinstance(node, ModelNode) else {},
             model=model_values(node.resource_type, node.fqn, node.path),
             macros=invocation.macros,
+            columns=self._columns,
         )
 
 

@@ -66,3 +66,14 @@
     {{ exceptions.raise_compiler_error('dbt.datediff takes year, quarter, month, week, day, hour, minute or second, not ' ~ datepart) }}
     {%- endif -%}
 {%- endmacro %}
+
+{#- dbt_utils asks the engine how many rows there are to be; here the statement itself does. -#}
+{% macro spark__date_spine(datepart, start_date, end_date) -%}
+    select timestampadd({{ datepart }}, nth, cast({{ start_date }} as timestamp)) as date_{{ datepart }}
+    from (
+        select explode(filter(sequence(0, greatest(parts, 1) - 1), nth -> nth < parts)) as nth
+        from (
+            select cast({{ dbt.datediff(start_date, end_date, datepart) }} as int) as parts
+        )
+    )
+{%- endmacro %}
