@@ -165,7 +165,7 @@ def sampling_conflict(options: NodeOptions) -> str | None:
     if options.is_sampled and options.batch_id is not None:
         return f"{asked} with --batch-id would record the batch without its rows: leave one of them out."
     if options.is_sampled and options.branch is not None:
-        return f"{asked} writes tables of its own, and --branch those that exist: leave one of them out."
+        return f"{asked} writes separate tables, and --branch those that exist: leave one of them out."
     return None
 
 

@@ -65,6 +65,18 @@ _FILES = {
     "shared-table": Meaning(
         "Two nodes are the same table, and they are not both merges.", "Give one of them another `alias` or `schema`."
     ),
+    "sampled-run": Meaning(
+        "A run with `--empty` or `--sample` would write a table with rows of another run, or consume changes.",
+        "Build into a separate schema, by another `--target`; leave a model that reads changes out.",
+    ),
+    "sampled-table": Meaning(
+        "The table has rows of a run with `--empty` or `--sample`, and an ordinary run would add to them.",
+        "Build it with `--full-refresh`, or drop it.",
+    ),
+    "unknown-columns": Meaning(
+        "A macro asks for the columns of a table, and text and YAML do not say all of them.",
+        "Declare them in YAML with `data_type`, or let `debug --write-catalog` record them.",
+    ),
     "no-pattern": Meaning(
         "`eject` got a model that calls no macro of a package, such as merge_patterns, in its file.",
         "Name a model whose file calls one; what a macro of the project calls is not ejected.",

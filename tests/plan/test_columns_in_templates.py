@@ -80,7 +80,10 @@ def text(make_project):
             "from shop.fct union all select cast(id as bigint) as id, cast(null as decimal(10,2)) as price, "
             "cast(Kind as varchar(9)) as Kind from raw.event",
         ),
-        ("select {{ (adapter.get_columns_in_relation(source('raw', 'event')) | last).string_size() }} as n", "select 9 as n"),
+        (
+            "select {{ (adapter.get_columns_in_relation(source('raw', 'event')) | last).string_size() }} as n",
+            "select 9 as n",
+        ),
         (
             "select {{ adapter.get_columns_in_relation(ref('fct')) | map(attribute='data_type') | join(' ') }}",
             "select bigint decimal(10,2)",

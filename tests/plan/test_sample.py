@@ -13,8 +13,8 @@ from merge_runner.plan.plan import Planner
 from tests.yaml_data import read_yaml
 
 NOW = datetime(2026, 3, 31, 22, 30, 59, tzinfo=timezone.utc)
-WINDOW = "timestamp'2026-03-31 00:00:00+00:00'"
-ENDS = "timestamp'2026-04-01 00:00:00+00:00'"
+WINDOW = "timestamp'2026-03-30 22:30:59+00:00'"
+ENDS = "timestamp'2026-03-31 22:30:59+00:00'"
 FILES = {
     "models/all.yml": """
         version: 2
@@ -87,6 +87,7 @@ def test_sample(texts):
     seen = f"(select * from ( {event} ) where at >= {WINDOW} and at < {ENDS})"
     assert f"using ( select * from {seen} ) as s" in found["fct"]
     assert found["seen"] == "select * from raw.event"
+    assert found["one"] == "select * from fct where id is null"
     assert found["tab"] == f"select * from (select * from raw.order where at >= {WINDOW} and at < {ENDS})"
 
 

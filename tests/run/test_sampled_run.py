@@ -38,7 +38,7 @@ def test_tables_with_rows_are_not_written(shop, option):
     name = "--empty" if "empty" in option else "--sample"
     assert short(results) == {**WRITTEN, "fct": "error", "tab": "skipped"}
     assert f"holds rows of another run, and {name} would replace or delete them" in results["fct"]
-    assert "a schema of its own" in results["fct"]
+    assert "a separate schema" in results["fct"]
     assert "error" in short(shop(select="tab", **option))["tab"]
     assert {name: len(shop.lake[name].commits) for name in before} == before
 

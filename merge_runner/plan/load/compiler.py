@@ -80,7 +80,8 @@ class Compiler:
                 self._open.add(unique_id)
                 try:
                     source = SourceText(node.path, node.raw_code)
-                    self._rendered[unique_id] = self._render(node, source, self._context(node, self.read_relation))
+                    named = self.read_relation if isinstance(node, ModelNode) else self.tested_relation
+                    self._rendered[unique_id] = self._render(node, source, self._context(node, named))
                 except ProblemsError as error:
                     # An ephemeral model may be inlined in many: each would try again, and so would theirs.
                     self._failed[unique_id] = error.problems
@@ -101,7 +102,7 @@ class Compiler:
     def test(self, node: Node, caller: PlacedText, arguments: Mapping[str, Any]) -> Rendered:
         """Return the query of a data test of the project, all of it at the place that uses it. Raises ProblemsError."""
         name = node.generic_test.name if isinstance(node, DataTestNode) and node.generic_test else node.name
-        context = self._context(node, self.read_relation)
+        context = self._context(node, self.tested_relation)
         text, _ = self._templates.render_test(name, context, caller, arguments)
         return Rendered.plain(PlacedText(caller.path, text, caller.at))
 
@@ -163,7 +164,7 @@ class Compiler:
         return Relation(node.relation.identifier, sql=f"(\n{query(self.rendered(unique_id))}\n)")
 
     def read_relation(self, unique_id: str) -> Relation:
-        """Return how the text of a model or test names what it reads: in a sampled run, those of its rows alone.
+        """Return how the text of a model names what it reads: in a sampled run, those of its rows alone.
 
         The window of a sample applies to what a view reads, and no sampled run changes a view: its query is inlined.
         """
@@ -175,6 +176,11 @@ class Compiler:
             relation = replace(relation, sql=f"(\n{query(self.rendered(unique_id))}\n)")
         declared = node.config if isinstance(node, SourceNode) else None
         return sample.of(relation, declared.config.event_time if declared is not None else run_config(node).event_time)
+
+    def tested_relation(self, unique_id: str) -> Relation:
+        """Return how a test names what it reads: no rows with `--empty`, all rows with `--sample`, as in dbt."""
+        empty = self._sample is not None and self._sample.is_empty
+        return self.read_relation(unique_id) if empty else self.relation(unique_id)
 
     def operate(
         self, macro: str, arguments: Mapping[str, Any], operation: Operation, on_read: Callable[[str], None]

@@ -1,6 +1,4 @@
-"""`--empty` and `--sample`: models read no rows of their inputs, or those of a window of time, and write tables of
-their own.
-"""
+"""`--empty` and `--sample`: models read no rows of their inputs, or those of a window of time"""
 
 from __future__ import annotations
 
@@ -57,22 +55,22 @@ EMPTY = Sample("empty")
 def read_sample(text: str, now: datetime) -> Sample:
     """Return the sample of a text of `--sample`: `3 days`, or a mapping in YAML with `start`, `end` or both.
 
-    A relative window ends with the hour, day, month or year that `now` is in, as in dbt. Raises ValueError.
+    A relative window ends now. Raises ValueError.
     """
     if (found := _RELATIVE.match(text)) is not None:
         number, unit = int(found[1]), found[2].lower()
         if number == 0:
             raise ValueError(f"{text!r} is no window: write {_FORMS}")
         try:
-            after = _begin(_plus(now.astimezone(timezone.utc), unit, 1), unit)
-            return Sample(text.strip(), _plus(after, unit, -number), after)
+            end = now.astimezone(timezone.utc).replace(microsecond=0)
+            return Sample(text.strip(), _plus(end, unit, -number), end)
         except (OverflowError, ValueError):
             raise ValueError(f"{text!r} begins before the year 1") from None
     window = _mapping(text)
-    start, end = (_time(window[key]) if key in window else None for key in ("start", "end"))
-    if start is not None and end is not None and start >= end:
-        raise ValueError(f"the window ends at {end:%Y-%m-%d %H:%M:%S}, which is not after its start")
-    return Sample(text.strip(), start, end)
+    start, until = (_time(window[key]) if key in window else None for key in ("start", "end"))
+    if start is not None and until is not None and start >= until:
+        raise ValueError(f"the window ends at {until:%Y-%m-%d %H:%M:%S}, which is not after its start")
+    return Sample(text.strip(), start, until)
 
 
 def _mapping(text: str) -> Mapping[str, Any]:
@@ -94,18 +92,6 @@ def _time(value: Any) -> datetime:
     except ValueError:
         raise ValueError(f"{str(value)!r} is no time: write 2026-01-31 or 2026-01-31 18:00:00") from None
     return found.replace(tzinfo=timezone.utc) if found.tzinfo is None else found.astimezone(timezone.utc)
-
-
-def _begin(time: datetime, unit: str) -> datetime:
-    """Return when the hour, day, month or year of a time begins."""
-    return time.replace(
-        month=1 if unit == "year" else time.month,
-        day=1 if unit in ("year", "month") else time.day,
-        hour=time.hour if unit == "hour" else 0,
-        minute=0,
-        second=0,
-        microsecond=0,
-    )
 
 
 def _plus(time: datetime, unit: str, number: int) -> datetime:

@@ -54,7 +54,7 @@ class DataTestPlanner:
             tested = self._prepared.graph.nodes[str(test.attached_node)]
             arguments = {key: self._argument(node, key, value) for key, value in test.kwargs.items()}
             where = self._text(node, "where", config.where) if config.where else None
-            relation = self._compiler.read_relation(tested.unique_id)
+            relation = self._compiler.tested_relation(tested.unique_id)
             if config.since == "bounds":
                 since = self._touched(node, tested)
                 relation = TOUCHED if since is not None else relation
@@ -139,7 +139,7 @@ class DataTestPlanner:
         if not isinstance(value, str):
             return value
         return (
-            self._compiler.read_relation(value)
+            self._compiler.tested_relation(value)
             if value in self._prepared.graph.nodes
             else self._text(node, name, value)
         )

@@ -1,4 +1,4 @@
-"""What a run with `--empty` or `--sample` plans otherwise: it writes tables of its own, and none that has other rows.
+"""What a run with `--empty` or `--sample` plans otherwise: it writes separate tables, and none that has other rows.
 
 A MERGE whose source lacks rows deletes them from its target where it has WHEN NOT MATCHED BY SOURCE, or where USING
 reads the target; a table is replaced by fewer rows. So a table with rows of another run is never written. Those that
@@ -42,5 +42,5 @@ def _marked(step: Step, layout: Layout) -> Step:
 def _refused(node: ModelNode, layout: Layout, sample: Sample) -> Problem:
     option = "--empty" if sample.is_empty else "--sample"
     message = f"{layout.relation.name} holds rows of another run, and {option} would replace or delete them"
-    hint = "build into a schema of its own: another --target, or `schema` of the profile's output"
+    hint = "build into a separate schema: another --target, or `schema` of the profile's output"
     return Problem("sampled-run", message, node.place, hint)
