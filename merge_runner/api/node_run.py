@@ -12,6 +12,7 @@ from merge_runner.engine.startup import Starting
 from merge_runner.lint.run.lint_project import lint_project, refuse_errors
 from merge_runner.options.kept import kept
 from merge_runner.options.nodes import NodeOptions, sampling_conflict
+from merge_runner.plan.load.defer import BuiltNode, built_nodes
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.load.sample import EMPTY, read_sample
 from merge_runner.plan.nodes.maintenance import Maintenance
@@ -63,9 +64,14 @@ def with_sample(prepared: Prepared, options: NodeOptions) -> Prepared:
 
 
 def run_settings(
-    prepared: Prepared, options: NodeOptions, ids: Sequence[str], last: LastInvocation | None, before: Sequence[str]
+    prepared: Prepared,
+    command: Command,
+    options: NodeOptions,
+    ids: Sequence[str],
+    last: LastInvocation | None,
+    before: Sequence[str],
 ) -> RunSettings:
-    """Return what the options ask of a run of the nodes `ids`.
+    """Return what the options ask of a run of the nodes `ids` by a command.
 
     `last` is the invocation that they are left over from, and `before` are all nodes that it selected.
     """
@@ -75,12 +81,22 @@ def run_settings(
         fail_fast=options.fail_fast,
         batch_id=options.batch_id,
         branch=options.branch,
+        clones=_clones(options) if command == "clone" else {},
         maintenance=Maintenance(options.vacuum, options.retain),
         reuse=reuse_mode(prepared, options),
         args=args if last is None else {**args, "retried": list(last.retried)},
         begun=dict.fromkeys(last.begun, last.retried) if last is not None else {},
         made=_made(prepared, set(before).difference(ids)) if last is not None and options.full_refresh else (),
     )
+
+
+def _clones(options: NodeOptions) -> Mapping[str, BuiltNode]:
+    """Return what the manifest of --state has built. Raises ProblemsError, and ValueError without --state."""
+    from merge_runner.graph.selection.state import read_manifest
+
+    if options.state is None:
+        raise ValueError("clone needs state, the folder of the manifest.json of what is cloned")
+    return built_nodes(read_manifest(options.state))
 
 
 @contextmanager

@@ -155,6 +155,26 @@ class Project(QueriedProject):
         options = replace(options, vacuum=vacuum, retain=None if retain is None else seconds(retain))
         return self.invoke("optimize", options, on_event=on_event, driver=driver)
 
+    def clone(
+        self,
+        state: str | Path,
+        select: Names = (),
+        exclude: Names = (),
+        *,
+        selector: str | None = None,
+        threads: int | None = None,
+        fail_fast: bool = False,
+        on_event: Listener | None = None,
+        driver: Driver | None = None,
+    ) -> RunResults:
+        """Clone the Delta tables that the manifest.json in the folder `state` names into this target; define the views.
+
+        A table that exists stays as it is, unless the project was loaded with `full_refresh`. Raises ProblemsError
+        where a table cannot be cloned: nothing has run then.
+        """
+        options = node_options(select, exclude, selector, state, False, threads, fail_fast, None, None)
+        return self.invoke("clone", options, on_event=on_event, driver=driver)
+
     def retry(
         self,
         *,
@@ -222,7 +242,7 @@ class Project(QueriedProject):
             lint_first(prepared, command, options, ids)  # while the JVM starts
             if coming is not None:
                 coming.proceed()  # lint uses processes only where there is no thread that they could not have
-            settings = run_settings(prepared, options, ids, last, before)
+            settings = run_settings(prepared, command, options, ids, last, before)
             with lineage_events(prepared, ids, events):
                 return build(sampled, ids, command, settings, events, driver, coming)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 ELSEWHERE: Mapping[str, str] = {
-    "clone": "nothing is copied: `--defer --state DIR` reads what is not built here where another target has it",
     "dbt": "write the command alone, as in `merge-runner run`; `import dbt DIR --to NEW` imports a project of dbt",
     "freshness": "use `merge-runner source freshness`",
     "source-freshness": "use `merge-runner source freshness`",

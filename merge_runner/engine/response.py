@@ -10,7 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Final, Literal
 
-Operation = Literal["MERGE", "CREATE OR REPLACE TABLE AS SELECT", "INSERT OVERWRITE", "CREATE VIEW", "OPTIMIZE"]
+Operation = Literal[
+    "MERGE",
+    "CREATE OR REPLACE TABLE AS SELECT",
+    "INSERT OVERWRITE",
+    "CREATE VIEW",
+    "OPTIMIZE",
+    "SHALLOW CLONE",
+]
 
 _KEYS: Final = {"keys": True}
 """Metadata of a part whose fields are themselves keys of the node's response."""

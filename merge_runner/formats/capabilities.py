@@ -97,6 +97,8 @@ class Capabilities:
     may_skip_by_join: frozenset[str] = frozenset()
     """The platforms where a MERGE may skip files of its target by what ON joins to the source, on some compute."""
 
+    shallow_clone: bool = False
+    """A table can begin as a clone of another that shares its files, and that is written without changing the other."""
     replaced_keeps_properties: bool = False
     """CREATE OR REPLACE TABLE leaves a table the properties that the statement does not name."""
     has_branches: bool = False

@@ -16,10 +16,12 @@ from merge_runner.merge.statement import MergeStatement
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.layout.table_layout import own_relation, table_layout
 from merge_runner.plan.load.compiler import Compiler, is_rebuilt
+from merge_runner.plan.load.defer import BuiltNode
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.load.query import query
 from merge_runner.plan.model_tests.data_tests import DataTestPlanner
 from merge_runner.plan.model_tests.unit_tests import Scratch, UnitTestPlanner
+from merge_runner.plan.nodes.clone import clone_plan
 from merge_runner.plan.nodes.inputs import Inputs
 from merge_runner.plan.nodes.maintenance import (
     Fault,
@@ -109,6 +111,16 @@ class Planner:
             "view": self._view,
         }
         return makers[node.materialized](node)
+
+    def clone(self, unique_id: str, built: Mapping[str, BuiltNode]) -> NodePlan | None:
+        """The steps that clone the table of a node from that of `built`, or define its view; None where there is none.
+
+        Raises ProblemsError for what cannot be cloned.
+        """
+        node = self._prepared.graph.nodes[unique_id]
+        if not isinstance(node, RefNode):
+            return None
+        return self._plan(node) if node.materialized == "view" else clone_plan(self._prepared, node, built)
 
     def maintenance(self, unique_id: str, asked: Maintenance) -> NodePlan | None:
         """The steps that compact the table of a node, and vacuum it where that is asked for; None where it has none.

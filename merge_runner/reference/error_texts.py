@@ -65,6 +65,10 @@ _FILES = {
     "shared-table": Meaning(
         "Two nodes are the same table, and they are not both merges.", "Give one of them another `alias` or `schema`."
     ),
+    "not-cloned": Meaning(
+        "`clone` cannot make a clone of the table: its format has none, or it is the table of --state itself.",
+        "Leave it out, or clone into another target.",
+    ),
     "sampled-run": Meaning(
         "A run with `--empty` or `--sample` would write a table with rows of another run, or consume changes.",
         "Build into a separate schema, by another `--target`; leave a model that reads changes out.",

@@ -44,6 +44,7 @@ TYPES: Mapping[Command, frozenset[str]] = {
     "seed": frozenset({"seed"}),
     "test": frozenset({"test", "unit_test"}),
     "optimize": frozenset({"model", "seed"}),
+    "clone": frozenset({"model", "seed"}),
 }
 """The resource types that a command runs; others that are selected are passed over."""
 
@@ -59,7 +60,7 @@ def build(
 ) -> RunResults:
     """Runs the selected nodes that `command` is about (`build`: models, seeds and all tests), in DAG order.
 
-    `optimize` compacts the tables of models and seeds instead.
+    `optimize` compacts the tables of models and seeds instead, `clone` clones those of `settings.clones`.
 
     Nothing runs before everything is rendered and parsed. `driver` is a running one to use, and to leave running;
     `starting` is one on its way, which is used and stopped.
@@ -79,6 +80,7 @@ def build(
         [node for node in chosen if node not in streamed],
         invocation.id,
         settings.maintenance if optimizes else None,
+        settings.clones if command == "clone" else None,
     )
     if on_a_branch:
         check_isolated(plans, nodes)

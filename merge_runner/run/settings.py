@@ -9,6 +9,7 @@ from typing import Any, Literal
 from merge_runner.engine.context import Batch
 from merge_runner.engine.table_format.commit_metadata import stamp
 from merge_runner.graph.graph import ModelNode, Node
+from merge_runner.plan.load.defer import BuiltNode
 from merge_runner.plan.nodes.maintenance import Maintenance
 
 Mode = Literal["auto", "fresh", "off"]
@@ -31,6 +32,8 @@ class RunSettings:
     """Whose batches these are, before the name of the node; None: each node numbers its own."""
     branch: str | None = None
     """The branch of their Iceberg tables that is written instead of main, and read where a table has it."""
+    clones: Mapping[str, BuiltNode] = field(default_factory=dict)
+    """The models and seeds of the state whose tables `clone` clones, by id."""
     maintenance: Maintenance = field(default_factory=Maintenance)
     """What `optimize` does to each table."""
     available_now: bool = False

@@ -107,7 +107,6 @@ def test_an_unknown_command_names_the_nearest(process):
         ("SNAPSHOT", "MERGE model"),
         ("snapshot", "MERGE model"),
         ("run_operation", 'did you mean "run-operation"'),
-        ("clone", "--defer --state"),
         ("freshness", "source freshness"),
         ("source-freshness", "source freshness"),
         ("LS", 'did you mean "ls"?'),

@@ -17,6 +17,7 @@ from merge_runner.engine.steps.freshness import measure_freshness
 from merge_runner.engine.steps.hooks import run_hook
 from merge_runner.engine.steps.tables import (
     attach_inputs,
+    clone_table,
     create_target,
     define_view,
     keep_history,
@@ -34,6 +35,7 @@ from merge_runner.plan.steps.node_plan import RaiseError
 from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import (
     CheckSchema,
+    CloneTable,
     CreateTarget,
     DefineView,
     EnforceContract,
@@ -70,6 +72,7 @@ FUNCTIONS: Mapping[type, Callable[[Any, NodeContext], None]] = dict(
         _by(CheckSchema, check_schema),
         _by(KeepHistory, keep_history),
         _by(KeepRows, keep_rows),
+        _by(CloneTable, clone_table),
         _by(CheckSource, check_before_replacing),
         _by(CreateTarget, create_target),
         _by(RunHook, run_hook),

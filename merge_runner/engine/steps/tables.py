@@ -11,6 +11,7 @@ from merge_runner.engine.spark.sql import run_statement
 from merge_runner.engine.tables.catalog import no_columns, table_exists
 from merge_runner.plan.steps.inputs import AttachInputs, OpenFeed, ShareInputs
 from merge_runner.plan.steps.table import (
+    CloneTable,
     CreateTarget,
     DefineView,
     KeepHistory,
@@ -87,6 +88,15 @@ def create_target(step: CreateTarget, context: NodeContext) -> None:
 def replace_table(step: ReplaceTable, context: NodeContext) -> None:
     """Write a table as a whole. Raises EngineError."""
     _replace_rows(step.layout, step.sql, context)
+
+
+def clone_table(step: CloneTable, context: NodeContext) -> None:
+    """Make a table a shallow clone of another. Raises EngineError."""
+    name = step.layout.relation.name
+    if not context.catalog.clone(context.session, step.layout, step.source, replace=step.replaces):
+        context.output.no_op = f"{name} exists, and --full-refresh replaces it"
+        return
+    context.output.response.statement = Uncounted("SHALLOW CLONE")
 
 
 def define_view(step: DefineView, context: NodeContext) -> None:

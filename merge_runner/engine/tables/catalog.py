@@ -220,6 +220,18 @@ class Catalog:
         self._mark(layout.relation)
         return Replaced("CREATE OR REPLACE TABLE AS SELECT")
 
+    def clone(self, session: SparkSession, layout: Layout, source: Relation, *, replace: bool) -> bool:
+        """Make the table of a layout a shallow clone of another; False where it exists and is not to be replaced."""
+        self.ensure_schema(session, layout.relation)
+        exists = self.adopt(session, layout)
+        if exists and not replace:
+            return False
+        if not exists and layout.location is not None:
+            remove_empty_log(session, layout.location)
+        run_command(session, ddl.clone_table(layout, source, replace=exists))
+        self._mark(layout.relation)
+        return True
+
     def _unmark(self, session: SparkSession, layout: Layout) -> None:
         """Take the mark of a sampled run off a table that is to be replaced, where it would keep it."""
         if PROPERTY in layout.properties or not capabilities(layout.format).replaced_keeps_properties:

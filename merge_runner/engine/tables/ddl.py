@@ -61,6 +61,13 @@ def order_by(table: Relation, items: Iterable[str]) -> str:
     return f"ALTER TABLE {table} WRITE LOCALLY ORDERED BY {', '.join(_field(item) for item in items)}"
 
 
+def clone_table(layout: Layout, source: Relation, *, replace: bool) -> str:
+    """The statement that makes a table a shallow clone of another."""
+    verb = "CREATE OR REPLACE" if replace else "CREATE"
+    place = f" LOCATION {string_literal(str(layout.location))}" if layout.location is not None and not replace else ""
+    return f"{verb} TABLE {layout.relation} SHALLOW CLONE {source}{place}"
+
+
 def unset_property(relation: Relation, key: str) -> str:
     """The statement that takes a property off a table; one that it does not have is no error."""
     return f"ALTER TABLE {relation} UNSET TBLPROPERTIES IF EXISTS ({string_literal(key)})"

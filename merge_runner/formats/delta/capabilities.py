@@ -63,6 +63,7 @@ DELTA = Capabilities(
     records_source_rows=True,
     leaves_subqueries_unread=True,
     keeps_batches=True,
+    shallow_clone=True,
     counts_files_by_query=True,
     plans_false=True,
     # `operationParameters` of a commit.

@@ -44,12 +44,7 @@ def defer(
     machine alone; where a catalog or an object store keeps the tables, every node that is not selected is deferred.
     Raises ProblemsError for tables that could not be anywhere.
     """
-    chosen = frozenset(selected)
-    built = {
-        unique_id: _built(entry)
-        for unique_id, entry in manifest["nodes"].items()
-        if entry.get("resource_type") in ("model", "seed")
-    }
+    chosen, built = frozenset(selected), built_nodes(manifest)
     ids = frozenset(
         node.unique_id
         for node in graph.nodes.values()
@@ -61,6 +56,15 @@ def defer(
         and not _is_built(node, root, profile)
     )
     return Deferral(built, ids)
+
+
+def built_nodes(manifest: Mapping[str, Any]) -> dict[str, BuiltNode]:
+    """Return the models and seeds of a manifest by id. Raises ProblemsError for tables that could not be anywhere."""
+    return {
+        unique_id: _built(entry)
+        for unique_id, entry in manifest["nodes"].items()
+        if entry.get("resource_type") in ("model", "seed")
+    }
 
 
 def _built(entry: Mapping[str, Any]) -> BuiltNode:

@@ -153,6 +153,18 @@ class ReplaceTable(Step):
 
 
 @dataclass(frozen=True)
+class CloneTable(Step):
+    """Makes the table a shallow clone of another; one that exists stays as it is, unless the step `replaces` it."""
+
+    layout: Layout
+    source: Relation
+    replaces: bool = False
+
+    def __str__(self) -> str:
+        return f"clone {self.source.name} into {self.layout.relation.name}"
+
+
+@dataclass(frozen=True)
 class DefineView(Step):
     """A view of a query; `definition` is the file that keeps the query in the embedded warehouse."""
 

@@ -13,6 +13,7 @@ from merge_runner.errors import Problems
 from merge_runner.graph.artifact import Metadata
 from merge_runner.graph.graph import UnitTestNode
 from merge_runner.graph.manifest import Compiled, manifest
+from merge_runner.plan.load.defer import BuiltNode
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.input_caching import with_shared_inputs
 from merge_runner.plan.nodes.maintenance import Maintenance
@@ -23,9 +24,15 @@ from merge_runner.version import version
 
 
 def plan_nodes(
-    prepared: Prepared, ids: Iterable[str], invocation_id: str, maintenance: Maintenance | None = None
+    prepared: Prepared,
+    ids: Iterable[str],
+    invocation_id: str,
+    maintenance: Maintenance | None = None,
+    clones: Mapping[str, BuiltNode] | None = None,
 ) -> tuple[dict[str, NodePlan], dict[str, Timing]]:
     """Plans of the nodes that have one, and how long each took to compile; with `maintenance`, of their tables' alone.
+
+    With `clones` the plans clone the tables of these, and define views.
 
     Raises ProblemsError with the problems of all texts: nothing has run then.
     """
@@ -37,12 +44,15 @@ def plan_nodes(
     for unique_id in ids:
         started = datetime.now(timezone.utc)
         with problems.collecting():
-            plan = planner.plan(unique_id) if maintenance is None else planner.maintenance(unique_id, maintenance)
+            if maintenance is not None:
+                plan = planner.maintenance(unique_id, maintenance)
+            else:
+                plan = planner.plan(unique_id) if clones is None else planner.clone(unique_id, clones)
             if plan is not None:
                 plans[unique_id] = plan
         times[unique_id] = Timing("compile", started, datetime.now(timezone.utc))
     problems.check()
-    return plans if maintenance is not None else with_shared_inputs(prepared, plans), times
+    return plans if maintenance is not None or clones is not None else with_shared_inputs(prepared, plans), times
 
 
 def compile_nodes(

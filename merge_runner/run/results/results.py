@@ -16,7 +16,7 @@ from merge_runner.graph.artifact import Metadata, utc
 if TYPE_CHECKING:
     from merge_runner.plan.steps.node_plan import NodePlan
 
-Command = Literal["build", "run", "seed", "test", "optimize"]
+Command = Literal["build", "run", "seed", "test", "optimize", "clone"]
 Status = Literal["success", "error", "fail", "warn", "skipped", "pass", "no-op"]
 FAILED: frozenset[Status] = frozenset({"error", "fail"})
 
