@@ -34,6 +34,14 @@ def test_a_starter_is_linted_clean_and_prunes(call, tmp_path, pattern, table_for
     report = json.loads(linted.stdout)
     assert (linted.returncode, report["findings"]) == (0, [])
     assert {merge["verdict"] for merge in report["merges"]} == {VERDICTS[pattern]}
+    models = [file for file in (tmp_path / "shop/models").glob("*.sql") if "merge_patterns" in file.read_text()]
+    for model in models:
+        assert call("eject", model.stem, cwd=tmp_path / "shop").returncode == 0
+        assert "merge_patterns" not in model.read_text()
+    again = call("lint", "--format", "json", cwd=tmp_path / "shop")
+    ejected = json.loads(again.stdout)
+    assert (again.returncode, ejected["findings"], len(models) > 0) == (0, [], True)
+    assert {merge["verdict"] for merge in ejected["merges"]} == {VERDICTS[pattern]}
 
 
 def test_the_manifest_has_the_macros_of_a_package_that_are_called(call, tmp_path):
