@@ -79,6 +79,21 @@ def test_a_run_shows_its_timeline_and_what_is_slower(page, flights):
     assert "critical path" in page.text(".chosen")
 
 
+def test_the_timeline_is_walked_by_keys(page, flights):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    page.open(flights)
+    timeline = page.driver.find_element(By.CSS_SELECTOR, ".timeline")
+    ran = sorted((each for each in FLIGHTS["nodes"] if "start" in each), key=lambda each: (each["start"], each["lane"]))
+    timeline.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_LEFT)
+    assert page.text(".chosen h2") == ran[1]["name"]
+    assert page.run("return document.querySelector('.bar-node.taken title').textContent").startswith(ran[1]["name"])
+    timeline.send_keys(Keys.ARROW_LEFT, Keys.ARROW_LEFT)
+    assert page.text(".chosen h2") == ran[0]["name"]
+    assert page.violations() == []
+
+
 def test_merges_sort_by_a_click(page, flights):
     page.open(flights, VIEWS["merges"])
     page.run("[...document.querySelectorAll('thead button')].find((each) => each.textContent === 'Inserted').click()")

@@ -46,8 +46,25 @@ function timelineView(run, choose) {
   const lanes = Math.max(0, ...ran.map((node) => node.lane + 1));
   const rows = lanes + (run.spark ? 1 : 0);
   const height = rows * LANE + 30;
-  const holder = h("div", { class: "timeline", tabindex: "0", role: "region", "aria-label": "Timeline; the table below has the same as text" });
-  let zoom = 1;
+  const holder = h("div", { class: "timeline", tabindex: "0", role: "region", "aria-label": "Timeline; left and right arrow walk through the nodes, what they did is shown below", onkeydown: walk });
+  const order = [...ran].sort((a, b) => a.start - b.start || a.lane - b.lane);
+  const groups = new Map();
+  let zoom = 1, chosen = -1;
+  function walk(event) {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step || !order.length) return;
+    event.preventDefault();
+    take(order[Math.max(0, Math.min(order.length - 1, chosen + step))]);
+    groups.get(order[chosen].id).scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+  function take(node) {
+    chosen = order.indexOf(node);
+    choose(node);
+    mark();
+  }
+  function mark() {
+    for (const [id, group] of groups) group.classList.toggle("taken", chosen >= 0 && id === order[chosen].id);
+  }
   function draw() {
     const width = Math.max(320, (holder.clientWidth - 2) * zoom);
     const x = (seconds) => GUTTER + (seconds / most) * (width - GUTTER - 12);
@@ -62,12 +79,15 @@ function timelineView(run, choose) {
       const before = node.critical && byId.get(node.after);
       if (before) drawing.append(svg("path", { d: `M${x(before.end)} ${y(before.lane) + BAR / 2} L${x(node.start)} ${y(node.lane) + BAR / 2}`, class: `path-${node.by}` }));
     }
+    groups.clear();
     for (const node of ran) drawing.append(bar(node, x, y(node.lane)));
     replace(holder, drawing);
+    mark();
   }
   function bar(node, x, top) {
     const left = x(node.start), width = Math.max(1.5, x(node.end) - left);
-    const group = svg("g", { class: `bar-node fill-status-${node.status}${node.critical ? " critical" : ""}`, onclick: () => choose(node) }, svg("title", {}, `${node.name}: ${node.status}, ${duration(node.end - node.start)}${node.critical ? ", on the critical path" : ""}`));
+    const group = svg("g", { class: `bar-node fill-status-${node.status}${node.critical ? " critical" : ""}`, onclick: () => take(node) }, svg("title", {}, `${node.name}: ${node.status}, ${duration(node.end - node.start)}${node.critical ? ", on the critical path" : ""}`));
+    groups.set(node.id, group);
     let done = 0;
     for (const [name, seconds] of phases(node)) {
       if (seconds <= 0) continue;
