@@ -72,12 +72,12 @@ def _of_code(page: Path, first: int, code: str, *, shown: bool, whole: bool = Tr
             continue
         text = re.sub(r"^(\$ |- run: |- |\| )", "", text)
         text = re.sub(r"\$\{\{.*?\}\}", "X", text).replace(r"\|", "|")
-        for words in _commands(text):
+        for words in commands(text):
             if words[:1] == ["merge-runner"] and len(words) > 1:
                 yield CommandLine(page, number, tuple(words[1:]), CLUSTER in line, whole)
 
 
-def _commands(text: str) -> Iterator[list[str]]:
+def commands(text: str) -> Iterator[list[str]]:
     """Return the simple commands of a shell line as words; comments are left out."""
     lexer = shlex.shlex(text, posix=True, punctuation_chars=";&|<>")
     lexer.whitespace_split = True
