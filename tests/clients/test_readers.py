@@ -9,10 +9,21 @@ from merge_runner import Project
 from tests.dbt_schemas import schema_errors
 from tests.fake_engine import FakeDriver, Lake
 from tests.fake_engine.projects import model_files
+from tests.run.test_catalog import write_table
 
 pytestmark = pytest.mark.nightly
 PACKAGES = ("dbt-artifacts-parser==0.15.0", "dbterd==1.32.0", "PyYAML")
 ROOT = Path(__file__).parents[2]
+SOURCES = {
+    "models/m.yml": """
+        sources:
+          - name: raw
+            loaded_at_field: at
+            freshness: {warn_after: {count: 1, period: day}}
+            tables: [{name: t, path: raw/t, format: delta}]
+        """,
+    "models/m.sql": "{{ config(materialized='view') }} select id from {{ source('raw', 't') }}",
+}
 PROJECTS = [ROOT, *sorted(path.parent for path in ROOT.glob("examples/*/profiles.yml"))]
 
 
@@ -24,14 +35,23 @@ def test_dbt_artifacts_parser_reads_every_artifact(client, run_client, make_proj
     built = Project.load(make_project(model_files(models)), target_path=str(folder / "built"))
     results = built.build(driver=FakeDriver(Lake(), {"bad": ["fails"]}), lint=False)
     assert {result.status for result in results.results} == {"success", "pass", "error", "skipped"}
+    read = make_project(SOURCES)
+    write_table(read / "raw/t", ("id", "long"))
+    with_sources = Project.load(read, target_path=str(folder / "sources"))
+    assert with_sources.catalog().path.is_file()
+    now = 1_767_225_600_000_000
+    asked = {"SELECT unix_micros": [{"loaded": now - 5_000_000, "now": now}]}
+    assert with_sources.source_freshness(driver=FakeDriver(Lake(), answers=asked))["raw.t"].status == "pass"
     found = json.loads(run_client(client(*PACKAGES), "with_readers.py", folder))
     assert {name: kind for name, (kind, _) in found.items()} == {
         **{f"{project.name}/manifest": "ManifestV12" for project in PROJECTS},
         "built/manifest": "ManifestV12",
         "built/run_results": "RunResultsV6",
+        "sources/catalog": "CatalogV1",
+        "sources/sources": "SourcesV3",
     }
     assert found["built/run_results"][1] == len(results.results) == 5
-    assert all(count for _, count in found.values())
+    assert all(count for name, (_, count) in found.items() if name != "sources/catalog")
 
 
 def catalog_of(manifest):
