@@ -39,6 +39,14 @@ def test_a_schema_is_enough(read):
     )
 
 
+@pytest.mark.parametrize("schema", ["lake.eu.shop", ".shop", "lake."])
+def test_a_schema_with_more_than_a_catalog_is_refused(read, schema):
+    found, [problem] = read(one_output(f"{{schema: '{schema}'}}"))
+    assert found is None
+    assert problem.startswith("profiles.yml:3:")
+    assert "a schema, or a catalog and a schema (lake.shop): neither may have a dot in its name" in problem
+
+
 def test_every_key_is_read(read):
     found, problems = read("""\
         shop:

@@ -279,6 +279,15 @@ def _master(value: str) -> str:
     return value
 
 
+_SCHEMA = r"^[^.]+(?:\.[^.]+)?(?![\s\S])"
+
+
+def _schema(value: str) -> str:
+    if not re.match(_SCHEMA, value):
+        raise ValueError("a schema, or a catalog and a schema (lake.shop): neither may have a dot in its name")
+    return value
+
+
 def _remote(value: str) -> str:
     if value != "databricks" and not value.startswith("sc://"):
         raise ValueError("the address of a Spark Connect server, sc://…, or databricks")
@@ -335,7 +344,7 @@ class Output:
     __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
     ACCEPTS: ClassVar[Mapping[str, Any]] = exclusive("master", "remote")
 
-    schema: Annotated[str, Limits(min_length=1)]
+    schema: Annotated[str, Limits(min_length=1), After(_schema), matching(_SCHEMA)]
     """The default schema (namespace) of tables and views. May name a catalog: `ice.shop`. Example: `schema: shop`"""
     master: Annotated[str, After(_master), matching(_MASTER_URL)] | None = None
     """The Spark master: `local[*]`, `local[N]`, `spark://…`, `yarn` or `k8s://…`. Default: `local[*]`, unless `remote`
