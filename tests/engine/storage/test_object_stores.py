@@ -1,6 +1,8 @@
 """Confs and jars of object stores, and the log store that keeps two commits to S3 apart."""
 
 import hashlib
+import os
+import re
 import subprocess
 import zipfile
 from pathlib import Path
@@ -8,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from merge_runner.engine.spark.confs import jar_groups, spark_confs
-from merge_runner.engine.spark.jars import pinned
+from merge_runner.engine.spark.jars import fetch_jars, pinned
 from merge_runner.engine.spark.storage.object_stores import LOG_STORE, store_confs
 from merge_runner.errors import ProblemsError
 from merge_runner.formats.lines import LINES
@@ -121,6 +123,34 @@ def test_s3_needs_a_line_of_spark_whose_hadoop_has_conditional_writes():
     for line in ("3.5", "4.0"):
         with pytest.raises(ProblemsError, match=f"s3 has no build for Spark {line}: it runs on Spark 4.1 or 4.2"):
             pinned(["s3"], LINES[line])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("warehouse", "env", "more"),
+    [
+        ("s3a://b/l", {}, ["org.apache.hadoop.fs.s3a.S3AFileSystem"]),
+        ("gs://b/l", {}, []),
+        (
+            f"abfss://b@{HOST}/l",
+            {**APPLICATION, "AZURE_CLIENT_SECRET": "x"},
+            ["org.apache.hadoop.fs.azurebfs.SecureAzureBlobFileSystem"],
+        ),
+        (f"abfss://b@{HOST}/l", {**APPLICATION, "AZURE_FEDERATED_TOKEN_FILE": "x"}, []),
+    ],
+)
+def test_the_classes_that_confs_name_are_in_the_pinned_jars(warehouse, env, more):
+    """Nothing else of `abfss` and `gs` is tested: there is no server of them here."""
+    made = profile(warehouse=warehouse)
+    entries = set()
+    for jar in fetch_jars(jar_groups(made), os.environ):
+        with zipfile.ZipFile(jar) as opened:
+            entries.update(opened.namelist())
+    values = [part for value in store_confs(made, env).values() for part in value.split(",")]
+    names = [each for each in values if re.match(r"(?:[a-z0-9]+\.)+[A-Z]\w+\Z", each)]
+    assert names or more
+    missing = [each for each in (*names, *more) if f"{each.replace('.', '/')}.class" not in entries]
+    assert missing == []
 
 
 FOLDER = Path(__file__).parents[3] / "merge_runner/engine/spark/storage"

@@ -69,7 +69,9 @@ def _try(warehouse: Uri, name: str, done: list[str], operation: Callable[[], obj
     except EngineError as error:
         before = f" (it can {', '.join(done)})" if done else ""
         message = f"{warehouse}: cannot {name}{before}: {error.message}"
-        raise ProblemsError([Problem("storage", message, hint=error.hint)]) from error
+        place = "`warehouse`, and `endpoint` of `storage`," if warehouse.scheme == "s3a" else "`warehouse`"
+        hint = error.hint or (f"check {place} in profiles.yml, and the network" if name == "list" else None)
+        raise ProblemsError([Problem("storage", message, hint=hint)]) from error
 
 
 def _operations(session: SparkSession, warehouse: Uri, folder: Uri) -> Iterator[tuple[str, Callable[[], object]]]:
