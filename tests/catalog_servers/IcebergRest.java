@@ -65,7 +65,7 @@ public class IcebergRest {
             if (token.endsWith(" wrong")) {
                 refuse((HttpServletResponse) answer, 401, "NotAuthorizedException", "Not authorized: unknown token");
             } else if (token.endsWith(" reader") && !reads) {
-                refuse((HttpServletResponse) answer, 403, "ForbiddenException", "Forbidden: reader may not write");
+                refuse((HttpServletResponse) answer, 403, "ForbiddenException", "Forbidden: this token may read alone");
             } else {
                 next.doFilter(asked, answer);
             }

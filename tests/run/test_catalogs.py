@@ -233,7 +233,7 @@ DAYS = [[id, f"2024-01-0{1 + id % 3}"] for id in range(5)]
 
 MISTAKES = {
     "unknown_token": ("{type: rest", "{type: rest, token: wrong", ("Not authorized: unknown token",)),
-    "no_right": ("{type: rest", "{type: rest, token: reader", ("Forbidden: reader may not write",)),
+    "no_right": ("{type: rest", "{type: rest, token: reader", ("Forbidden: this token may read alone",)),
     "no_catalog": ("schema: lake.shop", "schema: lakes.shop", ("lakes", "lake")),
 }
 
