@@ -62,6 +62,7 @@ def test_help_names_every_command(call):
         *(
             "build",
             "clean",
+            "clone",
             "compile",
             "completion",
             "debug",
