@@ -8,11 +8,13 @@ let searchEntries = null;
 function entriesToSearch() {
   if (searchEntries) return searchEntries;
   searchEntries = [];
+  // `at` becomes an address where an entry is shown: to make one takes longer than all else here.
   data.nodes.forEach((node) => {
-    searchEntries.push({ kind: node.kind, name: node.name, more: `${node.path} ${(node.tags || []).join(" ")} ${node.about || ""}`.toLowerCase(), low: node.name.toLowerCase(), detail: node.about || node.path, href: address("node", node.id) });
-    for (const column of node.columns || []) searchEntries.push({ kind: "column", name: column, low: column.toLowerCase(), more: node.name.toLowerCase(), detail: `in ${node.name}`, href: address("node", node.id, { tab: "lineage", column }) });
+    searchEntries.push({ kind: node.kind, name: node.name, more: `${node.path} ${(node.tags || []).join(" ")} ${node.about || ""}`.toLowerCase(), low: node.name.toLowerCase(), detail: node.about || node.path, at: ["node", node.id] });
+    const more = node.name.toLowerCase(), detail = `in ${node.name}`;
+    for (const column of node.columns || []) searchEntries.push({ kind: "column", name: column, low: column.toLowerCase(), more, detail, at: ["node", node.id, { tab: "lineage", column }] });
   });
-  for (const macro of data.macros) searchEntries.push({ kind: "macro", name: macro.name, low: macro.name.toLowerCase(), more: `${macro.path} ${macro.about || ""}`.toLowerCase(), detail: macro.about || macro.path, href: address("macro", macro.name) });
+  for (const macro of data.macros) searchEntries.push({ kind: "macro", name: macro.name, low: macro.name.toLowerCase(), more: `${macro.path} ${macro.about || ""}`.toLowerCase(), detail: macro.about || macro.path, at: ["macro", macro.name] });
   return searchEntries;
 }
 
@@ -49,7 +51,7 @@ function searchBox() {
     list.hidden = !open;
     input.setAttribute("aria-expanded", String(open));
     replace(list, hits.slice(0, SHOWN_HITS).map((hit, number) => h("a", {
-      class: number === active ? "hit active" : "hit", role: "option", id: `hit-${number}`, href: hit.href, tabindex: "-1", "aria-selected": String(number === active),
+      class: number === active ? "hit active" : "hit", role: "option", id: `hit-${number}`, href: address(...hit.at), tabindex: "-1", "aria-selected": String(number === active),
       onmousedown: (event) => event.preventDefault(), onclick: close,
     }, h("span", { class: `kind kind-${hit.kind}` }, hit.kind.replace("_", " ")), h("span", { class: "hit-name" }, hit.name), h("span", { class: "hit-detail" }, hit.detail))),
     !hits.length && h("div", { class: "hit none", role: "option", "aria-selected": "false" }, "Nothing has all of these words"));
@@ -67,7 +69,7 @@ function searchBox() {
     const last = Math.min(hits.length, SHOWN_HITS) - 1;
     if (event.key === "ArrowDown") active = Math.min(active + 1, last);
     else if (event.key === "ArrowUp") active = Math.max(active - 1, 0);
-    else if (event.key === "Enter" && hits[active]) { location.hash = hits[active].href; close(); document.getElementById("main").focus(); return; }
+    else if (event.key === "Enter" && hits[active]) { location.hash = address(...hits[active].at); close(); document.getElementById("main").focus(); return; }
     else if (event.key === "Escape") { close(); return; }
     else return;
     event.preventDefault();
