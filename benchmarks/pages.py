@@ -1,10 +1,12 @@
 """The pages of a project of many models, and of its runs: the time to write them, their size, how fast Chromium opens them.
 
-    python benchmarks/pages.py [--models 1000 5000] [--rounds 3]
+    python benchmarks/pages.py [--models 1000 5000] [--rounds 3] [--only project]
 
 The project is that of benchmarks/incremental.py: ten layers, ten columns and two data tests a model, macros. `write` is
-`merge-runner docs generate --static` as a whole process, lint included, the second time. `open` is the time until the
-overview is drawn, from disk, by the browser's own clock; `graph` from the click until all nodes are placed and drawn.
+the processor time of `merge-runner docs generate --static`, lint included, with nothing kept from before, and `memory` that of
+its largest process. `open` is the time until the overview is drawn, from disk, by the browser's own clock; `graph` from the
+click until all nodes are placed and drawn; `a search` the first one, which makes the index, and a second one. `heap` is the
+memory of the page's script after all of that.
 
 Of the page of runs, `keep` is the processor time that each build pays at its end: its timeline and record, and the page of the last 30 runs,
 with so many nodes in each. `versions` is to open the page of a model with the versions of its table.
@@ -37,27 +39,39 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--models", type=int, nargs="+", default=[1000, 5000])
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", choices=("runs", "project"), help="one of the two pages")
     arguments = parser.parse_args()
     driver = chromium()
-    runs(driver, arguments.models, arguments.rounds)
-    print("| models | write | memory | size | open | graph | a search | elements |\n|---|---|---|---|---|---|---|---|")
-    for count in arguments.models:
+    if arguments.only != "project":
+        runs(driver, arguments.models, arguments.rounds)
+    if arguments.only != "runs":
+        project(driver, arguments.models, arguments.rounds)
+    driver.quit()
+
+
+def project(driver: Any, counts: list[int], rounds: int) -> None:
+    """The page of a project."""
+    print(
+        "| models | write | memory | size | open | graph | a search | elements | heap |\n|---|---|---|---|---|---|---|---|---|"
+    )
+    for count in counts:
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder) / "bench"
             write(root, models(count), dbt=False)
             command = [sys.executable, "-m", "merge_runner", "docs", "generate", "--static"]
-            measured(command, root)
-            seconds, _, memory, _ = measured(command, root)
+            _, seconds, memory, _ = measured(command, root)
             page = root / "target" / "docs.html"
             size = page.stat().st_size / 1e6
-            opened, drawn = zip(*(looked_at(driver, page) for _ in range(arguments.rounds)), strict=True)
+            opened, drawn = zip(*(looked_at(driver, page) for _ in range(rounds)), strict=True)
             search = "const from = performance.now(); searched('amount 42'); return performance.now() - from"
+            first, second = (driver.execute_script(search) for _ in range(2))
             elements = driver.execute_script("return document.querySelectorAll('*').length")
+            heap = driver.execute_script("return performance.memory.usedJSHeapSize / 1e6")
             print(
                 f"| {count:,} | {seconds:.1f} s | {memory:.0f} MB | {size:.1f} MB | {statistics.median(opened):.2f} s "
-                f"| {statistics.median(drawn):.2f} s | {driver.execute_script(search):.0f} ms | {elements:,} |"
+                f"| {statistics.median(drawn):.2f} s | {first:.0f}, {second:.0f} ms | {elements:,} | {heap:.0f} MB |",
+                flush=True,
             )
-    driver.quit()
 
 
 def runs(driver: Any, counts: list[int], rounds: int) -> None:
