@@ -61,16 +61,15 @@ def write_catalog(prepared: Prepared, invocation_id: str) -> WrittenCatalog:
 
 
 def _view(prepared: Prepared, node: ModelNode) -> StoredMetadata | None:
-    """A view that was built, with the columns that are declared with a type."""
+    """A view that was built, with the columns that are declared with a type; None without any."""
     if node.relation is None:
         return None
     definition = view_definition(prepared.files.root, prepared.files.profile, node.relation)
     if not isinstance(definition, Path) or not definition.exists():
         return None
     typed = ((name, column.get("data_type"), column.get("description")) for name, column in node.columns.items())
-    return StoredMetadata(
-        tuple(StoredColumn(name, str(kind), comment or None) for name, kind, comment in typed if kind)
-    )
+    columns = tuple(StoredColumn(name, str(kind), comment or None) for name, kind, comment in typed if kind)
+    return StoredMetadata(columns) if columns else None
 
 
 def _entry(node: Node, kind: str, metadata: StoredMetadata) -> dict[str, Any]:

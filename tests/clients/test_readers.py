@@ -1,6 +1,7 @@
-"""What only reads artifacts: dbt-artifacts-parser, dbterd."""
+"""What only reads artifacts: dbt-artifacts-parser, dbterd, dbt-coverage."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.fake_engine.projects import model_files
 from tests.run.test_catalog import write_table
 
 pytestmark = pytest.mark.nightly
+COVERAGE = ("dbt-coverage==0.5.0",)
 PACKAGES = ("dbt-artifacts-parser==0.15.0", "dbterd==1.32.0", "PyYAML")
 ROOT = Path(__file__).parents[2]
 SOURCES = {
@@ -75,6 +77,19 @@ def catalog_of(manifest):
         "sources": {},
         "errors": None,
     }
+
+
+def test_dbt_coverage_counts_the_tests_of_columns(client, shop):
+    Project.load(shop).write_manifest()
+    catalog = catalog_of(json.loads((shop / "target/manifest.json").read_text()))
+    catalog["nodes"] = {key: entry for key, entry in catalog["nodes"].items() if entry["columns"]}
+    (shop / "target/catalog.json").write_text(json.dumps(catalog))
+    for kind, expected in {"test": [5, 3, 3], "unit-test": [1, 1, 2], "doc": [0, 0, 3]}.items():
+        executable = client(*COVERAGE).parent / "dbt-coverage"
+        command = [executable, "compute", kind, "--cov-report", f"{kind}.json"]
+        subprocess.run(command, cwd=shop, check=True, capture_output=True, timeout=120)
+        report = json.loads((shop / f"{kind}.json").read_text())
+        assert [report.get("hits") or 0, report["covered"], report["total"]] == expected, kind
 
 
 def test_dbterd_draws_what_data_tests_say(client, run_client, shop):

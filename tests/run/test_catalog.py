@@ -18,6 +18,7 @@ FILES = {
     "models/m.sql": "merge into {{ this }} as t using {{ source('raw', 't') }} as s on t.id = s.id when not matched then insert *",
     "models/never.sql": "{{ config(materialized='table') }} select 1 as id",
     "models/v.sql": "{{ config(materialized='view') }} select id, 1 as other from {{ ref('m') }}",
+    "models/untyped.sql": "{{ config(materialized='view') }} select id from {{ ref('m') }}",
     "models/e.sql": "{{ config(materialized='ephemeral') }} select 1 as id",
     "f.csv": "id\n1\n",
 }
@@ -38,7 +39,8 @@ def shop(make_project):
     write_table(root / "raw/t", ("id", "long"))
     relation = Project.load(root).graph.nodes["model.shop.m"].relation
     write_table(root / "warehouse" / relation.schema / "m", ("id", "long"), ("name", "string"))
-    (root / "warehouse" / relation.schema / "v.view.sql").write_text("select 1")
+    for name in ("v", "untyped"):
+        (root / "warehouse" / relation.schema / f"{name}.view.sql").write_text("select 1")
     return root
 
 
