@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 
-def write_atomic(path: Path, content: str | bytes, *, synced: bool = True) -> None:
-    """Puts bytes, or a text as UTF-8, into `path` in one step: readers and a crash see the old file or the new one.
+def write_atomic(path: Path, *parts: str | bytes, synced: bool = True) -> None:
+    """Puts bytes, or texts as UTF-8, into `path` in one step: readers and a crash see the old file or the new one.
 
     With `synced` False a crash of the machine may leave a part of it: for what has a checksum and can be made again.
     Missing folders are made. Raises OSError, which names a file.
@@ -16,7 +16,7 @@ def write_atomic(path: Path, content: str | bytes, *, synced: bool = True) -> No
     temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}")  # without `tempfile`: importing it takes longer
     try:
         with temporary.open("xb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            file.writelines(part.encode() if isinstance(part, str) else part for part in parts)
             if synced:
                 file.flush()
                 os.fsync(file.fileno())

@@ -32,6 +32,10 @@ def pack(values: Mapping[_Key, Any], into: io.BytesIO) -> dict[_Key, tuple[int, 
     return places
 
 
+_MOST_READ = 4096
+"""So many values stay once they are read: all of a usual project, and few enough of a large one."""
+
+
 class Packed(Mapping[_Key, Any]):
     """Values that `pack` has written, each read when it is asked for."""
 
@@ -44,6 +48,8 @@ class Packed(Mapping[_Key, Any]):
     def __getitem__(self, key: _Key) -> Any:
         if key not in self._read:
             start, end = self._places[key]
+            if len(self._read) >= _MOST_READ:
+                self._read.clear()
             self._read[key] = read_values(io.BytesIO(self._content[start:end]))
         return self._read[key]
 

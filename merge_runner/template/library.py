@@ -16,6 +16,10 @@ from merge_runner.template.static.macro_definitions import TEST_PREFIX
 from merge_runner.text import SourceText
 
 
+_MOST_PLAIN = 2000
+"""So many files stay ready to run: 10 KB each, and reading one again takes less than rendering it."""
+
+
 class Library:
     """The environment, the project's macros as values, and a cache of compiled files; threads may share it."""
 
@@ -72,5 +76,7 @@ class Library:
         known, plain = self._plain.get(source.path, (None, None))
         if known != source:
             plain = plain_template(self.environment, source)
+            if len(self._plain) >= _MOST_PLAIN:
+                self._plain.clear()
             self._plain[source.path] = source, plain
         return plain

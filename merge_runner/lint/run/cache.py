@@ -103,7 +103,7 @@ class ReportCache:
         entry = sorted(asked), self._hashed(asked), paths, replace(report, sources={}), tuple(warnings)
         content = pickle.dumps(entry, PROTOCOL)
         try:
-            write_atomic(self._file, _checksum(content) + content, synced=False)
+            write_atomic(self._file, _checksum(content), content, synced=False)
             self.state.keep()
             keep_newest(self.folder, f"*{SUFFIX}", _KEPT)
         except OSError:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode
 from merge_runner.graph.hooks import hook
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.context import LintedFile
 from merge_runner.merge.find import holds_merge
-from merge_runner.merge.parse import parse
-from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.plan.load.compiler import Compiler
 from merge_runner.project.load.files import ProjectFiles
 from merge_runner.project.schema.config_layers import Layer
@@ -40,7 +36,7 @@ def hooks_of(node: RefNode) -> tuple[WrittenHook, ...]:
 
 
 def hook_file(files: ProjectFiles, node: RefNode, written: WrittenHook, compiler: Compiler) -> LintedFile | None:
-    """Return a hook as a file to lint; None where it renders to no MERGE in this kind of run.
+    """Return a hook as a file to lint, not parsed yet; None where it renders to no MERGE in this kind of run.
 
     It has no node: its MERGE is no model's, and nothing is added to it when it runs. Its source has the texts of the
     model and of all hooks, for rules that ask what else is run with it.
@@ -54,7 +50,7 @@ def hook_file(files: ProjectFiles, node: RefNode, written: WrittenHook, compiler
     if not holds_merge(rendered.text):
         return None
     texts = (node.raw_code, *(each.text for each in hooks_of(node)))
-    file = LintedFile(
+    return LintedFile(
         SourceText(snippet.at.path, ";\n".join(texts)),
         None,
         rendered,
@@ -65,10 +61,6 @@ def hook_file(files: ProjectFiles, node: RefNode, written: WrittenHook, compiler
         variables=declared_variables(node.config.pre_hook),
         scan=node.config.scan,
     )
-    try:
-        return replace(file, statement=parse(rendered.text))
-    except MergeSyntaxError as error:
-        return replace(file, error=error)
 
 
 def _layers(files: ProjectFiles, node: RefNode, compiler: Compiler) -> tuple[Layer, ...]:

@@ -119,7 +119,7 @@ class KeptOutcomes:
         }
         content = pickle.dumps(self._of(outcomes, reads, tuple(of_project)), PROTOCOL)
         try:
-            write_atomic(self._file, _hash(content) + content, synced=False)
+            write_atomic(self._file, _hash(content), content, synced=False)
             keep_newest(self._file.parent, "*.bin", _KEPT, _BYTES)
         except OSError as error:
             _LOG.debug("%s: %s; the outcomes are not kept", self._file, error)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from merge_runner.errors import ProblemsError
+from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.captures import DEFERRED
 from merge_runner.graph.graph import Graph, ModelNode, RefNode
 from merge_runner.graph.invocation import Invocation
@@ -18,6 +18,7 @@ from merge_runner.lint.registry import rules
 from merge_runner.lint.run.hook_files import hook_file, hooks_of
 from merge_runner.lint.run.renderings import RUNS, Text, merged
 from merge_runner.lint.selection import RuleSelection
+from merge_runner.merge.parse import parse
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.query_span import no_query
 from merge_runner.plan.layout.answers import node_read
@@ -26,6 +27,7 @@ from merge_runner.plan.load.compiler import Compiler
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.pruning.layout.layout import UNKNOWN
 from merge_runner.pruning.predicate.variables import declared_variables
+from merge_runner.template.rendered import Rendered
 from merge_runner.text import SourceText
 
 
@@ -81,12 +83,12 @@ class ProjectLinter:
             if file is not None and any(problem.code == DEFERRED for problem in file.problems):
                 continue  # the author's own error, which is raised where a node is about to run so
             text = file.rendered.text if file is not None and file.rendered is not None else object()
-            checked = self._checked(file)
-            if text not in found:
-                found[text] = Text([], checked.findings)
+            if text not in found or compiler is self._compiler:
+                checked = self._checked(file)
+                found.setdefault(text, Text([], checked.findings))
+                if compiler is self._compiler:
+                    verdict = checked.merge
             found[text].runs.append(run)
-            if compiler is self._compiler:
-                verdict = checked.merge
         if not found:  # it raises an error in every run
             return self._checked(file_of(self._compiler))
         return Checked(merged(list(found.values())), verdict)
@@ -125,7 +127,7 @@ class ProjectLinter:
 
     def merge(self, unique_id: str) -> LintedMerge | None:
         """The MERGE of a model; None where it has none that parses."""
-        return self._merge(self._file(self._prepared.graph.model(unique_id), self._compiler))
+        return self._merge(_parsed(self._file(self._prepared.graph.model(unique_id), self._compiler)))
 
     def _merge(self, file: LintedFile) -> LintedMerge | None:
         statement, node = file.statement, file.node
@@ -140,6 +142,7 @@ class ProjectLinter:
     def _checked(self, file: LintedFile | None) -> Checked:
         if file is None:
             return Checked(())
+        file = _parsed(file)
         merge = self._merge(file)
         checked = check_file(file, merge, self._selection)
         if merge is not None:
@@ -152,14 +155,22 @@ class ProjectLinter:
         return replace(self._prepared, invocation=invocation).compiler
 
     def _file(self, node: ModelNode, compiler: Compiler) -> LintedFile:
-        unique_id = node.unique_id
+        """A model as it renders in a kind of run, not parsed yet."""
         model = self._prepared.files.models[node.name]
         source = model.source
-        file = LintedFile(
+        rendered: Rendered | None = None
+        problems: tuple[Problem, ...] = ()
+        try:
+            self._prepared.reads.note([node_read(node)])
+            rendered = compiler.rendered(node.unique_id)
+        except ProblemsError as error:
+            problems = error.problems
+        return LintedFile(
             SourceText(source.path, source.text),
             node,
-            None,
+            rendered,
             node.name,
+            problems=problems,
             is_merge=node.materialized == "merge",
             platform=self._prepared.files.profile.platform,
             line=self._prepared.files.profile.line,
@@ -167,17 +178,17 @@ class ProjectLinter:
             layers=model.layers,
             scan=node.config.scan,
         )
-        try:
-            self._prepared.reads.note([node_read(node)])
-            rendered = compiler.rendered(unique_id)
-            file = replace(file, rendered=rendered)
-            if file.is_merge:
-                return replace(file, statement=compiler.parsed(unique_id))
-            return replace(file, error=no_query(rendered.text))
-        except ProblemsError as error:
-            return replace(file, problems=error.problems)
-        except MergeSyntaxError as error:
-            return replace(file, error=error)
+
+
+def _parsed(file: LintedFile) -> LintedFile:
+    """Return a rendered file with the MERGE in it, or with what is wrong with its text."""
+    if file.rendered is None:
+        return file
+    text = file.rendered.text
+    try:
+        return replace(file, statement=parse(text)) if file.is_merge else replace(file, error=no_query(text))
+    except MergeSyntaxError as error:
+        return replace(file, error=error)
 
 
 class _Merges(Mapping[str, LintedMerge]):

@@ -139,17 +139,18 @@ class KeptProject:
         except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
             _LOG.debug("the project is not kept: %s", error)
             return None
-        said = content.getvalue() + values.getvalue()
-        if holds_value(said, asked):
+        said = content.getvalue(), values.getvalue()  # not joined: of a large project it is half of its memory
+        if any(holds_value(part, asked) for part in said):
             return None
+        digest = _hash(*said)
         try:
-            write_atomic(self.file, _hash(said) + said, synced=False)
+            write_atomic(self.file, digest, *said, synced=False)
             self.loaded.state.keep()
             keep_newest(self.file.parent, "*.bin", _KEPT, _BYTES)
         except OSError as error:
             _LOG.debug("%s: %s; the project is not kept", self.file, error)
             return None
-        return _hash(said).hex()
+        return digest.hex()
 
 
 def _texts(
@@ -168,5 +169,8 @@ def _texts(
         return None
 
 
-def _hash(content: bytes | memoryview) -> bytes:
-    return hashlib.blake2b(content, digest_size=_HASH).digest()
+def _hash(*parts: bytes | memoryview) -> bytes:
+    digest = hashlib.blake2b(digest_size=_HASH)
+    for part in parts:
+        digest.update(part)
+    return digest.digest()

@@ -15,7 +15,7 @@ from merge_runner.project.load.docs_blocks import docs_blocks
 from merge_runner.project.load.files import ModelFile, ProjectFiles, SeedFile
 from merge_runner.project.load.find_project import PYPROJECT, read_settings
 from merge_runner.project.load.kept_trees import KeptTrees
-from merge_runner.project.load.not_read import files_not_read, keys_not_read
+from merge_runner.project.load.not_read import files_not_read, has_key_not_read, keys_not_read
 from merge_runner.project.load.packages import read_packages
 from merge_runner.project.load.project_paths import Found, ProjectPaths, project_paths
 from merge_runner.project.load.read_properties import read_properties
@@ -247,9 +247,13 @@ class _Loader:
             frozenset(file.stem for file in paths.fixtures),
             self._problems,
         )
-        trees = [tree for path in paths.property_files if (tree := self._tree(path)) is not None]
-        self._not_read = (*files_not_read(self._base, self._settings, paths.python), *keys_not_read(trees))
-        for written in trees:
+        odd: list[YamlTree] = []
+        for path in paths.property_files:
+            written = self._tree(path)  # one at a time: it takes ten times the memory of what is read of it
+            if written is None:
+                continue
+            if has_key_not_read(written):
+                odd.append(written)
             template = ValueTemplate(written, self._known, self._env, self._problems)
             tree = render_properties(written, template)
             self._secrets.update(secret_values(template.used))
@@ -257,6 +261,7 @@ class _Loader:
             if properties:
                 self._secrets.update(_secrets_of_sources(properties))
                 described.add(properties, tree)
+        self._not_read = (*files_not_read(self._base, self._settings, paths.python), *keys_not_read(odd))
         return described
 
     @property

@@ -84,6 +84,11 @@ def files_not_read(root: str, settings: Settings, python: Iterable[str]) -> Iter
         yield NotRead(Place(models[0], 1, 1), message, _PYTHON, names)
 
 
+def has_key_not_read(tree: YamlTree) -> bool:
+    """Return whether a property file has a key that is left out."""
+    return isinstance(tree.data, Mapping) and not KEYS.keys().isdisjoint(tree.data)
+
+
 def keys_not_read(trees: Iterable[YamlTree]) -> Iterator[NotRead]:
     """Yield what property files declare under keys that are left out: one for each key, at its first place."""
     found: dict[str, list[tuple[YamlTree, Any]]] = {}
