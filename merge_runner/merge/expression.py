@@ -38,6 +38,8 @@ _QUERY_OPENERS = frozenset({"(", "ALL", "UNION", "EXCEPT", "INTERSECT", "MINUS",
 _QUOTE_PAIR = re.compile(r"\\.|''|\"\"", re.DOTALL)
 _ANOTHER_FORM = re.compile(r"--|/\*|''|\"\"|\$\{|!<|!>|\btable\b", re.IGNORECASE)
 """What a text has in it that `reading` changes."""
+_MENDED = re.compile(r"trunc|identifier", re.IGNORECASE)
+"""What a text has in it of which sqlglot makes a node that `_as_spark_means` mends."""
 _LITERAL = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"")
 
 
@@ -64,7 +66,7 @@ class Reader:
         filled = self._filled(start, stop)
         try:
             if filled or not may_share(text):
-                return _as_spark_means(_parsed(text, names, exp.Condition), filled)
+                return _as_spark_means(_parsed(text, names, exp.Condition), text, filled)
             return _condition(text, names)
         except _UnreadError:
             return None
@@ -81,7 +83,7 @@ class Reader:
         except _UnreadError as error:
             self.stopped = _stopped(error.cause, text, self._sql.tokens[start].start)
             return None
-        tree = _as_spark_means(tree, self._filled(start, stop))
+        tree = _as_spark_means(tree, text, self._filled(start, stop))
         return tree if isinstance(tree, exp.Query | exp.Values) else None
 
     def _is_readable(self, start: int, stop: int) -> bool:
@@ -160,7 +162,7 @@ def _condition(text: str, names: frozenset[int]) -> exp.Expr:
     """The tree of an expression: the same few are in many statements. No caller may change the trees."""
     from sqlglot import exp
 
-    return _as_spark_means(_parsed(text, names, exp.Condition), {})
+    return _as_spark_means(_parsed(text, names, exp.Condition), text, {})
 
 
 class _Sqlglot(threading.local):
@@ -283,10 +285,11 @@ def _is_named(sql: Sql, i: int, start: int) -> bool:
     return before in ("+", "-") and sql.key(i - 2) == "INTERVAL"
 
 
-def _as_spark_means(tree: exp.Expr, filled: Mapping[int, str]) -> exp.Expr:
+def _as_spark_means(tree: exp.Expr, text: str, filled: Mapping[int, str]) -> exp.Expr:
     """Mends what sqlglot's closed parser makes of Iceberg's `truncate(4, x)` and of `IDENTIFIER('a.b')`.
 
-    `filled` are names with placeholders, which sqlglot was given in another form, by their offsets.
+    `text` is what it was made of. `filled` are names with placeholders, which sqlglot was given in another form, by
+    their offsets.
     """
     from sqlglot import exp
 
@@ -296,7 +299,7 @@ def _as_spark_means(tree: exp.Expr, filled: Mapping[int, str]) -> exp.Expr:
     for interval in tree.find_all(exp.Interval) if filled else ():
         if isinstance(interval.this, exp.Column):
             interval.this.replace(exp.Placeholder(this=interval.this.name))
-    for node in list(tree.find_all(exp.Trunc, exp.Anonymous)):
+    for node in list(tree.find_all(exp.Trunc, exp.Anonymous)) if _MENDED.search(text) else ():
         mended: exp.Expr
         if isinstance(node, exp.Trunc):
             mended = exp.Anonymous(this="truncate", expressions=[node.this, node.args.get("decimals")])

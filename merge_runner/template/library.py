@@ -15,7 +15,6 @@ from merge_runner.template.plain_template import plain_template
 from merge_runner.template.static.macro_definitions import TEST_PREFIX
 from merge_runner.text import SourceText
 
-
 _MOST_PLAIN = 2000
 """So many files stay ready to run: 10 KB each, and reading one again takes less than rendering it."""
 

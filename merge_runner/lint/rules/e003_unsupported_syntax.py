@@ -149,6 +149,8 @@ def _recursive_using(statement: MergeStatement) -> Span | None:
     """Return where the query of USING, or a CTE in front of the MERGE, has WITH RECURSIVE; None where none has."""
     from sqlglot import exp
 
+    if "recursive" not in statement.text.lower():
+        return None
     for query in (statement.source.query, *(cte.query for cte in statement.ctes)):
         tree = query.expression if query is not None else None
         if query is not None and tree is not None and any(each.recursive for each in tree.find_all(exp.With)):

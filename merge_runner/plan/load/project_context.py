@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from merge_runner.graph.selection.selection import Selection
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.flags import Flags
+from merge_runner.plan.load.in_child import made_in_child
 from merge_runner.plan.load.kept_project import KeptProject
 from merge_runner.plan.load.sample import Sample
 from merge_runner.project.load.files import ProjectFiles
@@ -225,33 +226,84 @@ def prepare_to_lint(
     what files captured in earlier runs is taken where they read the same now; `state` are the files as they were just
     read. Raises ProblemsError with everything else that is wrong.
     """
-    problems, found = Problems(), Problems()
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
     invocation = Invocation(env, flags.full_refresh)
     whole = KeptProject.of(root, flags, env, state) if cache and not texts else None
     if whole is not None and (known := _known(whole, flags, invocation, env, checked=True)) is not None:
         return replace(known, kept=_kept(known.files), reads=Reads()), ()
+    load = partial(_load_to_lint, root, flags, env, invocation, texts, cache=cache)
+    same = loaded = None
+    if whole is not None and len(whole.loaded.state.contents) >= _LARGE:
+        made = made_in_child(partial(_load_and_keep, load, whole, env))
+        if made is not None:
+            asked, loaded = made
+            env.asked.update(asked)
+            known = _known(whole, flags, invocation, env, checked=True) if loaded is None else None
+            if known is not None:
+                return replace(known, kept=_kept(known.files), reads=Reads()), ()
+    if loaded is None:
+        loaded = load()
+        same = whole.put(loaded.files, loaded.graph, env, checked=True) if whole is not None and loaded.clean else None
+    files, graph = loaded.files, loaded.graph
+    base = None
+    if whole is not None and same is not None:
+        base = Base(same, graph, whole.loaded.state.contents, lambda: whole.loaded.unchanged)
+    templates = loaded.templates or Templates(files.macros, files.packages)
+    kept = _kept(files) if cache else None
+    prepared = Prepared(files, templates, graph, invocation, kept=kept, base=base, reads=Reads(cache))
+    return prepared, loaded.found
+
+
+_LARGE = 300
+"""A project of so many files is loaded in a process of its own: what that leaves behind is most of the memory."""
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """A project as it was loaded, and the problems of its Jinja; `clean`: it has no problem at all."""
+
+    files: ProjectFiles
+    graph: Graph
+    found: tuple[Problem, ...]
+    clean: bool
+    templates: Templates | None = None
+
+
+def _load_to_lint(
+    root: Path,
+    flags: Flags,
+    env: RecordingEnv,
+    invocation: Invocation,
+    texts: Mapping[str, str] | None,
+    *,
+    cache: bool,
+) -> _Loaded:
+    """Load a project, as complete as it can be. Raises ProblemsError as `prepare_to_lint` does."""
     from merge_runner.graph.build import build_graph
 
+    problems, found = Problems(), Problems()
     files = _read(root, flags, env, problems, texts, keep=cache)
     try:
         templates = Templates(files.macros, files.packages)
         with found.collecting():
             templates.check()  # a macro that no model uses yet is as wrong
-        kept = _kept(files) if cache else None
-        graph = build_graph(files, templates, invocation, found, kept)
+        graph = build_graph(files, templates, invocation, found, _kept(files) if cache else None)
     except ProblemsError as error:
         found.extend(error.problems)
         raise ProblemsError(dict.fromkeys([*_blocking(problems), *found])) from None
     blocking = [*_blocking(problems), *(problem for problem in found if problem.code not in JINJA_PROBLEMS)]
     if blocking:
         raise ProblemsError(blocking)
-    same = whole.put(files, graph, env, checked=True) if whole is not None and not problems and not found else None
-    base = None
-    if whole is not None and same is not None:
-        base = Base(same, graph, whole.loaded.state.contents, lambda: whole.loaded.unchanged)
-    reads = Reads(kept is not None)
-    return Prepared(files, templates, graph, invocation, kept=kept, base=base, reads=reads), tuple(found)
+    return _Loaded(files, graph, tuple(found), not problems and not found, templates)
+
+
+def _load_and_keep(
+    load: Callable[[], _Loaded], whole: KeptProject, env: RecordingEnv
+) -> tuple[Mapping[str, str | None], _Loaded | None]:
+    """Load a project and keep it; return what was asked of the environment, and the project where it is not kept."""
+    loaded = load()
+    kept = loaded.clean and whole.put(loaded.files, loaded.graph, env, checked=True) is not None
+    return dict(env.asked), None if kept else replace(loaded, templates=None)
 
 
 def _known(

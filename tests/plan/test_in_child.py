@@ -1,0 +1,69 @@
+"""A large project is loaded in a process that ends afterwards: what comes of it is the same."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import pytest
+
+from merge_runner.plan.load.flags import Flags
+from merge_runner.plan.load.in_child import made_in_child
+from merge_runner.plan.load.project_context import prepare_to_lint
+from merge_runner.project.syntax.environment import RecordingEnv
+from tests.written_project import write_project
+
+MODELS = 300
+
+
+def fails():
+    raise ValueError("in the child")
+
+
+def test_a_value_is_made_in_another_process():
+    found = made_in_child(lambda: (os.getpid(), {"a": 1}))
+    assert found is not None
+    assert found[0] != os.getpid()
+    assert found[1] == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "make", [fails, lambda: lambda: None, lambda: os._exit(3)], ids=["error", "no pickle", "killed"]
+)
+def test_what_cannot_be_made_or_sent_is_left_to_the_caller(make):
+    assert made_in_child(make) is None
+
+
+def test_no_process_is_forked_next_to_a_thread():
+    end = threading.Event()
+    thread = threading.Thread(target=end.wait)
+    thread.start()
+    try:
+        assert made_in_child(os.getpid) is None
+    finally:
+        end.set()
+        thread.join()
+
+
+def loaded(root, *, cache):
+    """What lint knows of a project, and what it has asked of the environment."""
+    env = RecordingEnv({"HOME": "/nowhere", "DAY": "in no file"})
+    prepared, found = prepare_to_lint(root, Flags(), env, cache=cache)
+    graph = prepared.graph
+    nodes = {unique_id: graph.nodes[unique_id] for unique_id in graph.nodes}
+    files = {name: prepared.files.models[name] for name in prepared.files.models}
+    return nodes, files, found, env.asked, graph.unread, prepared.base is not None
+
+
+@pytest.mark.parametrize(
+    ("last", "is_kept"), [("select {% if env_var('DAY') %}1{% endif %} as id", True), ("select {{ nothing }}", False)]
+)
+def test_a_large_project_is_what_it_is_without_another_process(tmp_path, last, is_kept):
+    models = {f"models/m{number}.sql": f"select {number} as id\n" for number in range(MODELS)}
+    root = write_project(tmp_path, "s", {**models, "models/last.sql": last})
+    *expected, _ = loaded(root, cache=False)
+    *cold, kept_now = loaded(root, cache=True)
+    *warm, _ = loaded(root, cache=True)
+    assert cold == warm == expected
+    assert kept_now == is_kept
+    assert ("DAY" in expected[3]) == is_kept
