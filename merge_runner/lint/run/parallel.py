@@ -151,10 +151,13 @@ def _work(linter: ProjectLinter, share: Chunks, receiver: Connection, sender: Co
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     gc.disable()  # trees know their parents, so only a collection frees them: one between chunks is enough
     try:
+        collections = 0
         try:
             for number, chunk in share.items():
                 if gc.get_count()[0] > _GARBAGE:
-                    gc.collect()
+                    # Most of what survives stays to the end: looking at all of it each time would grow with its square.
+                    collections += 1
+                    gc.collect(0 if collections & (collections - 1) else 2)
                 sender.send((number, [linter.check(unique_id) for unique_id in chunk]))
             sender.send(linter.env.asked if isinstance(linter.env, RecordingEnv) else {})
         except ProblemsError as error:
