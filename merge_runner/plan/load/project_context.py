@@ -255,7 +255,7 @@ def prepare_to_lint(
 
 
 _LARGE = 300
-"""A project of so many files is loaded in a process of its own: what that leaves behind is most of the memory."""
+"""A project of so many files is loaded in a separate process: its end gives back the memory that loading takes."""
 
 
 @dataclass(frozen=True)
