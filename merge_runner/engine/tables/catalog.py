@@ -228,6 +228,10 @@ class Catalog:
             return False
         if not exists and layout.location is not None:
             remove_empty_log(session, layout.location)
+        if exists:
+            run_command(
+                session, f"DELETE FROM {layout.relation}"
+            )  # Delta clones into a table without rows alone (4.4.0)
         run_command(session, ddl.clone_table(layout, source, replace=exists))
         self._mark(layout.relation)
         return True

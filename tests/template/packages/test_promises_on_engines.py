@@ -15,10 +15,11 @@ from tests.template.packages.cases import CASES
 from tests.template.packages.promises import Batch
 from tests.template.packages.test_promises import counted
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.spark, pytest.mark.nightly]
 CLUSTERED = "cluster_by=['history', 'id']"
-LAYOUT = {"delta": CLUSTERED, "iceberg": "partition_by=['id']"}
-"""How the tables are laid out that are clustered on Delta."""
+LAYOUT = {"delta": "partition_by=['id']", "iceberg": "partition_by=['id']"}
+"""How the tables are laid out that cases.py clusters: where Iceberg's extensions are in the session as well, Delta 4.4.0
+refuses `CLUSTER BY (history, id)` as "Partitioning by expressions"."""
 
 
 @pytest.mark.parametrize("table_format", LAYOUT)
@@ -26,7 +27,6 @@ def test_random_loads_end_as_promised(make_project, driver, table_format):
     check(make_project, driver, table_format, loads=3, histories=40, number=1)
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("table_format", LAYOUT)
 def test_many_random_loads_end_as_promised(make_project, driver, table_format):
     check(make_project, driver, table_format, loads=5, histories=1000, number=random.randrange(2**32))
