@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from merge_runner.engine.tables.ddl import create_table, replace_table_as
+from merge_runner.engine.tables.ddl import cluster_by, create_table, replace_table_as
 from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.relation import Relation
 
@@ -36,3 +36,9 @@ def test_clustering_and_replacing():
 def test_transforms_stand_as_written():
     text = replace_table_as(Layout(Relation("t", "s"), "iceberg", partition_by=("days(ts)", "b")), "select 1 as b")
     assert text == "CREATE OR REPLACE TABLE s.t USING iceberg PARTITIONED BY (days(ts), b) AS\nselect 1 as b"
+
+
+def test_a_clustering_column_with_a_word_of_delta_is_quoted():
+    layout = Layout(Relation("t", "s"), "delta", cluster_by=("history", "id"))
+    assert "CLUSTER BY (`history`, id)" in create_table(layout, [Column("id", "int")], replace=False)
+    assert cluster_by(Relation("t", "s"), ["History"]) == "ALTER TABLE s.t CLUSTER BY (`History`)"

@@ -38,7 +38,7 @@ def table_clauses(layout: Layout) -> str:
     if layout.partition_by:
         clauses.append(f"PARTITIONED BY ({', '.join(_field(item) for item in layout.partition_by)})")
     if layout.cluster_by:
-        clauses.append(f"CLUSTER BY ({', '.join(quote(name) for name in layout.cluster_by)})")
+        clauses.append(f"CLUSTER BY ({', '.join(_clustering(layout.cluster_by))})")
     if layout.location is not None:
         clauses.append(f"LOCATION {string_literal(str(layout.location))}")
     if layout.comment:
@@ -48,9 +48,14 @@ def table_clauses(layout: Layout) -> str:
     return " ".join(clauses)
 
 
+def _clustering(columns: Iterable[str]) -> Iterable[str]:
+    # Delta's parser reads its own word HISTORY, unquoted, as an expression (4.4.0).
+    return (f"`{name}`" if name.lower() == "history" else quote(name) for name in columns)
+
+
 def cluster_by(table: Relation, columns: Iterable[str]) -> str:
     """ALTER TABLE … CLUSTER BY: for what is written from now on."""
-    return f"ALTER TABLE {table} CLUSTER BY ({', '.join(quote(name) for name in columns)})"
+    return f"ALTER TABLE {table} CLUSTER BY ({', '.join(_clustering(columns))})"
 
 
 def order_by(table: Relation, items: Iterable[str]) -> str:

@@ -17,9 +17,8 @@ from tests.template.packages.test_promises import counted
 
 pytestmark = [pytest.mark.spark, pytest.mark.nightly]
 CLUSTERED = "cluster_by=['history', 'id']"
-LAYOUT = {"delta": "partition_by=['id']", "iceberg": "partition_by=['id']"}
-"""How the tables are laid out that cases.py clusters: where Iceberg's extensions are in the session as well, Delta 4.4.0
-refuses `CLUSTER BY (history, id)` as "Partitioning by expressions"."""
+LAYOUT = {"delta": CLUSTERED, "iceberg": "partition_by=['id']"}
+"""How the tables are laid out that are clustered on Delta."""
 
 
 @pytest.mark.parametrize("table_format", LAYOUT)
