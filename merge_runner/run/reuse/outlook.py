@@ -32,7 +32,9 @@ def outlook(prepared: Prepared, plans: Mapping[str, NodePlan]) -> dict[str, Expe
     reuse, dag = Reuse(prepared, "auto", ""), contracted(prepared.graph, plans)
     found: dict[str, Expected] = {}
     for unique_id in topological(prepared.graph, plans):
-        built = [parent for parent in dag.predecessors(unique_id) if parent in found and found[parent].runs]
+        # A unit test runs before its model, on rows of its own.
+        above = () if prepared.graph.nodes[unique_id].resource_type == "unit_test" else dag.predecessors(unique_id)
+        built = [parent for parent in above if parent in found and found[parent].runs]
         decided = reuse.decide(plans[unique_id], built)
         found[unique_id] = Expected(isinstance(decided, Changed), decided.because)
     return found

@@ -185,17 +185,29 @@ class Histories:
             self.spark.sql(statements[int(turn * len(statements))].format(table, mark=self._mark))
 
     def _restore(self, table: str) -> None:
-        """Bring a table back to the version before its newest one; the first one stays."""
+        """Bring a table back to the rows that it had before those of now; where it had no others it stays.
+
+        Not to the version before: a build without reuse may have committed the same rows again.
+        """
         if self.format == "delta":
             newest = self.spark.sql(f"describe history {table} limit 1").first()["version"]
-            if newest > 0:
-                self.spark.sql(f"restore table {table} to version as of {newest - 1}")
-            return
-        parents = self.spark.sql(
-            f"select parent_id from {table}.history where is_current_ancestor order by made_current_at"
-        ).tail(1)
-        if parents and parents[0][0] is not None:
-            self.spark.sql(f"call lake.system.rollback_to_snapshot('{table}', {parents[0][0]})")
+            versions = list(range(newest - 1, -1, -1))
+            undo = f"restore table {table} to version as of {{}}"
+        else:
+            ancestors = self.spark.sql(
+                f"select snapshot_id from {table}.history where is_current_ancestor order by made_current_at desc"
+            ).collect()
+            versions = [row[0] for row in ancestors[1:]]
+            undo = f"call lake.system.rollback_to_snapshot('{table}', {{}})"
+        now = self._texts(table)
+        other = next((each for each in versions if self._texts(f"{table} version as of {each}") != now), None)
+        if other is not None:
+            self.spark.sql(undo.format(other))
+
+    def _texts(self, table: str) -> Counter[str]:
+        columns = ", ".join(COLUMNS)  # a version may lack others
+        rows = self.spark.sql(f"select to_json(struct({columns}), map('ignoreNullFields', 'false')) from {table}")
+        return Counter(row[0] for row in rows.collect())
 
     def _drop(self, table: str) -> None:
         if self.format == "iceberg":

@@ -148,16 +148,21 @@ class SimulatedLake(Lake):
                 connection.execute(f"delete from iceberg_tables where {where}", table.name.split("."))
 
     def restore(self, table: Table) -> None:
-        """Bring a table back to the version before its newest one; the first one stays."""
-        versions = self.versions.get(table.name, [])
-        known = self.iceberg.get(table.name)
+        """Bring a table back to the rows that it had before those of now; where it had no others it stays."""
+        now, known = _counted(self.of.get(table.name, [])), self.iceberg.get(table.name)
+        versions = dict(self.versions.get(table.name, []))
         if known is None:
-            if len(versions) > 1:
-                self.of[table.name] = [*versions[-2][1]]
+            other = next((version for version in reversed(versions) if _counted(versions[version]) != now), None)
+            if other is not None:
+                self.of[table.name] = [*versions[other]]
                 self.commit(table, "RESTORE")
-        elif known.current != -1 and "parent-snapshot-id" in known.snapshots[known.current]:
-            known.current = known.snapshots[known.current]["parent-snapshot-id"]
-            self.of[table.name] = [*dict(versions)[known.current]]
+            return
+        at = known.current
+        while at is not None and at != -1 and _counted(versions[at]) == now:
+            at = known.snapshots[at].get("parent-snapshot-id")
+        if at is not None and at != -1:
+            known.current = at
+            self.of[table.name] = [*versions[at]]
             table.rows = len(self.of[table.name])
             self.write(table.name)
 
@@ -167,6 +172,10 @@ class SimulatedLake(Lake):
         keys = "catalog_name, table_namespace, table_name"
         connection.execute(f"create table if not exists iceberg_tables ({columns}, primary key ({keys}))")
         return connection
+
+
+def _counted(rows: Sequence[Row]) -> Counter[str]:
+    return Counter(json.dumps(row, default=str, sort_keys=True) for row in rows)
 
 
 class SimulatedSession(FakeSession):
@@ -482,11 +491,7 @@ class SimulatedHistories(Histories):
 
     def _rows(self, target: str, names: list[str]) -> dict[str, Counter[str]]:
         driver = self.drivers[target]
-        return {
-            name: Counter(json.dumps(row, default=str, sort_keys=True) for row in driver.rows(name))
-            for name in names
-            if self._exists(self._table(target, name))
-        }
+        return {name: _counted(driver.rows(name)) for name in names if self._exists(self._table(target, name))}
 
 
 def simulated_project(root: Path, driver: object, table_format: str, seed: int, number: int) -> SimulatedHistories:

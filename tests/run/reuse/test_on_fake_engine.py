@@ -9,6 +9,10 @@ from contextlib import closing
 import pytest
 
 from merge_runner import Project
+from merge_runner.plan.model_tests.unit_tests import Scratch
+from merge_runner.plan.plan import Planner
+from merge_runner.run.reuse.fingerprint import environment_of, fingerprint
+from merge_runner.run.reuse.records import Record, Records
 from tests.fake_engine.driver import FakeDriver
 from tests.fake_engine.faults import Faults
 from tests.fake_engine.lake import Lake, Table
@@ -393,3 +397,23 @@ def test_the_profile_may_ask_for_all_nodes(make_project):
     profiles.write_text(text)
     assert shop.build()["m"].status == "success"  # no run of it was kept, and its table is another version
     assert shop.build()["m"].status == "no-op"
+
+
+def test_a_unit_test_does_not_run_because_its_model_does(make_project):
+    files = {
+        "models/one.sql": "{{ config(materialized='table') }} select 1 as id",
+        "models/other.sql": "{{ config(materialized='table') }} select id from {{ ref('one') }}",
+        "models/m.yml": "{version: 2, unit_tests: [{name: adds, model: other, given: [{input: ref('one'), rows: [{id: 1}]}],"
+        " expect: {rows: [{id: 1}]}}]}",
+    }
+    root = make_project(files)
+    prepared = Project.load(root).prepared
+    (unit_test,) = (name for name in prepared.graph.nodes if name.startswith("unit_test."))
+    plan = Planner(prepared, "").plan(unit_test)
+    text = fingerprint(environment_of(prepared), prepared.graph.nodes[unit_test], plan, Scratch.of(""))
+    records = Records(root / "target/reuse.json")
+    records.keep(unit_test, Record(text, {}, None, None, None, "i", "2024-01-01T00:00:00+00:00"))
+    records.save()
+    reasons = {node.name: str(node.reuse) for level in Project.load(root).explain().levels for node in level}
+    assert reasons["adds"] == "would be left out: inputs unchanged since 2024-01-01 00:00 UTC"
+    assert reasons["other"].startswith("would run: ")
