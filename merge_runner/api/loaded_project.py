@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from merge_runner.plan.lineage.answer import Lineage
     from merge_runner.plan.lineage.project_lineage import ProjectLineage
     from merge_runner.project.schema.selectors import Indirect
-    from merge_runner.run.catalog import WrittenCatalog
     from merge_runner.template.rendered import Log
 
 
@@ -229,16 +228,6 @@ class LoadedProject:
         from merge_runner.api.pages import write_docs
 
         return write_docs(self.prepared, self.lint(), None if static else self.write_manifest())
-
-    def catalog(self) -> WrittenCatalog:
-        """Write target/catalog.json, in dbt's shape: columns, types and sizes of tables, read without Spark.
-
-        These are Delta tables in local folders and tables of embedded Iceberg catalogs, and views that were built with
-        the columns that are declared. `unread` of the result are the names of the other tables.
-        """
-        from merge_runner.run.catalog import write_catalog
-
-        return write_catalog(self.prepared, str(uuid.uuid4()))
 
     def deferred(self, ids: Sequence[str], defer: bool, state: str | Path | None) -> Self:
         """Return what `defer` returns, or the project itself. Raises ValueError where `state` is missing."""

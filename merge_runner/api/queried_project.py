@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from merge_runner.graph.selection.select import Selection
 if TYPE_CHECKING:
     from merge_runner.engine.driver.driver import Driver
     from merge_runner.plan.explain.explain import Explanation
+    from merge_runner.run.catalog import WrittenCatalog
     from merge_runner.run.model_tests.mutation import MutationReport
     from merge_runner.run.results.events import Listener
     from merge_runner.run.results.results import RunResults
@@ -59,6 +61,26 @@ class QueriedProject(LoadedProject):
             if coming is not None:
                 coming.proceed()
             return explain_on_spark(prepared, explanation, driver, coming)
+
+    def catalog(
+        self, *, spark: bool = False, on_event: Listener | None = None, driver: Driver | None = None
+    ) -> WrittenCatalog:
+        """Write target/catalog.json, in dbt's shape: columns, types and sizes of tables.
+
+        Without Spark these are Delta tables in local folders and tables of embedded Iceberg catalogs, and views that
+        were built with the columns that are declared. With `spark` the engine is asked for the other tables and all
+        views. `unread` of the result are the names of the tables that could not be read.
+        """
+        invocation = str(uuid.uuid4())
+        if not spark:
+            from merge_runner.run.catalog import write_catalog
+
+            return write_catalog(self.prepared, invocation)
+        from merge_runner.api.node_run import starting
+        from merge_runner.run.catalog_on_spark import write_catalog_on_spark
+
+        with starting(self.start, self.prepared, events_to(on_event), driver) as coming:
+            return write_catalog_on_spark(self.prepared, invocation, driver, coming)
 
     def show(
         self,

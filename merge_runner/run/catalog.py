@@ -1,9 +1,9 @@
-"""catalog.json in dbt's shape: the columns and sizes of a project's tables, read from their files without an engine."""
+"""catalog.json in dbt's shape: the columns and sizes of a project's tables, read from their files or by an engine."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -11,12 +11,14 @@ from typing import Any
 
 from merge_runner.atomic import write_atomic
 from merge_runner.engine.table_format.stored_metadata import StoredColumn, StoredMetadata
+from merge_runner.formats import Format
 from merge_runner.formats.registry import table_format_of
 from merge_runner.graph.artifact import Metadata
 from merge_runner.graph.graph import ModelNode, Node, SourceNode
 from merge_runner.graph.naming import view_definition
 from merge_runner.plan.layout.layout_file import recordable
 from merge_runner.plan.load.project_context import Prepared
+from merge_runner.relation import Relation
 from merge_runner.run.reuse.stored_state import stored_input
 from merge_runner.version import version
 
@@ -30,8 +32,19 @@ class WrittenCatalog:
     unread: tuple[str, ...]
 
 
-def write_catalog(prepared: Prepared, invocation_id: str) -> WrittenCatalog:
-    """Write target/catalog.json of the tables that are stored on this machine, and return what is in it."""
+Read = Callable[[Relation, Format | None], StoredMetadata | None]
+"""Returns what an engine says of a table of a format, or of a view (None); None where there is no such relation."""
+
+
+def _unknown(_relation: Relation, _format: Format | None) -> None:
+    """Say of no relation what it has."""
+
+
+def write_catalog(prepared: Prepared, invocation_id: str, read: Read = _unknown) -> WrittenCatalog:
+    """Write target/catalog.json, and return what is in it.
+
+    Tables that are stored on this machine are read from their files, the others by `read`, and so are all views.
+    """
     found: dict[str, dict[str, dict[str, Any]]] = {"nodes": {}, "sources": {}}
     unread: list[str] = []
     tables = {item.relation.name.casefold(): item for item in recordable(prepared)}
@@ -41,12 +54,13 @@ def write_catalog(prepared: Prepared, invocation_id: str) -> WrittenCatalog:
         item = tables.get(node.relation.name.casefold())
         kind, metadata = "table", None
         if item is not None:
-            stored = stored_input(item, prepared) if table_format_of(item.format) is not None else None
-            metadata = stored.metadata() if stored is not None else None
+            format = table_format_of(item.format)
+            stored = stored_input(item, prepared) if format is not None else None
+            metadata = (stored.metadata() if stored is not None else None) or read(node.relation, format)
             if metadata is None:
                 unread.append(node.relation.name)
         elif isinstance(node, ModelNode) and node.materialized == "view":
-            kind, metadata = "view", _view(prepared, node)
+            kind, metadata = "view", read(node.relation, None) or _view(prepared, node)
         if metadata is not None:
             section = "sources" if isinstance(node, SourceNode) else "nodes"
             found[section][unique_id] = _entry(node, kind, metadata)

@@ -6,6 +6,8 @@ import pytest
 
 from merge_runner import Project
 from merge_runner.cli.main import main
+from merge_runner.engine.table_format.stored_metadata import StoredColumn, StoredMetadata
+from merge_runner.run.catalog import write_catalog
 from tests.dbt_schemas import schema_errors
 
 FILES = {
@@ -73,5 +75,41 @@ def test_docs_generate_writes_it(shop, monkeypatch, capsys):
     out, err = capsys.readouterr()
     assert ended.value.code == 0
     assert out.strip().endswith("target/docs/index.html")
-    assert "catalog.json: 3 relations; 1 table not built, or not on this machine" in err
+    assert "catalog.json: 3 relations; 1 table not built, or not on this machine (--spark asks Spark)" in err
     assert (shop / "target/catalog.json").is_file()
+
+
+def test_what_files_do_not_say_is_read_otherwise(shop):
+    """Of tables whose files are here nothing is asked, of all views and other tables the engine is."""
+    asked = []
+
+    def read(relation, format):
+        asked.append((relation.identifier, format))
+        return None if relation.identifier == "v" else StoredMetadata((StoredColumn("id", "int"),), files=2)
+
+    written = write_catalog(Project.load(shop).prepared, "an id", read)
+    found = json.loads(written.path.read_text())
+    assert sorted(asked) == [("never", "delta"), ("untyped", None), ("v", None)]
+    assert sorted(found["nodes"]) == [f"model.shop.{name}" for name in ("m", "never", "untyped", "v")]
+    assert found["nodes"]["model.shop.never"]["stats"]["num_files"]["value"] == 2
+    assert list(found["nodes"]["model.shop.v"]["columns"]) == ["id"]  # what the text declares
+    assert (written.count, written.unread) == (5, ())
+
+
+@pytest.mark.spark
+def test_spark_is_asked_for_tables_of_a_catalog(make_project, driver):
+    files = {
+        "models/tab.sql": "{{ config(materialized='table') }} select id, cast(1.5 as decimal(8, 2)) as d from range(3)",
+        "models/never.sql": "{{ config(materialized='table') }} select 1 as id",
+    }
+    root = make_project(files, "iceberg")
+    assert Project.load(root).build("tab", driver=driver, lint=False).ok
+    written = Project.load(root).catalog(spark=True, driver=driver)
+    found = json.loads(written.path.read_text())
+    assert schema_errors(found) == []
+    assert list(found["nodes"]) == ["model.shop.tab"]
+    table = found["nodes"]["model.shop.tab"]
+    assert {name: each["type"] for name, each in table["columns"].items()} == {"id": "bigint", "d": "decimal(8,2)"}
+    assert table["metadata"]["database"] == "ice"
+    assert table["stats"]["num_files"]["value"] >= 1
+    assert [name.rpartition(".")[2] for name in written.unread] == ["never"]

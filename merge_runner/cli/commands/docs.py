@@ -19,6 +19,9 @@ class Options(ProjectOptions):
 
     action: Literal["generate", "serve"] = argument()
     static: bool = flag("--static", help="With generate: one file, target/docs.html, and no folder.")
+    spark: bool = flag(
+        "--spark", help="With generate: start Spark, and ask it for the tables that are not files of this machine."
+    )
     open_page: bool = flag("--open", help="Open the page in a browser.")
     host: str = option("--host", default="127.0.0.1", help="With serve: the address to listen on.")
     port: int = option("--port", default=8080, least=0, most=65535, help="With serve: the port; 0: any free one.")
@@ -29,7 +32,8 @@ def command(options: Options) -> int:
     """Write the project as a page with search, DAG, proofs and column lineage, or serve the page until Ctrl-C.
 
     The page opens from disk, without a server; `serve` is for others to read it. With `generate` goes catalog.json, the
-    columns and sizes of the tables that are there. Needs no Spark.
+    columns and sizes of the tables that are there. Needs no Spark, unless tables are in a catalog or an object store:
+    `--spark` asks for these.
     """
     return {"generate": _generate, "serve": _serve}[options.action](options)
 
@@ -37,13 +41,17 @@ def command(options: Options) -> int:
 def _generate(options: Options) -> int:
     from merge_runner.cli.browser import open_in_browser
     from merge_runner.cli.display.messages import counted, say
+    from merge_runner.cli.node_commands import display_for
 
     project = load_project(options)
     page = project.docs(static=options.static)
-    catalog = project.catalog()
+    catalog = project.catalog(
+        spark=options.spark, on_event=display_for(options, project.graph) if options.spark else None
+    )
     if not options.quiet:
         unread = len(catalog.unread)
-        left_out = f"; {counted(unread, 'table')} not built, or not on this machine" if unread else ""
+        where = "not there" if options.spark else "not built, or not on this machine (--spark asks Spark)"
+        left_out = f"; {counted(unread, 'table')} {where}" if unread else ""
         say(f"catalog.json: {counted(catalog.count, 'relation')}{left_out}")
     click.echo(str(page))
     if options.open_page:

@@ -1,0 +1,54 @@
+"""catalog.json of tables and views that an engine is asked for: those of catalogs and object stores."""
+
+from __future__ import annotations
+
+from merge_runner.engine.driver.driver import Driver
+from merge_runner.engine.spark.errors import EngineError, engine_errors
+from merge_runner.engine.startup import Starting
+from merge_runner.engine.table_format.stored_metadata import StoredColumn, StoredMetadata
+from merge_runner.formats import Format
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.relation import Relation
+from merge_runner.run.catalog import WrittenCatalog, write_catalog
+
+
+def write_catalog_on_spark(
+    prepared: Prepared, invocation_id: str, driver: Driver | None = None, starting: Starting | None = None
+) -> WrittenCatalog:
+    """Write target/catalog.json, and return what is in it.
+
+    `driver` is a running one, which is left running; `starting` is one on its way, which is stopped. Raises
+    ProblemsError where Spark does not start.
+    """
+    if driver is not None:
+        return _written(prepared, invocation_id, driver)
+    if starting is None:
+        raise TypeError("a driver is needed, or one on its way")
+    own = starting.driver()
+    try:
+        return _written(prepared, invocation_id, own)
+    finally:
+        own.stop()
+
+
+def _written(prepared: Prepared, invocation_id: str, driver: Driver) -> WrittenCatalog:
+    with driver.session() as session:
+
+        def read(relation: Relation, format: Format | None) -> StoredMetadata | None:
+            try:
+                with engine_errors():
+                    fields = session.table(str(relation)).schema.fields
+                    columns = tuple(
+                        StoredColumn(each.name, each.dataType.simpleString(), each.metadata.get("comment"))
+                        for each in fields
+                    )
+                    if format is None:
+                        return StoredMetadata(columns)
+                    table_format = driver.table_format(format)
+                    state = table_format.state(session, relation)
+                    comment = table_format.layout(session, relation).comment  # an Iceberg table does not say it
+                    return StoredMetadata(columns, comment, state.files, state.bytes)
+            except EngineError:
+                return None
+
+        return write_catalog(prepared, invocation_id, read)
