@@ -332,6 +332,13 @@ _LINT = {
         "A lint rule of another package raised an exception.",
         "Report it to the package's authors; `ignore` leaves the rule out.",
     ),
+    "no-manifest": Meaning(
+        "An orchestrator's integration found no manifest.json, or cannot read it.", "Write it by `merge-runner parse`."
+    ),
+    "no-executable": Meaning(
+        "An orchestrator's integration cannot start merge-runner.",
+        "Install merge-runner for the user of its workers, or name the executable.",
+    ),
     "missing-baseline": Meaning("The baseline file does not exist.", "Write it by `lint --write-baseline`."),
     "bad-baseline": Meaning("The baseline file is not valid.", "Write it again by `lint --write-baseline`."),
     "stale-manifest": Meaning(

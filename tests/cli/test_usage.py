@@ -283,7 +283,7 @@ def test_a_command_that_runs_nothing_of_a_selection_says_which_one_does(call, ma
     assert process.stderr.splitlines()[-1] == "nothing to do"
 
 
-REFRESHES = ["build", "compile", "explain", "lint", "retry", "run"]
+REFRESHES = ["build", "clone", "compile", "explain", "lint", "retry", "run"]
 
 
 def test_a_command_has_the_options_that_it_uses_alone():

@@ -98,7 +98,9 @@ def test_a_config_is_plain_json():
     assert plain["bounds"] == ["d"]
     assert plain["optimize"] == {"zorder_by": [], "where": "d > 1", "after": None}
     keys = "materialized format schema alias partition_by cluster_by unique_key bounds skip_unchanged scan properties conf tags meta"
-    more = "enabled pre_hook post_hook on_error full_refresh optimize priority retries timeout concurrent reuse"
+    more = (
+        "enabled event_time pre_hook post_hook on_error full_refresh optimize priority retries timeout concurrent reuse"
+    )
     assert set(plain) == {
         *keys.split(),
         *more.split(),

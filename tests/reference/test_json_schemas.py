@@ -139,7 +139,7 @@ def test_every_text_of_the_repository_gets_the_same_verdict():
 
 @pytest.mark.parametrize(
     ("path", "kind", "content"),
-    [each for each in FILES if not each[0].startswith("tests/")],
+    [each for each in FILES if not each[0].startswith(("tests/", "demo/from_dbt/"))],  # the second is a project of dbt
 )
 def test_a_file_of_a_project_is_valid(path, kind, content):
     assert _disagreement(kind, content) in (("", True), None)
