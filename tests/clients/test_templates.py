@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 FOLDER = Path(__file__).parents[2] / "examples/ci"
 PACKAGES = ("check-jsonschema==0.39.0", "kubernetes-validate==1.37.0", "databricks-bundles==1.22.1")
 SCHEMAS = {

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import tomli
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("dagster==1.13.27", *tomli.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"])
 """`merge-runner[dagster]` without Spark."""
