@@ -1,10 +1,11 @@
-"""Fixtures that all rooms share: one Spark driver for the whole run, and projects made of texts."""
+"""Fixtures that all tests share: one Spark driver for the whole run, and projects made of texts."""
 
 import functools
 import gc
 import itertools
 import os
 import signal
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -59,6 +60,16 @@ def pytest_configure(config):
         os.environ["CI"] = "true"
     # A test that builds twice wants both builds to run; those of tests/run/reuse have nodes left out.
     os.environ["MERGE_RUNNER_REUSE"] = "off"
+    if config.getoption("hypothesis_profile", None) == "mutation":
+        _forget_results()
+
+
+def _forget_results():
+    """Forget what functions have returned: a mutant is forked from a process that has called them as they are."""
+    ours = [module for name, module in sys.modules.items() if name.startswith("merge_runner.")]
+    for each in itertools.chain.from_iterable(vars(module).values() for module in ours):
+        if hasattr(each, "cache_clear"):
+            each.cache_clear()
 
 
 def pytest_collection_modifyitems(items):
