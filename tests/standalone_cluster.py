@@ -18,6 +18,18 @@ def until(log, pattern):
     raise TimeoutError(f"no {pattern!r} in\n{log.read_text()}")
 
 
+def end(processes):
+    """Terminate processes, those that were started last before the others, and wait for them."""
+    for process in reversed(processes):
+        process.terminate()
+    for process in reversed(processes):
+        try:
+            process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
 class Cluster:
     """A master, from the beginning of the block to its end; workers are added."""
 
@@ -38,14 +50,7 @@ class Cluster:
         return self
 
     def __exit__(self, *_):
-        for process in reversed(self.processes):  # a worker that is told to end takes its executors with it
-            process.terminate()
-        for process in reversed(self.processes):
-            try:
-                process.wait(timeout=30)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        end(self.processes)  # a worker takes its executors with it
 
     def add_worker(self, name):
         """A worker of one core that is on its way; its executors have their folders in one of its name."""

@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 import time
 import urllib.request
@@ -11,6 +10,8 @@ from pathlib import Path
 from merge_runner.engine.spark.jars import Jar, fetch
 from merge_runner.engine.spark.java import require_java
 from merge_runner.engine.spark.spark_home import spark_home
+from tests.connect_server import free_port
+from tests.standalone_cluster import end
 
 _JARS = [
     Jar(f"{path}/{path.split('/')[-2]}-{path.split('/')[-1]}.jar", digest)
@@ -62,14 +63,7 @@ class YarnCluster:
         return self
 
     def __exit__(self, *_):
-        for process in reversed(self.processes):  # the node manager ends its containers
-            process.terminate()
-        for process in self.processes:
-            try:
-                process.wait(timeout=30)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        end(self.processes)  # the node manager ends its containers
 
     def output(self, name):
         """What the containers have written to `stdout` or `stderr`, the drivers' and the executors'."""
@@ -78,7 +72,7 @@ class YarnCluster:
     def _configure(self):
         manager = "yarn.resourcemanager"
         services = ("address", "scheduler.address", "resource-tracker.address", "admin.address", "webapp.address")
-        ports = dict(zip(services, _free_ports(len(services)), strict=True))
+        ports = {service: free_port() for service in services}
         self.web = f"http://127.0.0.1:{ports['webapp.address']}"
         node = "yarn.nodemanager"
         site = {
@@ -115,11 +109,3 @@ class YarnCluster:
             time.sleep(0.5)
         logs = "\n".join((self.folder / f"{name}.log").read_text()[-3000:] for name in _DAEMONS)
         raise TimeoutError(f"no node of YARN after two minutes\n{logs}")
-
-
-def _free_ports(count):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports

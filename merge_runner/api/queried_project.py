@@ -79,8 +79,9 @@ class QueriedProject(LoadedProject):
         from merge_runner.api.node_run import starting
         from merge_runner.run.catalog_on_spark import write_catalog_on_spark
 
-        with starting(self.start, self.prepared, events_to(on_event), driver) as coming:
-            return write_catalog_on_spark(self.prepared, invocation, driver, coming)
+        events = events_to(on_event)
+        with starting(self.start, self.prepared, events, driver) as coming:
+            return write_catalog_on_spark(self.prepared, invocation, events, driver, coming)
 
     def show(
         self,

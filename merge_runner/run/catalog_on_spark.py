@@ -10,29 +10,23 @@ from merge_runner.formats import Format
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.relation import Relation
 from merge_runner.run.catalog import WrittenCatalog, write_catalog
+from merge_runner.run.execution.driver_scope import driving
+from merge_runner.run.results.events import Events
 
 
 def write_catalog_on_spark(
-    prepared: Prepared, invocation_id: str, driver: Driver | None = None, starting: Starting | None = None
+    prepared: Prepared,
+    invocation_id: str,
+    events: Events,
+    driver: Driver | None = None,
+    starting: Starting | None = None,
 ) -> WrittenCatalog:
     """Write target/catalog.json, and return what is in it.
 
     `driver` is a running one, which is left running; `starting` is one on its way, which is stopped. Raises
-    ProblemsError where Spark does not start.
+    ProblemsError where Spark does not start, or the object store of the warehouse does not answer.
     """
-    if driver is not None:
-        return _written(prepared, invocation_id, driver)
-    if starting is None:
-        raise TypeError("a driver is needed, or one on its way")
-    own = starting.driver()
-    try:
-        return _written(prepared, invocation_id, own)
-    finally:
-        own.stop()
-
-
-def _written(prepared: Prepared, invocation_id: str, driver: Driver) -> WrittenCatalog:
-    with driver.session() as session:
+    with driving(prepared, events, driver, starting) as running, running.session() as session:
 
         def read(relation: Relation, format: Format | None) -> StoredMetadata | None:
             try:
@@ -44,7 +38,7 @@ def _written(prepared: Prepared, invocation_id: str, driver: Driver) -> WrittenC
                     )
                     if format is None:
                         return StoredMetadata(columns)
-                    table_format = driver.table_format(format)
+                    table_format = running.table_format(format)
                     state = table_format.state(session, relation)
                     comment = table_format.layout(session, relation).comment  # an Iceberg table does not say it
                     return StoredMetadata(columns, comment, state.files, state.bytes)

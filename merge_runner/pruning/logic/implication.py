@@ -322,21 +322,21 @@ def _legs(term: Term, *, lists: bool) -> tuple[Term, ...]:
 
 
 def _all(answers: Iterable[bool | None]) -> bool | None:
-    unknown = False
-    for answer in answers:
-        if answer is False:
-            return False
-        unknown |= answer is None
-    return None if unknown else True
+    return _decided(answers, by=False)
 
 
 def _any(answers: Iterable[bool | None]) -> bool | None:
+    return _decided(answers, by=True)
+
+
+def _decided(answers: Iterable[bool | None], *, by: bool) -> bool | None:
+    """The AND (`by` False) or OR (True) of answers in three-valued logic: one of them that is `by` decides."""
     unknown = False
     for answer in answers:
-        if answer is True:
-            return True
+        if answer is by:
+            return by
         unknown |= answer is None
-    return None if unknown else False
+    return None if unknown else not by
 
 
 def _is_among(value: Term, values: tuple[Term, ...]) -> bool:
