@@ -18,6 +18,8 @@ _JARS = [
     for path, digest in {
         "org/apache/hadoop/hadoop-client-minicluster/3.4.2": "ae2406c544825b7734b8aad4f87eff60d9ec422284f0b16c2856032083b63c77",
         "org/bouncycastle/bcprov-jdk18on/1.78.1": "add5915e6acfc6ab5836e1fd8a5e21c6488536a8c1f21f386eeb3bf280b702d7",
+        "org/bouncycastle/bcpkix-jdk18on/1.78.1": "4b48ea084e5232b9d79ebca1887b9de037b124931807cd60710748c2aee08cc9",
+        "org/bouncycastle/bcutil-jdk18on/1.78.1": "d9fa56f97b0f761ce3bc8d9d74c5d7137a987bf5bd3abfe1003f9bafa45a1d2f",
         "javax/xml/bind/jaxb-api/2.3.1": "88b955a0df57880a26a74708bc34f74dcaf8ebf4e78843a28b50eae945732b06",
         "javax/activation/javax.activation-api/1.2.0": "43fdef0b5b6ceb31b0424b208b930c74ab58fac2ceeb7b3f6fd3aeb8b5ca4393",
         "com/sun/xml/bind/jaxb-impl/2.3.9": "3ba42e1fe670bc9d04409f2493f5482dc96cac21caa11adb27b897e57386fef6",
@@ -104,7 +106,7 @@ class YarnCluster:
                     nodes = json.load(answer)["nodes"]
             except OSError:
                 nodes = None
-            if nodes and any(node["state"] == "RUNNING" for node in nodes["node"]):
+            if nodes and any(node["state"] == "RUNNING" for node in nodes):
                 return
             time.sleep(0.5)
         logs = "\n".join((self.folder / f"{name}.log").read_text()[-3000:] for name in _DAEMONS)
