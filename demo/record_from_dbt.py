@@ -1,4 +1,4 @@
-"""Import the dbt project of demo/from_dbt, lint and build it twice, and print what a terminal shows.
+"""Import the dbt project of demo/from_dbt, lint and build it, show what new rows would change, and print all of it.
 
     python demo/record_from_dbt.py            # the console of docs/guides/import-dbt.md
 
@@ -16,11 +16,22 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
+_SEED = "seeds/raw_orders.csv"
+_NEXT_DAY = """\
+id,customer,status,amount,updated_at
+1,ann,paid,10.50,2026-01-04 08:00:00
+2,bob,paid,20.00,2026-01-02 10:00:00
+3,ann,sent,30.00,2026-01-02 11:00:00
+4,cid,new,7.25,2026-01-04 09:30:00
+"""
 _COMMANDS = (
     (".", "import dbt shop --to new"),
     ("new", "lint --format concise"),
     ("new", "build"),
-    ("new", "show -s orders --limit 2"),
+    ("new", f"# {_SEED}: order 1 is paid, order 4 is new"),
+    ("new", "seed"),
+    ("new", "show -s orders"),
+    ("new", "build"),
 )
 
 
@@ -34,6 +45,10 @@ def main() -> int:
         folder = Path(name)
         shutil.copytree(HERE / "from_dbt", folder / "shop")
         for where, arguments in _COMMANDS:
+            if arguments.startswith("# "):
+                (folder / where / _SEED).write_text(_NEXT_DAY)
+                sys.stdout.write(f"{where}$ {arguments}\n")
+                continue
             done = subprocess.run(
                 [sys.executable, "-m", "merge_runner", *arguments.split()],
                 cwd=folder / where,

@@ -1,4 +1,4 @@
-"""What only reads artifacts: dbt-artifacts-parser, dbterd, dbt-coverage."""
+"""What reads artifacts and runs nothing: dbt-artifacts-parser, dbterd, dbt-coverage, recce, and elementary's client of dbt."""
 
 import json
 import subprocess
@@ -7,14 +7,19 @@ from pathlib import Path
 import pytest
 
 from merge_runner import Project
+from merge_runner.cli.main import main
 from tests.dbt_schemas import schema_errors
-from tests.fake_engine import FakeDriver, Lake
+from tests.fake_engine import FakeDriver, Lake, Starts
 from tests.fake_engine.projects import model_files
 from tests.run.test_catalog import write_table
 
 pytestmark = pytest.mark.nightly
 COVERAGE = ("dbt-coverage==0.5.0",)
 PACKAGES = ("dbt-artifacts-parser==0.15.0", "dbterd==1.32.0", "PyYAML")
+RECCE = ("recce==1.69.1", "dbt-core==1.11.16", "dbt-spark[PyHive]==1.11.0")
+"""It reads through dbt-core, and wants an adapter: this one, which never connects."""
+ELEMENTARY = ("elementary-data==0.26.1", "PyYAML")
+"""It imports yaml, and does not bring it without dbt-core."""
 ROOT = Path(__file__).parents[2]
 SOURCES = {
     "models/m.yml": """
@@ -107,3 +112,93 @@ def test_dbterd_draws_what_data_tests_say(client, run_client, shop):
     }
     (reference,) = [line for line in drawn.splitlines() if line.startswith("Ref: ")]
     assert reference == 'Ref: "model.shop.customers"."customer_id" > "model.shop.orders"."id"'
+
+
+def reported(out):
+    return json.loads(next(line for line in out.splitlines() if line.startswith("REPORT "))[len("REPORT ") :])
+
+
+def read_by_recce(client, run_client, project, tmp_path):
+    """Return what recce reads of the folders `target` and `target-base`; it reports no use of it to anybody."""
+    settings = tmp_path / "home/.recce/profile.yml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("{user_id: nobody, anonymous_tracking: false}\n")
+    quiet = {"HOME": str(tmp_path / "home"), "RECCE_DISABLE_TELEMETRY": "1"}
+    return reported(run_client(client(*RECCE), "with_recce.py", project, "target", "target-base", **quiet))
+
+
+def test_recce_compares_two_states(client, run_client, shop, tmp_path):
+    for folder in ("target-base", "target"):
+        Project.load(shop, target_path=folder).write_manifest()
+        manifest = json.loads((shop / folder / "manifest.json").read_text())
+        (shop / folder / "catalog.json").write_text(json.dumps(catalog_of(manifest)))
+        model = shop / "models/stg_orders.sql"
+        model.write_text(model.read_text() + " where id > 0")
+    report = read_by_recce(client, run_client, shop, tmp_path)
+    ids = {name: f"model.shop.{name}" for name in ("stg_orders", "orders", "customers")}
+    assert report == {
+        "nodes": [*sorted(ids.values()), "seed.shop.raw_orders"],
+        "parents": {
+            "seed.shop.raw_orders": [],
+            ids["stg_orders"]: ["seed.shop.raw_orders"],
+            ids["orders"]: [ids["stg_orders"]],
+            ids["customers"]: [ids["orders"]],
+        },
+        "columns": {
+            "seed.shop.raw_orders": [],
+            ids["stg_orders"]: [],
+            ids["orders"]: ["amount", "id"],
+            ids["customers"]: ["customer_id"],
+        },
+        "changes": {ids["stg_orders"]: "modified"},
+        "modified": sorted(ids.values()),
+    }
+
+
+def test_recce_reads_the_flights_project(client, run_client, tmp_path):
+    project = tmp_path / "read"
+    project.mkdir()
+    (project / "dbt_project.yml").write_text("{name: flights, profile: read}\n")
+    manifest = Project.load(ROOT, target_path=str(project / "target")).write_manifest()
+    Project.load(ROOT, target_path=str(project / "target-base")).write_manifest()
+    report = read_by_recce(client, run_client, project, tmp_path)
+    nodes = json.loads(manifest.read_text())
+    kinds = ("model", "seed", "source", "exposure")
+    known = {key for key in nodes["parent_map"] if key.partition(".")[0] in kinds}
+    assert set(report["nodes"]) == known
+    assert report["parents"] == {key: sorted(nodes["parent_map"][key]) for key in known}
+    assert (report["changes"], report["modified"]) == ({}, [])
+
+
+def test_elementary_runs_it_as_dbt_2_and_reads_its_lines(
+    client, run_client, shop, merge_runner, make_project, capfd, tmp_path
+):
+    greeting = '{% macro greet(whom) %}{{ log("Elementary: hello " ~ whom, info=true) }}{% endmacro %}'
+    (shop / "macros").mkdir()
+    (shop / "macros/greet.sql").write_text(greeting)
+    read = make_project(SOURCES)
+    write_table(read / "raw/t", ("id", "long"))
+    with_sources = Project.load(read, target_path=str(shop / "target"))
+    now = 1_767_225_600_000_000
+    asked = {"SELECT unix_micros": [{"loaded": now - 5_000_000, "now": now}]}
+    with_sources.source_freshness(driver=FakeDriver(Lake(), answers=asked))
+    root, lines = make_project(model_files({"bad": {}})), tmp_path / "lines.txt"
+    with pytest.raises(SystemExit):
+        main(
+            ["build", "--no-lint", "--log-format", "dbt-json", "--project-dir", str(root)],
+            Starts(FakeDriver(Lake(), {"bad": ["fails"]})),
+        )
+    lines.write_text(capfd.readouterr().out)
+    python = client(*ELEMENTARY)
+    report = reported(run_client(python, "with_elementary.py", shop, merge_runner, lines, DBT_LOG_FORMAT="json"))
+    errors = report.pop("errors")
+    assert any("Division by zero" in each for each in errors)
+    assert report == {
+        "ls": [
+            *("raw_orders", "stg_orders", "orders", "known_amounts", "no_negative", "not_null_orders_id"),
+            *("relationships_customers_customer_id__5a67edcb", "unique_orders_id", "a_row"),
+        ],
+        "ls of nothing": [],
+        "operation": ["hello Ann"],
+        "sources": [["source.shop.raw.t", "pass"]],
+    }
