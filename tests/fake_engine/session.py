@@ -25,7 +25,7 @@ class Row(dict[str, Any]):
     """A row with PySpark's ways to read it."""
 
     def __getitem__(self, key: Any) -> Any:
-        return list(self.values())[key] if isinstance(key, int) else super().__getitem__(key)
+        return list(self.values())[key] if isinstance(key, int | slice) else super().__getitem__(key)
 
     def asDict(self) -> dict[str, Any]:  # noqa: N802  # PySpark's name
         """Return the values by column."""

@@ -53,6 +53,7 @@ def test_what_is_proven(case):
         assert (keys, [key.column for key in found.set_keys]) == (wanted, case.get("set_keys", []))
     assert found.by_day == case.get("by_day", found.by_day)
     assert found.one_row_each == case.get("one_row_each", found.one_row_each)
+    assert (found.reads_target, found.unique) == (case.get("reads_target", False), case.get("unique", found.unique))
 
 
 def check(seed, seen):

@@ -57,6 +57,11 @@ def duplicate_matches(
     return _found(session, table, statement, scope, names) if names else []
 
 
+def has_several_matches(session: SparkSession, table: Relation, statement: MergeStatement, scope: Scope) -> bool:
+    """Return whether several source rows match one target row. Raises EngineError."""
+    return bool(_found(session, table, statement, scope, ()))
+
+
 def refuse_several_matches(session: SparkSession, table: Relation, statement: MergeStatement, scope: Scope) -> None:
     """Raises EngineError where several source rows match one target row, with the keys if ON has any.
 

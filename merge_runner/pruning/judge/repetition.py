@@ -73,6 +73,9 @@ class Repetition:
     `updates` where `set_keys` have the type of their values: these are set, and ON asks for more than equality of them.
     `by_day`: all of it is proven for runs on the same day, in the time zone of the session.
     `one_row_each`: the proof of `inserts` is for sources of which no two rows have the same `keys`.
+    `reads_target`: the source may give other rows once the first run has written. Then none of this is a proof, and a
+    query over what that run has left shows what a second one does (engine/merge/second_run.py).
+    `unique`: it is proven that no two rows of the source have the same key of ON.
     """
 
     varies: str | None = None
@@ -83,6 +86,8 @@ class Repetition:
     set_keys: tuple[InsertedKey, ...] = ()
     one_row_each: bool = False
     by_day: bool = False
+    reads_target: bool = False
+    unique: bool = False
 
 
 def repetition(merge: JudgedMerge) -> Repetition:
@@ -91,16 +96,17 @@ def repetition(merge: JudgedMerge) -> Repetition:
     if varies is not None:
         return Repetition(varies)
     proof = _Proof(merge)
-    updates = "its source reads the target" if merge.reads_target else proof.updates()
     return Repetition(
         None,
-        updates,
+        proof.updates(),
         proof.inserts(),
         proof.deletes(),
         tuple(proof.keys()),
         tuple(proof.set_keys()),
         proof.rests_on_declared_key(),
         merge.reading.reads_clock or rest_clock(merge.statement) is not None,
+        merge.reads_target,
+        proof.is_unique(),
     )
 
 
@@ -274,13 +280,17 @@ class _Proof:
             reason = self._matches_not(clause, rows) or self._changed_again(rows)
             if reason is not None:
                 return reason
-        if self._needs_one_row_each() and not (self._is_unique(self.source) or self._is_unique(self.declared)):
+        if self._needs_one_row_each() and not (self.is_unique() or self._is_unique(self.declared)):
             return "several of its source rows may have one key"
         return None
 
     def rests_on_declared_key(self) -> bool:
         """Whether the answer about inserts needs a key of the source that is only declared."""
-        return self._needs_one_row_each() and not self._is_unique(self.source) and self._is_unique(self.declared)
+        return self._needs_one_row_each() and not self.is_unique() and self._is_unique(self.declared)
+
+    def is_unique(self) -> bool:
+        """Whether no two rows of the source have one key of ON."""
+        return self._is_unique(self.source)
 
     def _needs_one_row_each(self) -> bool:
         kinds = {clause.kind for clause in self.statement.clauses}

@@ -130,11 +130,7 @@ class NodeRun:
         self.events.emit(Running(nodes=len(found), threads=0))
         for unique_id in topological(self.graph, self.plans):
             self.events.emit(
-                NodeStarted(
-                    **named(self.graph.nodes, unique_id),
-                    group=f"{self.id}/{unique_id}",
-                    expected=self.nodes.durations.get(unique_id),
-                )
+                NodeStarted(**named(self.graph.nodes, unique_id), group=f"{self.id}/{unique_id}", expected=None)
             )
             node, plan = self.graph.nodes[unique_id], self.plans[unique_id]
             self._keep(left_out_result(node, self.nodes, plan, found[unique_id], _now()))

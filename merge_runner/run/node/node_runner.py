@@ -47,12 +47,12 @@ def run_node(unique_id: str, run: RunContext, touched: Mapping[str, str | None])
     Raises NotBegunError where the driver is lost before.
     """
     node, planned = run.prepared.graph.nodes[unique_id], run.nodes.plans[unique_id]
-    expected = run.nodes.durations.get(unique_id)
+    started = _now()
+    decided = run.reuse.decide(planned) if run.reuse is not None else None
+    expected = run.nodes.durations.get(unique_id) if not isinstance(decided, LeftOut) else None
     run.events.emit(
         NodeStarted(**named(run.prepared.graph.nodes, unique_id), group=run.group(unique_id), expected=expected)
     )
-    started = _now()
-    decided = run.reuse.decide(planned) if run.reuse is not None else None
     if isinstance(decided, LeftOut):
         return left_out_result(node, run.nodes, planned, decided, started)
     if run.reuse is not None:

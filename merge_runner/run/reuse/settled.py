@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.merge.inserted_keys import has_duplicates, keys_hold
+from merge_runner.engine.merge.second_run import does_nothing
 from merge_runner.engine.response import MergeFigures
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.pruning.judge.repetition import repetition
@@ -21,6 +22,9 @@ def unsettled(step: RunMerge, context: NodeContext) -> str | None:
     if inserted == updated == deleted == 0:
         return None
     proof = repetition(step.judged)
+    if proof.reads_target:
+        done = does_nothing(context.session, step, unique=proof.unique)
+        return None if done else "a second run would change rows: its source reads the target"
     found = proof.updates
     if found is None and updated != 0 and not keys_hold(context.session, step, proof.set_keys, no_nulls=False):
         found = "a key that an UPDATE sets has another type than its value"

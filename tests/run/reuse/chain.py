@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone
 from random import Random
 
-from tests.oracle.expression import Column, Row
+from tests.oracle.expression import Call, Column, Expression, Literal, Row
 from tests.oracle.generate import COLUMNS, Generator
 from tests.oracle.query import SIDE, Arm, Query
 from tests.oracle.spark_sql import literal_text, merge_text
@@ -29,6 +29,8 @@ class Chain:
     def __init__(self, name: str, table_format: str, seed: str) -> None:
         self.name = name
         self.random = random = Random(seed)
+        self.of_target = Random(f"{seed} target")
+        """Chooses whether its MERGE reads its own table, and which rows of it."""
         self.make = Generator(random)
         self.format = table_format
         self.source = random.choice(["files", "files", "seed", "table", "table"])
@@ -67,21 +69,36 @@ class Chain:
             *((name, Column(SIDE, "n")) for name in self.extra),
         )
         latest = ("id",) if self.random.random() < 0.6 else ()
-        self.query = Query((Arm("src", None, columns),), latest, names if latest else ())
+        arms = (Arm("src", None, columns),)
+        if self.of_target.random() < 0.4:
+            arms, latest = self._arms_over_target(columns), ("id",)
+        self.query = Query(arms, latest, names if latest else ())
         """The source of its MERGE, over its staging model `src`."""
         self.merges, texts = [], []
         """Its MERGE, and that of its first run where that has another text."""
         for number in range(2 if self.has_first_text else 1):
             merge, mark = usual(self.random), FIRST_TEXT if number else ""
             cte = self.random.random() < 0.1
-            text = merge_text(
-                merge, "{{ this }}", self.query, lambda _: f"{{{{ ref('stg_{self.name}') }}}}", _ALIASES, cte=cte
-            )
+            text = merge_text(merge, "{{ this }}", self.query, self._named, _ALIASES, cte=cte)
             self.merges.append(merge)
             texts.append(mark + text)
         self.text = "\n{% else %}\n".join(texts)
         if self.has_first_text:
             self.text = f"{{% if is_incremental() %}}\n{self.text}\n{{% endif %}}"
+
+    def _named(self, table: str) -> str:
+        return "{{ this }}" if table == "this" else f"{{{{ ref('stg_{self.name}') }}}}"
+
+    def _arms_over_target(self, columns: tuple[tuple[str, Expression], ...]) -> tuple[Arm, ...]:
+        """The rows of its staging model with some of its own table, or those with a larger `n` than any there."""
+        some = Generator(self.of_target).condition((SIDE,), 1)
+        if self.of_target.random() < 0.5:
+            return Arm("src", some, columns), Arm("src", None, columns, newer=("n", "this"))
+        others = {name: Literal(None) for name in self.of_target.sample(["n", "m", "f"], k=self.of_target.randint(0, 2))}
+        if self.of_target.random() < 0.4:
+            others["n"] = Call("+", (Column(SIDE, "n"), Literal(1)))  # a counter, which no run leaves as it is
+        carried = tuple((name, others.get(name, value)) for name, value in columns)
+        return Arm("src", None, columns), Arm("this", some, carried)
 
     def change_rows(self) -> None:
         """Other rows, most of them with the ids of earlier ones."""
@@ -98,7 +115,7 @@ class Chain:
 
     def change_time(self, seconds: float) -> None:
         """What reads the clock gives other rows after so many seconds; a day begins with a minute."""
-        self.changes_at = datetime.now(timezone.utc).replace(microsecond=0) + timedelta(seconds=seconds)
+        self.changes_at = (datetime.now(timezone.utc) + timedelta(seconds=seconds)).replace(microsecond=0)
         if self.reads == "day":
             self.changes_at = self.changes_at.replace(second=0) + timedelta(minutes=1)
 

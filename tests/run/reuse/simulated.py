@@ -27,7 +27,7 @@ from tests.fake_engine.lake import CREATE, MERGE, REPLACE, REPLACE_AS, Lake, Tab
 from tests.fake_engine.session import FakeSession, Frame
 from tests.oracle.expression import Call, Column, Expression, Literal, Row, holds
 from tests.oracle.generate import COLUMNS
-from tests.oracle.merge import MultipleMatchesError, merged
+from tests.oracle.merge import Merge, MultipleMatchesError, Outcome, merged
 from tests.oracle.query import SIDE, rows_of
 from tests.run.reuse.chain import FIRST_TEXT, Chain
 from tests.run.reuse.histories import Histories
@@ -247,7 +247,13 @@ class SimulatedDriver(FakeDriver):
 
     def source(self, chain: Chain) -> list[Row]:
         """Return what the MERGE of a chain reads."""
-        return rows_of(chain.query, {"src": self.staged(chain)})
+        return rows_of(chain.query, {"src": self.staged(chain), "this": self.rows(chain.name)})
+
+    def merged(self, chain: Chain, merge: Merge) -> Outcome:
+        """Return what a MERGE of a chain makes of its table as it is. Raises MultipleMatchesError."""
+        columns = (*COLUMNS, *chain.extra)
+        old = [{**dict.fromkeys(columns), **row} for row in self.rows(chain.name)]
+        return merged(merge, old, self.source(chain), columns)
 
     def staged(self, chain: Chain) -> list[Row]:
         """Return the rows of its staging model: those of a table as it was written."""
@@ -268,7 +274,6 @@ class SimulatedDriver(FakeDriver):
     def counts(self, name: str) -> Mapping[str, int]:
         """Run the statement that writes the table of a model, and return what it has changed."""
         chain = self.chain(re.sub("^(stg|by|src)_", "", name))
-        columns = (*COLUMNS, *chain.extra)
         if name.startswith("stg_"):
             made = self.passing(chain, self.histories.conditions(chain))
         elif name.startswith("src_"):
@@ -276,10 +281,8 @@ class SimulatedDriver(FakeDriver):
         elif name.startswith("by_"):
             made = self.staged(chain) if chain.reads_staging else _grouped(self.rows(chain.name))
         else:
-            merge = chain.merges[-1 if FIRST_TEXT.strip() in self.text else 0]
-            old = [{**dict.fromkeys(columns), **row} for row in self.rows(name)]
             try:
-                outcome = merged(merge, old, self.source(chain), columns)
+                outcome = self.merged(chain, chain.merges[-1 if FIRST_TEXT.strip() in self.text else 0])
             except MultipleMatchesError:
                 raise raised("fails") from None
             self.simulated.of[self.key(name)] = outcome.rows
@@ -358,11 +361,13 @@ def _conditions_of(text: str) -> tuple[Expression, ...]:
 
 
 def _asked(text: str, driver: SimulatedDriver) -> Any:
-    """Return the answer to a query of inserted_keys.py; None: it is another one."""
+    """Return the answer to a query of inserted_keys.py or second_run.py; None: it is another one."""
     found = _OF_CHAIN.findall(text)
     if not found or " AS failures" in text:
         return None
     chain = driver.chain(found[-1])
+    if " AS clause FROM " in text or "SELECT max(n) FROM (" in text:
+        return _second_run(chain, text, driver)
     if "merge_runner_row" in text:
         return []  # the rows of a test that fails, or that several source rows match, which the oracle refuses
     if re.search(r"SELECT \(.*\) AS b0", text):
@@ -377,6 +382,18 @@ def _asked(text: str, driver: SimulatedDriver) -> Any:
         counted = Counter(tuple(row[key] for key in keys) for row in driver.source(chain))
         return [{"1": 1}] if any(count > 1 for count in counted.values()) else []
     return None
+
+
+def _second_run(chain: Chain, text: str, driver: SimulatedDriver) -> Any:
+    """Return how many rows a MERGE would change, or, where it is asked for that, that several source rows match one."""
+    merge = chain.merges[-1 if FIRST_TEXT.strip() in text else 0]
+    of_matches = "SELECT max(n) FROM (" in text
+    try:
+        outcome = driver.merged(chain, merge)
+    except MultipleMatchesError:
+        return [{"n": 2}] if of_matches else [{"what": "matched", "n": 0, "insert": 0, "update": 0, "delete": 0}]
+    counts = {"insert": outcome.inserted, "update": outcome.updated, "delete": outcome.deleted}
+    return [] if of_matches else [{"what": "matched", "n": 0, **counts}]
 
 
 def _grouped(rows: Sequence[Row]) -> list[Row]:

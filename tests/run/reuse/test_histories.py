@@ -12,8 +12,8 @@ from tests.run.reuse.simulated import simulated_project
 @pytest.mark.parametrize(
     ("table_format", "seed", "number"),
     [
-        ("delta", 2, 3),
-        ("iceberg", 2, 3),
+        ("delta", 19, 3),
+        ("iceberg", 5, 3),
         *(pytest.param(each, 3, 60, marks=[pytest.mark.slow, pytest.mark.nightly]) for each in ("delta", "iceberg")),
     ],
 )

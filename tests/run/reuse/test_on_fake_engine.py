@@ -11,6 +11,7 @@ import pytest
 from merge_runner import Project
 from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.plan import Planner
+from merge_runner.run.results.event_types import NodeStarted
 from merge_runner.run.reuse.fingerprint import environment_of, fingerprint
 from merge_runner.run.reuse.records import Record, Records
 from tests.fake_engine.driver import FakeDriver
@@ -295,6 +296,49 @@ def test_a_first_run_says_nothing_about_an_incremental_one(make_project):
     assert shop.reason("m") == f"would run: {said}"
 
 
+OF_ITS_TARGET = "merge into {{ this }} as t using (USING) as s on t.id = s.id MATCHED when not matched then insert *"
+CARRIED = "select id, max(n) as n from (select 1L as id, 2 as n union all select id, null from {{ this }}) group by id"
+NOTHING = {"n": 0, "insert": 0, "update": 0, "delete": 0}
+
+
+@pytest.mark.parametrize(
+    ("using", "matched", "counted", "several", "said"),
+    [
+        (CARRIED, "when matched and s.n <> t.n then update set *", {}, None, "left out: inputs unchanged since version 1"),
+        (CARRIED, "when matched and s.n is null then delete", {}, None, "left out: inputs unchanged since version 1"),
+        (CARRIED, "when matched then update set n = t.n + s.n", {"update": 1}, None, "run: a second run would change"),
+        (CARRIED, "", {"insert": 1}, None, "run: a second run would change"),
+        (CARRIED, "when matched then delete", {"delete": 1}, None, "run: a second run would change"),
+        ("select id, n from {{ this }}", "when matched and s.n <> t.n then update set *", {}, [], "left out: inputs"),
+        ("select id, n from {{ this }}", "when matched and s.n <> t.n then update set *", {}, [{"n": 2}], "run: a second"),
+        ("select id, n from {{ this }}", "when matched then delete", {}, None, "left out: inputs unchanged since"),
+        ("select id, n from {{ this }}", "", {}, None, "left out: inputs unchanged since version 1"),
+    ],
+)
+def test_what_a_source_gives_that_reads_its_target_is_asked_for_after_the_run(
+    make_project, using, matched, counted, several, said
+):
+    types = "{version: 2, models: [{name: m, columns: [{name: id, data_type: bigint}, {name: n, data_type: int}]}]}"
+    text = OF_ITS_TARGET.replace("USING", using).replace("MATCHED", matched)
+    answers = {"SELECT 'target' AS what": [{"what": "target", **NOTHING}, {"what": "matched", **NOTHING, **counted}]}
+    if several is not None:  # else it is not asked for: the source is unique, or the engines do not mind
+        answers["SELECT max(n) FROM ("] = several
+    shop = Shop(make_project({"models/m.sql": text, "models/m.yml": types}), answers=answers)
+    shop.build()
+    assert shop.reason("m").startswith(f"would {'be ' if said.startswith('left') else ''}{said}")
+    assert shop.build()["m"].status == ("no-op" if said.startswith("left") else "success")
+
+
+def test_a_query_after_the_run_that_fails_leaves_the_node_to_the_next_build(make_project):
+    types = "{version: 2, models: [{name: m, columns: [{name: id, data_type: bigint}, {name: n, data_type: int}]}]}"
+    text = OF_ITS_TARGET.replace("USING", CARRIED).replace("MATCHED", "")
+    answers = {"SELECT 'target' AS what": []}
+    shop = Shop(make_project({"models/m.sql": text, "models/m.yml": types}), answers=answers)
+    shop.driver.faults = Faults({"SELECT 'target' AS what": ["fails", "fails"]})
+    assert [shop.build()["m"].status for _ in range(2)] == ["success", "success"]
+    assert shop.reason("m") == "would run: no earlier run of it is known"
+
+
 def test_a_view_that_is_left_out_has_the_columns_that_its_tables_have_now(make_project):
     shop = Orders(make_project)
     (shop.root / "models/v.sql").write_text(
@@ -366,6 +410,28 @@ def test_where_rows_are_stored_changes_when_no_row_does(make_project, query, che
     if "source" not in query:  # the fake engine reads no files
         shop.build()
     assert shop.reason("m").startswith("would run: it reads `_") is runs
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_node_that_is_left_out_is_not_expected_to_take_as_long_as_before(make_project, changed):
+    text = "{{ config(materialized='table') }} select 1 as id"
+    shop = Shop(make_project({"models/one.sql": text, "models/other.sql": text}))
+    shop.build()
+    path = shop.root / "target/run_results.json"
+    results = json.loads(path.read_text())
+    for result in results["results"]:
+        result["execution_time"] = 30.0
+    path.write_text(json.dumps(results))
+    if changed:
+        (shop.root / "models/other.sql").write_text(text.replace("1", "2"))
+    started = {}
+
+    def note(event):
+        if isinstance(event, NodeStarted):
+            started[event.name] = event.expected
+
+    Project.load(shop.root).build(driver=shop.driver, lint=False, reuse="auto", on_event=note)
+    assert started == {"one": None, "other": 30.0 if changed else None}
 
 
 def test_explain_has_a_line_for_each_node(make_project):
