@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from urllib.parse import unquote
 
 from merge_runner.lazy_dataclass import dataclass
 
@@ -45,6 +46,11 @@ def scheme(place: str) -> str | None:
     """Return the scheme of a URI, in lower case; None for a path."""
     found = _URI.match(place)
     return found["scheme"].lower() if found is not None else None
+
+
+def local_path(place: str) -> Path:
+    """Return the path of a file that is named by a path or a `file:` URI."""
+    return Path(unquote(place.removeprefix("file:")) if place.startswith("file:") else place)
 
 
 def location(root: Path, place: str) -> Location:

@@ -82,13 +82,14 @@ def over_partitions(
     if layout.properties.get(_MAPPING, "none") != "none" or not set(changed.columns) <= set(layout.partition_by):
         return "its partition columns have other names in its log"
     joined, source, target = joined_columns(step.judged), _types(name, context), _types(str(step.target), context)
-    for column in changed.columns:
-        kind = source[column.casefold()]
+    kinds = [source[column.casefold()] for column in changed.columns]
+    for column, kind in zip(changed.columns, kinds, strict=True):
         if kind not in _SAME_AS_TEXT:
             return f"its partition column {column} has the type {kind}"
         if isinstance(joined, str) or target.get(joined[column.casefold()]) != kind:
             return f"ON compares its partition column {column} with a column of another type"
-    rows = " OR ".join(_is_in(changed.columns, values) for values in changed.values)
+    compare = _has_value if scan.format == "iceberg" else _has_text
+    rows = " OR ".join(f"({' AND '.join(map(compare, changed.columns, kinds, values))})" for values in changed.values)
     alias = "" if scan.aliased else f" AS {quote(scan.parts[-1])}"
     text = splice(step.sql, [(scan.span, f"(SELECT * FROM {name} WHERE {rows}){alias}")])
     judged = judge_merge(parse(text), step.judged.layout, step.judged.lookup, bounds)
@@ -110,7 +111,11 @@ def _types(table: str, context: NodeContext) -> dict[str, str]:
     return {field.name.casefold(): field.metadata.get(limited, field.dataType.simpleString()) for field in fields}
 
 
-def _is_in(columns: Sequence[str], values: Sequence[str]) -> str:
-    pairs = zip(columns, values, strict=True)
-    equal = (f"cast({quote(column)} AS string) = {string_literal(value)}" for column, value in pairs)
-    return f"({' AND '.join(equal)})"
+def _has_text(column: str, _kind: str, value: str) -> str:
+    """Whether a column is a text of Delta's log, which need not be how its type is written: `05` for 5."""
+    return f"cast({quote(column)} AS string) = {string_literal(value)}"
+
+
+def _has_value(column: str, kind: str, value: str) -> str:
+    """Whether a column is a value of Iceberg's manifests, by which it leaves out files."""
+    return f"{quote(column)} = cast({string_literal(value)} AS {kind})"

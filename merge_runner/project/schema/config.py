@@ -270,7 +270,7 @@ class ModelConfig:
     Example: `timeout: 30 minutes`"""
     reuse: Annotated[Literal["auto", "partitions", "off"], Before(_off), also({"const": False})] = "auto"
     """Whether the node is left out of a build where nothing that it reads has changed since it ran, and another run
-    would provably change nothing. `partitions`: as `auto`, and a MERGE whose source is filtered rows of one Delta table
+    would provably change nothing. `partitions`: as `auto`, and a MERGE whose source is filtered rows of one table
     reads only those partitions of it that have changed, where that provably gives the same. `off`: it always runs.
     Example: `reuse: off`"""
     build_after: BuildAfter | None = None

@@ -15,7 +15,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from urllib.parse import unquote
 
 from merge_runner.engine.spark.embedded_catalog import database
 from merge_runner.engine.table_format.protocol import TableFormat
@@ -23,7 +22,7 @@ from merge_runner.engine.table_format.registry import table_format
 from merge_runner.engine.table_format.stored_metadata import StoredMetadata
 from merge_runner.engine.table_format.stored_version import Partition, StoredVersion
 from merge_runner.formats.registry import table_format_of
-from merge_runner.location import Location
+from merge_runner.location import Location, local_path
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import FileInput, Input, TableInput, ViewInput
 from merge_runner.project.schema.profile import EMBEDDED_FORMAT
@@ -142,8 +141,7 @@ def _metadata(file: str, catalog: str, schema: str, table: str) -> Path | None:
         return None
     if found is None or found[0] is None:
         return None
-    location = str(found[0])
-    return Path(unquote(location.removeprefix("file:")) if location.startswith("file:") else location)
+    return local_path(str(found[0]))
 
 
 def _files(path: str, *, contents: bool) -> str | None:

@@ -94,7 +94,9 @@ class Chain:
         some = Generator(self.of_target).condition((SIDE,), 1)
         if self.of_target.random() < 0.5:
             return Arm("src", some, columns), Arm("src", None, columns, newer=("n", "this"))
-        others = {name: Literal(None) for name in self.of_target.sample(["n", "m", "f"], k=self.of_target.randint(0, 2))}
+        others = {
+            name: Literal(None) for name in self.of_target.sample(["n", "m", "f"], k=self.of_target.randint(0, 2))
+        }
         if self.of_target.random() < 0.4:
             others["n"] = Call("+", (Column(SIDE, "n"), Literal(1)))  # a counter, which no run leaves as it is
         carried = tuple((name, others.get(name, value)) for name, value in columns)

@@ -304,13 +304,25 @@ NOTHING = {"n": 0, "insert": 0, "update": 0, "delete": 0}
 @pytest.mark.parametrize(
     ("using", "matched", "counted", "several", "said"),
     [
-        (CARRIED, "when matched and s.n <> t.n then update set *", {}, None, "left out: inputs unchanged since version 1"),
+        (
+            CARRIED,
+            "when matched and s.n <> t.n then update set *",
+            {},
+            None,
+            "left out: inputs unchanged since version 1",
+        ),
         (CARRIED, "when matched and s.n is null then delete", {}, None, "left out: inputs unchanged since version 1"),
         (CARRIED, "when matched then update set n = t.n + s.n", {"update": 1}, None, "run: a second run would change"),
         (CARRIED, "", {"insert": 1}, None, "run: a second run would change"),
         (CARRIED, "when matched then delete", {"delete": 1}, None, "run: a second run would change"),
         ("select id, n from {{ this }}", "when matched and s.n <> t.n then update set *", {}, [], "left out: inputs"),
-        ("select id, n from {{ this }}", "when matched and s.n <> t.n then update set *", {}, [{"n": 2}], "run: a second"),
+        (
+            "select id, n from {{ this }}",
+            "when matched and s.n <> t.n then update set *",
+            {},
+            [{"n": 2}],
+            "run: a second",
+        ),
         ("select id, n from {{ this }}", "when matched then delete", {}, None, "left out: inputs unchanged since"),
         ("select id, n from {{ this }}", "", {}, None, "left out: inputs unchanged since version 1"),
     ],

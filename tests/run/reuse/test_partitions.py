@@ -1,6 +1,7 @@
-"""`reuse: partitions` on Delta: with it a table is what it is without, through edits of days of its source."""
+"""`reuse: partitions`: with it a table is what it is without, through edits of days of its source, on both formats."""
 
 from random import Random
+from uuid import uuid4
 
 import pytest
 
@@ -35,27 +36,50 @@ EDITS = (
     "update {t} set n = -1 where day = date'2024-01-03' and id % 2 = 0",
     "delete from {t} where day = date'2024-01-04'",
     "update {t} set day = date'2024-01-05' where id % 7 = 3",
-    "optimize {t}",
-    "alter table {t} set tblproperties (mark = '{k}')",
-    "restore table {t} to version as of {v}",
 )
+OF_FORMAT = {
+    "delta": (
+        "optimize {t}",
+        "alter table {t} set tblproperties (mark = '{k}')",
+        "restore table {t} to version as of {v}",
+    ),
+    "iceberg": (
+        "call lake.system.rewrite_data_files(table => '{t}', options => map('rewrite-all', 'true'))",
+        "call lake.system.rewrite_manifests('{t}')",
+        "call lake.system.rollback_to_snapshot('{t}', {v})",
+        "alter table {t} set tblproperties ('write.update.mode' = 'merge-on-read', 'write.delete.mode' = 'merge-on-read')",
+        "alter table {t} add partition field bucket({k}, id)",
+    ),
+}
+
+
+@pytest.fixture(params=["delta", pytest.param("iceberg", marks=pytest.mark.slow)])
+def shop(request, make_project, spark):
+    """A project with its format; one of Iceberg is in an embedded catalog, whose files are known without an engine."""
+    if request.param == "delta":
+        return make_project(FILES), request.param
+    warehouse = spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:")
+    schema = f"lake.parts{uuid4().hex[:8]}"
+    output = f"{{master: 'local[2]', schema: {schema}, warehouse: {warehouse}, catalogs: {{lake: {{type: embedded}}}}}}"
+    return make_project({**FILES, "profiles.yml": f"shop: {{outputs: {{dev: {output}}}}}\n"}, "iceberg"), request.param
 
 
 @pytest.mark.parametrize(
     ("rounds", "least"),
     [(3, 1), pytest.param(16, 4, marks=pytest.mark.nightly)],
 )
-def test_the_table_is_what_the_whole_source_makes(make_project, driver, spark, monkeypatch, rounds, least):
+def test_the_table_is_what_the_whole_source_makes(shop, driver, spark, monkeypatch, rounds, least):
     monkeypatch.delenv("MERGE_RUNNER_REUSE")
-    root = make_project(FILES)
+    root, table_format = shop
     graph = Project.load(root).graph
     names = {name: graph.nodes[f"model.shop.{name}"].relation for name in ("orders", "whole", "part")}
     random, messages = Random(5), []
     for number in range(rounds):
         if number:
-            version = spark.sql(f"describe history {names['orders']} limit 1").first()["version"]
-            for edit in random.sample(EDITS, k=random.choice([1, 1, 2])):
-                spark.sql(edit.format(t=names["orders"], k=number, v=max(1, version - 1)))
+            version = _version_before(spark, table_format, names["orders"])
+            edits = (*EDITS, *OF_FORMAT[table_format])
+            for edit in random.sample(edits, k=random.choice([1, 1, 2])):
+                spark.sql(edit.format(t=names["orders"], k=number, v=version))
         select = () if number == 0 else ["whole", "part"]
         results = Project.load(root).run(select=select, driver=driver)
         assert results.ok, [str(result.message) for result in results.results]
@@ -63,3 +87,13 @@ def test_the_table_is_what_the_whole_source_makes(make_project, driver, spark, m
         found = [sorted(map(tuple, spark.table(str(names[name])).collect()), key=str) for name in ("whole", "part")]
         assert found[0] == found[1], (number, messages)
     assert sum("; only day=" in message for message in messages) >= least, messages
+
+
+def _version_before(spark, table_format, table):
+    """The version before the newest one."""
+    if table_format == "delta":
+        return max(1, spark.sql(f"describe history {table} limit 1").first()["version"] - 1)
+    newest = spark.sql(
+        f"select snapshot_id, parent_id from {table}.snapshots order by committed_at desc limit 1"
+    ).first()
+    return newest["parent_id"] or newest["snapshot_id"]

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.table_format.iceberg import batches, first_run, log, maintenance
 from merge_runner.engine.table_format.iceberg.branches import IcebergBranches
 from merge_runner.engine.table_format.iceberg.change_feed import changes
+from merge_runner.engine.table_format.iceberg.changed_partitions import changed_partitions
 from merge_runner.engine.table_format.iceberg.commit_figures import commit_figures
 from merge_runner.engine.table_format.iceberg.layout import columns, table_layout
 from merge_runner.engine.table_format.iceberg.merge_metrics import merge_figures, past_merge
 from merge_runner.engine.table_format.iceberg.stored_metadata import stored_metadata
-from merge_runner.engine.table_format.iceberg.stored_version import changed_partitions, stored_versions
+from merge_runner.engine.table_format.iceberg.stored_version import stored_versions
 from merge_runner.engine.table_format.iceberg.target_files import target_files
 from merge_runner.engine.table_format.protocol import Ask
 from merge_runner.formats import Format

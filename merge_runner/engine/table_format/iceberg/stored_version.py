@@ -31,8 +31,3 @@ def stored_versions(metadata: Path) -> Iterator[StoredVersion]:
         yield StoredVersion(_NONE, f"{schema}/{_NONE}", None)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return  # compressed, expired, or no metadata of Iceberg's
-
-
-def changed_partitions(_metadata: Path, _since: str) -> str:
-    """Return that they are not known: the files of a snapshot are in Avro manifests, which an engine reads."""
-    return "the partitions of files of an Iceberg table are not read without an engine"
