@@ -111,6 +111,7 @@ SHOP = {
 
 
 @pytest.mark.nightly
+@pytest.mark.lines
 def test_a_project_lives_in_a_bucket(s3, lake):
     root, key = lake(SHOP)
     (root / "landing").mkdir()
@@ -242,6 +243,7 @@ def lines(file):
 
 
 @pytest.mark.nightly
+@pytest.mark.lines
 def test_two_drivers_insert_and_no_commit_is_lost(s3, lake):
     """Without any lock of the runner: what keeps the commits apart is the log store."""
     root, key = lake(MERGED)
@@ -255,6 +257,7 @@ def test_two_drivers_insert_and_no_commit_is_lost(s3, lake):
 
 
 @pytest.mark.nightly
+@pytest.mark.lines
 def test_two_runners_merge_one_delta_table(s3, lake):
     root, key = lake(MERGED)
     for each in [writer(root, name, 1, WRITES) for name in ("merge1", "merge2")]:
@@ -265,6 +268,7 @@ def test_two_runners_merge_one_delta_table(s3, lake):
 
 
 @pytest.mark.nightly
+@pytest.mark.lines
 def test_two_runners_merge_one_iceberg_table(s3, make_project, tmp_path, request):
     """The catalog, a database, decides; each runner has its own machine as it were, and no lock of the other."""
     uri = f"jdbc:sqlite:{tmp_path}/lake.db?journal_mode=WAL&busy_timeout=60000"

@@ -1,21 +1,19 @@
 """Confs and jars of object stores, and the log store that keeps two commits to S3 apart."""
 
-import hashlib
 import os
 import re
-import subprocess
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from merge_runner.engine.spark.confs import jar_groups, spark_confs
-from merge_runner.engine.spark.jars import fetch_jars, pinned
+from merge_runner.engine.spark.jars import fetch, pinned
 from merge_runner.engine.spark.storage.object_stores import LOG_STORE, store_confs
-from merge_runner.errors import ProblemsError
 from merge_runner.formats.lines import LINES
 from merge_runner.project.schema.profile import Profile
 from merge_runner.project.schema.storage import Storage
+from tests.engine.storage.build_log_store import FOLDER, compiled, source_hash
 
 ROOT = Path("/srv/shop")
 S3A = "spark.hadoop.fs.s3a"
@@ -109,6 +107,11 @@ def test_a_warehouse_in_azure_takes_credentials_of_the_environment(env, confs):
     assert found == {f"{ACCOUNT}.{key}.{HOST}": value for key, value in confs.items()}
 
 
+def test_hadoop_of_spark_3_5_has_no_provider_for_a_federated_token():
+    env = {**APPLICATION, "AZURE_FEDERATED_TOKEN_FILE": "/var/token"}
+    assert store_confs(profile(warehouse=f"abfss://lake@{HOST}/shop"), env, LINES["3.5"]) == {}
+
+
 def test_a_sas_token_is_of_the_account():
     found = store_confs(profile(warehouse=f"abfss://lake@{HOST}"), {"AZURE_STORAGE_SAS_TOKEN": "hidden"})
     assert found == {
@@ -117,15 +120,15 @@ def test_a_sas_token_is_of_the_account():
     }
 
 
-def test_s3_needs_a_line_of_spark_whose_hadoop_has_conditional_writes():
-    assert len(pinned(["s3"], LINES["4.1"])) == 34
-    assert len(pinned(["s3"], LINES["4.2"])) == 36
-    for line in ("3.5", "4.0"):
-        with pytest.raises(ProblemsError, match=f"s3 has no build for Spark {line}: it runs on Spark 4.1 or 4.2"):
-            pinned(["s3"], LINES[line])
+@pytest.mark.parametrize(("line", "hadoop"), {"3.5": "3.3.4", "4.0": "3.4.1", "4.1": "3.4.2", "4.2": "3.5.0"}.items())
+def test_each_line_has_the_connectors_of_its_hadoop(line, hadoop):
+    assert pinned(["s3"], LINES[line])[0].name == f"hadoop-aws-{hadoop}.jar"
+    assert pinned(["azure"], LINES[line])[0].name == f"hadoop-azure-{hadoop}.jar"
+    assert pinned(["gcs"], LINES[line])[0].name.startswith("gcs-connector-hadoop3-")
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("line", LINES)
 @pytest.mark.parametrize(
     ("warehouse", "env", "more"),
     [
@@ -139,40 +142,38 @@ def test_s3_needs_a_line_of_spark_whose_hadoop_has_conditional_writes():
         (f"abfss://b@{HOST}/l", {**APPLICATION, "AZURE_FEDERATED_TOKEN_FILE": "x"}, []),
     ],
 )
-def test_the_classes_that_confs_name_are_in_the_pinned_jars(warehouse, env, more):
+def test_the_classes_that_confs_name_are_in_the_pinned_jars(warehouse, env, more, line):
     """Nothing else of `abfss` and `gs` is tested: there is no server of them here."""
     made = profile(warehouse=warehouse)
+    groups = jar_groups(made)
+    ours = [FOLDER / "merge-runner-log-store.jar"] if "log-store" in groups else []
     entries = set()
-    for jar in fetch_jars(jar_groups(made), os.environ):
+    for jar in [*fetch(pinned(groups, LINES[line]), os.environ), *ours]:
         with zipfile.ZipFile(jar) as opened:
             entries.update(opened.namelist())
-    values = [part for value in store_confs(made, env).values() for part in value.split(",")]
+    values = [part for value in store_confs(made, env, LINES[line]).values() for part in value.split(",")]
     names = [each for each in values if re.match(r"(?:[a-z0-9]+\.)+[A-Z]\w+\Z", each)]
-    assert names or more
+    assert names or more or line == "3.5"
     missing = [each for each in (*names, *more) if f"{each.replace('.', '/')}.class" not in entries]
     assert missing == []
 
 
-FOLDER = Path(__file__).parents[3] / "merge_runner/engine/spark/storage"
+@pytest.fixture
+def jar():
+    with zipfile.ZipFile(FOLDER / "merge-runner-log-store.jar") as opened:
+        yield opened
 
 
-def test_the_log_store_is_compiled_from_the_source_that_is_here():
-    """The jar holds the hash of its source: `python -m tests.engine.storage.build_log_store` makes both."""
-    with zipfile.ZipFile(FOLDER / "merge-runner-log-store.jar") as jar:
-        assert (
-            jar.read("SOURCE.sha256").decode()
-            == hashlib.sha256((FOLDER / "S3ConditionalLogStore.java").read_bytes()).hexdigest()
-        )
-        assert jar.read("mergerunner/S3ConditionalLogStore.class")[:4] == b"\xca\xfe\xba\xbe"
+def test_the_log_store_is_compiled_from_the_sources_that_are_here(jar):
+    """The jar holds the hash of its sources: `python -m tests.engine.storage.build_log_store` makes both."""
+    assert jar.read("SOURCE.sha256").decode() == source_hash()
+    assert jar.read("mergerunner/S3ConditionalLogStore.class")[:4] == b"\xca\xfe\xba\xbe"
 
 
 @pytest.mark.slow
-def test_compiling_the_source_gives_the_same_class(tmp_path):
-    from tests.engine.storage.build_log_store import compiled
-
+def test_compiling_the_sources_gives_the_same_classes(tmp_path, jar):
     try:
         classes = compiled(tmp_path)
-    except (FileNotFoundError, subprocess.CalledProcessError):
+    except FileNotFoundError:
         pytest.skip("no compiler of Java 17 is here")
-    with zipfile.ZipFile(FOLDER / "merge-runner-log-store.jar") as jar:
-        assert classes == jar.read("mergerunner/S3ConditionalLogStore.class")
+    assert classes == {name: jar.read(name) for name in jar.namelist() if name.endswith(".class")}

@@ -21,8 +21,8 @@ _PATH = "org.apache.hadoop.fs.Path"
 _LOG = "_delta_log"
 _FIRST_COMMIT = "00000000000000000000.json"
 _MISSING = "FileNotFoundException"
-IF_ABSENT = "fs.option.create.conditional.overwrite"
-"""The option of s3a's `createFile` (Hadoop 3.4.2) by which the store itself refuses to overwrite."""
+_PUT = "mergerunner.S3ConditionalPut"
+"""The class of ours by which S3 itself refuses to overwrite, on each Hadoop (`S3ConditionalPut.java`)."""
 
 
 def has_table(session: SparkSession, location: Uri) -> bool:
@@ -110,9 +110,10 @@ def create(session: SparkSession, place: Uri, text: str) -> bool:
     try:
         with engine_errors():
             files, path = _of(session, place)
-            builder = files.createFile(path).recursive()
-            builder = builder.must(IF_ABSENT, "true") if place.scheme == "s3a" else builder.overwrite(False)
-            _write(builder.build(), text)
+            if place.scheme == "s3a":
+                java_class(session, _PUT).create(files, path, text)
+            else:
+                _write(files.createFile(path).recursive().overwrite(False).build(), text)
     except EngineError:
         found = read_text(session, place)
         if found is None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from merge_runner.formats.lines import LINES, Line, installed_line
 from merge_runner.location import scheme
 from merge_runner.project.schema.warehouse import DIR
 
@@ -42,15 +43,7 @@ _STORES = {
         ObjectStore(
             "s3a",
             "s3",
-            {
-                "spark.delta.logStore.s3a.impl": LOG_STORE,
-                # Environment, web identity, profile, container and instance: the SDK's own order.
-                "spark.hadoop.fs.s3a.aws.credentials.provider": (
-                    "org.apache.hadoop.fs.s3a.TemporaryAWSCredentialsProvider,"
-                    "org.apache.hadoop.fs.s3a.SimpleAWSCredentialsProvider,"
-                    "software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider"
-                ),
-            },
+            {"spark.delta.logStore.s3a.impl": LOG_STORE},
             ours="log-store",
         ),
         ObjectStore("abfss", "azure", {}),
@@ -80,25 +73,38 @@ def _places(profile: Profile) -> Iterator[str]:
     yield from (place for place in (profile.warehouse, profile.conf.get(DIR), *catalogs) if place is not None)
 
 
-def store_confs(profile: Profile, env: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the confs by which Spark reaches the object stores of a profile.
+def store_confs(profile: Profile, env: Mapping[str, str] = os.environ, line: Line | None = None) -> dict[str, str]:
+    """Return the confs by which a line of Spark, else the installed one, reaches the object stores of a profile.
 
     `env` says which kind of credentials there is. Their values are in no conf: Hadoop reads them from the environment.
     """
+    line = line or installed_line()
     confs: dict[str, str] = {}
     for store in stores(profile):
         confs |= store.confs
         if store.scheme == "s3a":
-            confs |= _s3(profile)
+            confs |= _s3(profile, line)
     for place in _places(profile):
         if scheme(place) == "abfss":
-            confs |= _azure(place.partition("://")[2].partition("/")[0].rpartition("@")[2], env)
+            confs |= _azure(place.partition("://")[2].partition("/")[0].rpartition("@")[2], env, line)
     return confs
 
 
-def _s3(profile: Profile) -> dict[str, str]:
+_KEYS_IN_CONFS = (
+    "org.apache.hadoop.fs.s3a.TemporaryAWSCredentialsProvider",
+    "org.apache.hadoop.fs.s3a.SimpleAWSCredentialsProvider",
+)
+_FIRST_SDK = "com.amazonaws.auth.DefaultAWSCredentialsProviderChain"
+_SECOND_SDK = "software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider"
+"""Environment, web identity, profile, container and instance: the SDK's own order."""
+
+
+def _s3(profile: Profile, line: Line) -> dict[str, str]:
     storage, prefix = profile.storage, "spark.hadoop.fs.s3a"
-    confs = {f"{prefix}.path.style.access": "true"} if storage.path_style else {}
+    default = _FIRST_SDK if line == LINES["3.5"] else _SECOND_SDK
+    confs = {f"{prefix}.aws.credentials.provider": ",".join((*_KEYS_IN_CONFS, default))}
+    if storage.path_style:
+        confs[f"{prefix}.path.style.access"] = "true"
     if storage.endpoint is not None:
         confs[f"{prefix}.endpoint"] = storage.endpoint
         if storage.endpoint.startswith("http://"):
@@ -113,8 +119,11 @@ _OAUTH = f"{_ACCOUNT}.oauth"
 _PROVIDERS = "org.apache.hadoop.fs.azurebfs.oauth2"
 
 
-def _azure(host: str, env: Mapping[str, str]) -> dict[str, str]:
-    """The confs of an account by variables of Azure's tools: for a key, a SAS token, a secret or a federated token."""
+def _azure(host: str, env: Mapping[str, str], line: Line) -> dict[str, str]:
+    """The confs of an account by variables of Azure's tools: for a key, a SAS token, a secret or a federated token.
+
+    Hadoop 3.3, that of Spark 3.5, has no provider for a federated token.
+    """
     if "AZURE_STORAGE_KEY" in env:
         kind, given = "SharedKey", {f"{_ACCOUNT}.key": _of_environment("AZURE_STORAGE_KEY")}
     elif "AZURE_STORAGE_SAS_TOKEN" in env:
@@ -129,7 +138,7 @@ def _azure(host: str, env: Mapping[str, str]) -> dict[str, str]:
             f"{_OAUTH}2.client.id": _of_environment("AZURE_CLIENT_ID"),
             f"{_OAUTH}2.client.secret": _of_environment("AZURE_CLIENT_SECRET"),
         }
-    elif {"AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE"} <= env.keys():
+    elif line != LINES["3.5"] and {"AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE"} <= env.keys():
         kind = "OAuth"
         given = {
             f"{_OAUTH}.provider.type": f"{_PROVIDERS}.WorkloadIdentityTokenProvider",
