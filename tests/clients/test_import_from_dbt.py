@@ -37,7 +37,7 @@ def by_dbt(client, tmp_path_factory):
         env=env | {"DBT_SEND_ANONYMOUS_USAGE_STATS": "false"},
         capture_output=True,
         text=True,
-        timeout=580,
+        timeout=1800,
         check=False,
     )
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-6000:]

@@ -106,7 +106,6 @@ def build(root, driver, batches, nth):
 
 def hold(spark, relation, rows):
     """Insert rows of whole numbers and texts into a table."""
-    spark.createDataFrame(
-        [tuple(row.values()) for row in rows], "history int, id int, a string, b int"
-    ).createOrReplaceTempView("held")
+    given = [(row["history"], row["id"], row["a"], row["b"]) for row in rows]
+    spark.createDataFrame(given, "history int, id int, a string, b int").createOrReplaceTempView("held")
     spark.sql(f"insert into {relation} (history, id, a, b) select * from held")
