@@ -12,6 +12,7 @@ import pytest
 
 from merge_runner import Project
 from merge_runner.engine.spark.confs import session_confs
+from merge_runner.formats.lines import installed_line
 from tests.catalog_servers import hive_metastore, iceberg_rest
 from tests.connect_server import free_port
 from tests.run.spark_sql import spark_sql
@@ -170,6 +171,8 @@ def with_catalogs(driver):
 
 
 @pytest.mark.nightly
+@pytest.mark.lines
+@pytest.mark.skipif("iceberg" not in installed_line().formats, reason="Iceberg has no build for this line of Spark")
 @pytest.mark.parametrize("name", [name for name in CATALOGS if name != "hive_delta"])
 def test_an_iceberg_project_is_built_twice(name, make_project, tmp_path, with_catalogs, monkeypatch):
     monkeypatch.delenv("MERGE_RUNNER_REUSE")  # a build decides what has to run
@@ -179,6 +182,7 @@ def test_an_iceberg_project_is_built_twice(name, make_project, tmp_path, with_ca
 
 
 @pytest.mark.nightly
+@pytest.mark.lines
 def test_a_delta_project_in_a_metastore_is_built_twice(make_project, tmp_path):
     """Which catalog Spark has is decided when it starts: a process of its own."""
     with hive_delta(tmp_path) as kept:

@@ -13,6 +13,7 @@ import pytest
 
 from merge_runner.engine.spark.jars import cache_folder
 from merge_runner.engine.spark.storage.leases import LEASE
+from merge_runner.formats.lines import installed_line
 from tests.connect_server import free_port
 from tests.run.spark_sql import spark_sql
 from tests.s3_server import KEYS, S3Server
@@ -269,6 +270,7 @@ def test_two_runners_merge_one_delta_table(s3, lake):
 
 @pytest.mark.nightly
 @pytest.mark.lines
+@pytest.mark.skipif("iceberg" not in installed_line().formats, reason="Iceberg has no build for this line of Spark")
 def test_two_runners_merge_one_iceberg_table(s3, make_project, tmp_path, request):
     """The catalog, a database, decides; each runner has its own machine as it were, and no lock of the other."""
     uri = f"jdbc:sqlite:{tmp_path}/lake.db?journal_mode=WAL&busy_timeout=60000"
