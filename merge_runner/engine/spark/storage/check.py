@@ -24,8 +24,9 @@ _FEW_ATTEMPTS: Mapping[str, Mapping[str, str]] = {
         "fs.s3a.attempts.maximum": "1",
         "fs.s3a.retry.limit": "1",
         "fs.s3a.retry.interval": "100ms",
-        "fs.s3a.connection.establish.timeout": "15s",  # less is not taken
-        "fs.s3a.connection.timeout": "15s",
+        # In milliseconds, the only unit of Hadoop 3.3; less is not taken.
+        "fs.s3a.connection.establish.timeout": "15000",
+        "fs.s3a.connection.timeout": "15000",
     },
     "abfss": {
         "fs.azure.io.retry.max.retries": "1",
