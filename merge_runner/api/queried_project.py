@@ -95,7 +95,7 @@ class QueriedProject(LoadedProject):
         on_event: Listener | None = None,
         driver: Driver | None = None,
     ) -> tuple[Preview, ...]:
-        """Return the first rows of the selected models, seeds and sources, or of the query `inline`; none is written.
+        """Return the first rows of the selected models, seeds, sources and analyses, or of the query `inline`.
 
         A view, a table or an ephemeral model is the query that it has now, whether or not it has been built. A merge
         model has the rows that each clause would change (`changes`). Raises ProblemsError for what cannot be queried.

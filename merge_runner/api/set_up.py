@@ -195,8 +195,7 @@ def clean(path: str | Path = ".", *, target_path: str | None = None, keep_runs: 
     if target == root.resolve() or root.resolve() not in target.parents:
         hint = "target-path must be a folder inside the project to be removed"
         raise ProblemsError([Problem("clean-outside", f"{target} is not below {root}: nothing was removed", hint=hint)])
-    own = (*settings.model_paths, *settings.macro_paths, *settings.test_paths, *settings.seed_paths)
-    for folder in (root / name for name in own):
+    for folder in (root / name for name in settings.own_paths):
         if folder.exists() and (folder.resolve() == target or target in folder.resolve().parents):
             hint = "target-path must be a separate folder to be removed"
             message = f"{target} holds the project's own {folder.name}: nothing was removed"

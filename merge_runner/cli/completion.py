@@ -20,7 +20,7 @@ VARIABLE = "_MERGE_RUNNER_COMPLETE"
 
 _METHODS = (
     *("config.", "exposure:", "file:", "git:", "path:", "result:", "selector:", "source:", "tag:", "test_name:"),
-    *(f"resource_type:{kind}" for kind in ("model", "seed", "source", "test", "unit_test", "exposure")),
+    *(f"resource_type:{kind}" for kind in ("model", "seed", "source", "test", "unit_test", "exposure", "analysis")),
     *(f"state:{what}" for what in ("inputs", "modified", "new", "old", "unmodified")),
     *(f"test_type:{kind}" for kind in ("data", "generic", "singular", "unit")),
 )
@@ -72,7 +72,7 @@ def _nodes(ctx: click.Context) -> Iterator[str]:
     from merge_runner.project.load.project_paths import project_paths
 
     paths = project_paths(str(root), read_settings(root, Problems()), Problems())
-    yield from (found.stem for found in (*paths.models, *paths.seeds, *paths.singular_tests))
+    yield from (found.stem for found in (*paths.models, *paths.seeds, *paths.singular_tests, *paths.analyses))
 
 
 @_completes

@@ -53,6 +53,7 @@ _RUN_BY = {
     "test": "`merge-runner test` runs data tests",
     "unit_test": "`merge-runner test` runs unit tests",
     "exposure": "an exposure is outside of the project: `+exposure:NAME` selects what it reads",
+    "analysis": "an analysis is compiled and never built: `merge-runner show -s NAME` runs its query",
 }
 """What to use for a node of each resource type that the command does not run."""
 

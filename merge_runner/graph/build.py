@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.contributions import Contributions
 from merge_runner.errors import Problem, Problems, ProblemsError
+from merge_runner.graph.analysis_nodes import analysis_node
 from merge_runner.graph.captures import capture_all_runs
 from merge_runner.graph.change_feeds import with_feeds
 from merge_runner.graph.config_checks import check_contract, check_iceberg_keys, is_enforced, no_effect, refuse_contract
@@ -121,6 +122,7 @@ class Builder:
         for exposure in self.files.exposures:
             node = exposure_node(self.project, exposure, self.references)
             self._add(node, exposure.exposure.config.enabled)
+        self._add_analyses()
         self.nodes = with_feeds(self.nodes, self.changes, self.refs, self.problems)
         dag = dag_of(self.nodes, self.problems)
         unread = frozenset(self.files.models.keys() - captured.keys())
@@ -341,6 +343,17 @@ class Builder:
             model = self.refs.get(unit.test.model)
             if model is not None and model in self.nodes:
                 self._add(unit_test_node(self.project, unit, model), unit.test.config.enabled)
+
+    def _add_analyses(self) -> None:
+        captured = self._capture({file.source.path: file.source for file in self.files.analyses})
+        for file in self.files.analyses:
+            if (found := captured.get(file.source.path)) is not None:
+                parents, macros = self.references.parents(found), self._called(found.macros)
+                node = analysis_node(self.project, file, found, parents, macros, self.problems)
+                for call in found.changes:
+                    message = f"{node.name} calls changes(): only a MERGE commits what was consumed"
+                    self.problems.add("changes-refused", message, call.place, "read the table by ref()")
+                self._add(node, node.config.enabled)
 
     def _with_own_test(self, node: DataTestNode) -> DataTestNode | None:
         """The node of a test of the project with what its macro refers to; None where that cannot be rendered."""

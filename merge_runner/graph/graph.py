@@ -15,12 +15,13 @@ from merge_runner.relation import Relation
 from merge_runner.text import Place
 
 if TYPE_CHECKING:
+    from merge_runner.project.schema.analysis import AnalysisConfig
     from merge_runner.project.schema.data_test import DataTestConfig
     from merge_runner.project.schema.exposure import Exposure
     from merge_runner.project.schema.properties import SourceTable
     from merge_runner.project.schema.unit_test import UnitTestConfig
 
-ResourceType = Literal["model", "seed", "source", "test", "unit_test", "exposure"]
+ResourceType = Literal["model", "seed", "source", "test", "unit_test", "exposure", "analysis"]
 RESOURCE_TYPES: tuple[ResourceType, ...] = get_args(ResourceType)
 
 
@@ -190,6 +191,17 @@ class ExposureNode(Node):
     config: Exposure
 
     resource_type = "exposure"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnalysisNode(Node):
+    """A query that is compiled, and that no command builds."""
+
+    config: AnalysisConfig
+    columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Declared columns by name, with dbt's keys."""
+
+    resource_type = "analysis"
 
 
 class Dag:

@@ -14,6 +14,7 @@ from typing import Any
 
 from merge_runner.graph.artifact import Metadata
 from merge_runner.graph.graph import (
+    AnalysisNode,
     DataTestNode,
     ExposureNode,
     GenericTest,
@@ -64,7 +65,7 @@ def manifest(
             "project_name": graph.project,
             "adapter_type": "spark",
         },
-        "nodes": of("model", "seed", "test"),
+        "nodes": of("model", "seed", "test", "analysis"),
         "sources": of("source"),
         "macros": {unique_id: _macro(macro) for unique_id, macro in graph.macros.items()},
         "docs": {},
@@ -94,7 +95,7 @@ def entry(graph: Graph, node: Node, compiled: Compiled | None = None) -> dict[st
         values = _unit_test(graph, node)
     elif isinstance(node, ExposureNode):
         values = _exposure(graph, node)
-    elif isinstance(node, RefNode | DataTestNode):
+    elif isinstance(node, RefNode | DataTestNode | AnalysisNode):
         values = _node(graph, node, compiled)
     else:
         raise TypeError(f"{node.unique_id} is of no kind")
@@ -138,7 +139,7 @@ def path_in_folder(node: Node) -> str:
 
 
 def _properties(graph: Graph, node: Node) -> dict[str, Any]:
-    columns = node.columns if isinstance(node, RefNode | SourceNode) else {}
+    columns = node.columns if isinstance(node, RefNode | SourceNode | AnalysisNode) else {}
     return {
         "description": node.description,
         "columns": {name: _column(name, column) for name, column in columns.items()},
@@ -181,6 +182,8 @@ def config_as_json(node: Node) -> dict[str, Any]:
         values = {"meta": node.config.meta}
     elif isinstance(node, ExposureNode):
         values = {"enabled": node.config.config.enabled}
+    elif isinstance(node, AnalysisNode):
+        values = {"enabled": node.config.enabled, "materialized": "view", "docs": node.config.docs or None}
     said = {key: value for key, value in values.items() if value is not None}
     if "docs" in said:
         said["docs"] = _docs(said["docs"])
@@ -206,7 +209,7 @@ def _names(relation: Relation | None) -> dict[str, Any]:
     return {"database": relation.catalog if relation else None, "schema": (relation.schema if relation else None) or ""}
 
 
-def _node(graph: Graph, node: RefNode | DataTestNode, compiled: Compiled | None) -> dict[str, Any]:
+def _node(graph: Graph, node: RefNode | DataTestNode | AnalysisNode, compiled: Compiled | None) -> dict[str, Any]:
     # An ephemeral model and a test have no table of their own, whatever their relation says.
     stored = node.relation if node.relation is not None and node.relation.sql is None else None
     values = {
@@ -223,6 +226,8 @@ def _node(graph: Graph, node: RefNode | DataTestNode, compiled: Compiled | None)
         "build_path": None,
     }
     contract = None
+    if isinstance(node, AnalysisNode):
+        values["docs"] |= _docs(node.config.docs)
     if isinstance(node, RefNode):
         values["docs"] |= _docs(node.config.docs)
         if node.config.group:

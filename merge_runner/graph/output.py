@@ -33,6 +33,7 @@ _SHAPES = {
     "test": "ellipse",
     "unit_test": "ellipse",
     "exposure": "note",
+    "analysis": "note",
 }
 
 

@@ -290,6 +290,10 @@ _SELECTION = {
         "A model refers to one that is private to another group, or a private model is in no group.",
         "Put both into one group, or make the model `protected`.",
     ),
+    "unknown-analysis": Meaning(
+        "YAML describes an analysis, and there is no file of that name.",
+        "Correct the name, or write the query into a file of `analysis-paths`.",
+    ),
     "bad-exposure": Meaning(
         "An entry of `depends_on` of an exposure is no call.", "Write `ref('model')` or `source('name', 'table')`."
     ),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from merge_runner.project.load.not_read import KEYS as NOT_READ
+from merge_runner.project.schema.analysis import AnalysisConfig, AnalysisProperties
 from merge_runner.project.schema.data_test import BUILT_IN, OWN_KEYS, DataTestConfig
 from merge_runner.project.schema.dbt_keys import PROPERTIES as DBT_PROPERTIES
 from merge_runner.project.schema.exposure import Exposure, ExposureConfig, Owner
@@ -83,6 +84,8 @@ _SECTIONS: tuple[tuple[str, str, type], ...] = (
     ("Owner of an exposure", "`owner:` of an exposure.", Owner),
     ("Config of an exposure", "`config:` of an exposure.", ExposureConfig),
     ("Macros", "An entry of `macros:`.", MacroProperties),
+    ("Analyses", "An entry of `analyses:`.", AnalysisProperties),
+    ("Config of an analysis", "`config:` of an analysis.", AnalysisConfig),
 )
 
 _DATA_TESTS = """\

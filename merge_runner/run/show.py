@@ -1,4 +1,4 @@
-"""Shows some rows of models, seeds and sources, or of a query of the command line; nothing is written."""
+"""Shows some rows of models, seeds, sources and analyses, or of a query of the command line; nothing is written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.startup import Starting
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import Problem, Problems, ProblemsError
-from merge_runner.graph.graph import ModelNode, Node, SeedNode, SourceNode, run_config
+from merge_runner.graph.graph import AnalysisNode, ModelNode, Node, SeedNode, SourceNode, run_config
 from merge_runner.merge.statement import Clause
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.load.query import query
@@ -129,6 +129,9 @@ def _of_node(prepared: Prepared, node: Node) -> _Query | None:
     if isinstance(node, SeedNode | SourceNode):
         relation = compiler.relation(node.unique_id)
         return _Query(node, f"SELECT * FROM {relation}", inputs.attach([node.unique_id]).inputs)
+    if isinstance(node, AnalysisNode):
+        rendered = compiler.rendered(node.unique_id)
+        return _Query(node, query(rendered), inputs.attach(node.depends_on).inputs, rendered)
     if not isinstance(node, ModelNode):
         return None
     rendered = compiler.rendered(node.unique_id)

@@ -48,7 +48,6 @@ CONVERTED = {
 NOTES = """\
 dbt_project.yml: note: it is not read; settings are in [tool.merge-runner] of pyproject.toml: vars, models, seeds
 snapshots: note: 1 snapshot is not run; write the history as a MERGE model (SCD2)
-analyses: note: 2 analyses are not compiled; `merge-runner compile -s NAME` compiles a model
 models/score.py: note: 1 Python model is not run; write the model in SQL, or build its table elsewhere and declare it as a source
 models/more.yml: note: 2 metrics are not read; there is no semantic layer
 """
@@ -63,7 +62,7 @@ def test_what_is_not_read_of_a_dbt_project_is_named_once(make_project, call):
     linted = call("lint", "--format", "json", cwd=root)
     assert linted.stderr == NOTES
     assert json.loads(linted.stdout)["summary"]["models"] == 1
-    assert call("compile", cwd=root).stderr.startswith("1 node compiled")
+    assert call("compile", cwd=root).stderr.startswith("3 nodes compiled")
     assert call("ls", "-q", cwd=root).stderr == ""
     events = [json.loads(line) for line in call("ls", "--log-format", "json", cwd=root).stderr.splitlines()]
     assert [(event["level"], event["code"], event["path"]) for event in events][:2] == [

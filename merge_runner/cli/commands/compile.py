@@ -19,7 +19,7 @@ def command(options: Options) -> int:
     """Render the selected nodes to target/compiled; a single one is printed as well."""
     from merge_runner.cli.display.messages import counted, say, show
     from merge_runner.cli.display.problems import show_no_effect
-    from merge_runner.graph.graph import ModelNode
+    from merge_runner.graph.graph import AnalysisNode, ModelNode
 
     project = load_project(options)
     selection = selected(project, with_default_selector(project, options))
@@ -27,9 +27,11 @@ def command(options: Options) -> int:
     state = check_defer(options, options.state)
     notify = (lambda _: None) if options.quiet else say
     texts = project.compile(selection, defer=options.defer, state=state, on_message=notify)
-    models = {node: text for node, text in texts.items() if isinstance(project.graph.nodes[node], ModelNode)}
-    if len(models) == 1 and options.select:
-        show(next(iter(models.values())))
+    nodes = project.graph.nodes
+    models = [text for node, text in texts.items() if isinstance(nodes[node], ModelNode)]
+    analyses = [text for node, text in texts.items() if isinstance(nodes[node], AnalysisNode)]
+    if len(models or analyses) == 1 and options.select:
+        show((models or analyses)[0])
     if not options.quiet:
         say(f"{counted(len(texts), 'node')} compiled to {project.prepared.target_path / 'compiled'}")
     return 0

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from merge_runner.api.kept_lines import KeptLines
     from merge_runner.project.syntax.environment import RecordingEnv
 
+ListedType = Literal["model", "seed", "source", "test", "unit_test", "exposure", "analysis", "all", "default"]
+_NOT_BY_DEFAULT = "analysis"
+"""The type that is listed only where it is asked for, as in dbt."""
 _OUTSIDE = ("state:", "result:", "git:")
 """Methods of selection that look at more than the project."""
 
@@ -25,8 +28,10 @@ class ListOptions(ProjectOptions):
     output: Literal["name", "path", "json", "levels", "dot"] = option(
         "--output", default="name", help="How nodes are written."
     )
-    resource_type: tuple[Literal["model", "seed", "source", "test", "unit_test", "exposure"], ...] = several(
-        *("--resource-type", "--resource-types"), words=True, help="Only nodes of these types."
+    resource_type: tuple[ListedType, ...] = several(
+        *("--resource-type", "--resource-types"),
+        words=True,
+        help="Only nodes of these types; default: all but analyses.",
     )
     output_keys: tuple[str, ...] = several(
         "--output-keys", words=True, help="The keys of --output json; a node leaves out those that it does not have."
@@ -62,13 +67,19 @@ def _made(options: Options, env: RecordingEnv, kept: KeptLines | None) -> list[s
     chosen = with_default_selector(project, options)
     selection = selected(project, chosen)
     ids = selection.ids
-    if options.resource_type:
-        ids = tuple(node for node in ids if project.graph.nodes[node].resource_type in options.resource_type)
+    nodes = project.graph.nodes
+    ids = tuple(node for node in ids if _is_listed(nodes[node].resource_type, options.resource_type))
     lines = list(output(project.graph, ids, options.output, options.output_keys))
     said = prepared.files.not_read or prepared.unread_vars or selection.warnings
     if kept is not None and not said and chosen.selector is None:
         kept.put(lines, prepared.files, env)
     return lines
+
+
+def _is_listed(kind: str, asked: tuple[ListedType, ...]) -> bool:
+    if kind in asked or "all" in asked:
+        return True
+    return kind != _NOT_BY_DEFAULT and (not asked or "default" in asked)
 
 
 def _kept(options: Options, env: RecordingEnv) -> KeptLines | None:

@@ -33,7 +33,7 @@ class Options(Selection, ShowOptions):
 
 @make("show", Options)
 def command(options: Options) -> int:
-    """Show the first rows of models, seeds and sources, or of a query; nothing is written.
+    """Show the first rows of models, seeds, sources and analyses, or of a query; nothing is written.
 
     A view, a table or an ephemeral model is shown as its query is now, whether or not it has been built; a merge model
     by the rows that each of its clauses would change, as they would be. Its hooks are not run.

@@ -150,7 +150,7 @@ def _read_files(project: DbtFolder, problems: Problems) -> None:
                 if not file.is_file() or any(part.startswith(".") for part in Path(path).parts):
                     continue
                 if file.suffix in (".yml", ".yaml"):
-                    if key != "analysis-paths" and (tree := _tree(file, path, problems)) is not None:
+                    if (tree := _tree(file, path, problems)) is not None:
                         project.properties.append(tree)
                 elif key in ("model-paths", "snapshot-paths"):
                     source = read_text(file, path, problems) if file.suffix in (".sql", ".py") else None

@@ -27,12 +27,13 @@ _USUAL = {
     "macro-paths": ["macros"],
     "seed-paths": ["seeds"],
     "test-paths": ["tests"],
+    "analysis-paths": ["analyses"],
 }
 _READ = frozenset({"name", "profile", "version", "config-version", "vars", "models", "seeds", "snapshots", *_USUAL})
 _WITHOUT_EFFECT = frozenset(
     {
         *("clean-targets", "target-path", "log-path", "query-comment", "quoting", "require-dbt-version", "flags"),
-        *("asset-paths", "docs-paths", "analysis-paths", "snapshot-paths", "packages-install-path"),
+        *("asset-paths", "docs-paths", "snapshot-paths", "packages-install-path"),
     }
 )
 

@@ -146,7 +146,7 @@ class KnownProject(QueryColumns):
         files = self.prepared.files
         read = {node.name for node in self._by_path.values()}
         sources = [files.models[name].source for name in files.models if name not in read]
-        sources += [*files.macros, *files.singular_tests]
+        sources += [*files.macros, *files.singular_tests, *(each.source for each in files.analyses)]
         for path in (*self.property_files, PYPROJECT, SELECTORS):
             found = read_text(files.root / path, path, Problems())
             if found is not None:

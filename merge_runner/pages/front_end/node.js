@@ -1,6 +1,6 @@
 // The page of a node, and that of a macro.
 
-const KIND_NAMES = { model: "model", source: "source", seed: "seed", test: "data test", unit_test: "unit test", exposure: "exposure" };
+const KIND_NAMES = { model: "model", source: "source", seed: "seed", test: "data test", unit_test: "unit test", exposure: "exposure", analysis: "analysis" };
 
 function link(number) {
   const node = data.nodes[number];
@@ -33,7 +33,7 @@ async function nodeView(main, name, query) {
   const list = [["about", "About", (panel) => aboutTab(panel, number, detail, children)]];
   if (detail.proof || (detail.findings || []).length) list.push(["scan", "Scan", (panel) => scanTab(panel, detail)]);
   if (detail.author || detail.compiled || detail.not_compiled) list.push(["code", "Code", (panel) => codeTab(panel, detail, query.get("text"), go)]);
-  if (!["test", "unit_test", "exposure"].includes(node.kind)) list.push(["lineage", "Column lineage", (panel) => lineageTab(panel, number, detail, query.get("column"), go)]);
+  if (!["test", "unit_test", "exposure", "analysis"].includes(node.kind)) list.push(["lineage", "Column lineage", (panel) => lineageTab(panel, number, detail, query.get("column"), go)]);
   if ((detail.tests || []).length) list.push(["tests", `Tests (${detail.tests.length})`, (panel) => testsTab(panel, detail)]);
   list.push(["config", "Config", (panel) => configTab(panel, detail)]);
   append(main, tabs(node.name, list, query.get("tab"), goTab));

@@ -12,7 +12,7 @@ const LEGENDS = {
   time: [["h-0", "1 short"], ["h-1", "2"], ["h-2", "3"], ["h-3", "4 longest"], ["v-other", "○ not run"]],
   files: [["h-0", "1 few files scanned"], ["h-1", "2"], ["h-2", "3"], ["h-3", "4 all files"], ["v-other", "○ not known"]],
 };
-const SECTIONS = [["model", "Models"], ["source", "Sources"], ["seed", "Seeds"], ["exposure", "Exposures"], ["macro", "Macros"], ["test", "Data tests"], ["unit_test", "Unit tests"]];
+const SECTIONS = [["model", "Models"], ["source", "Sources"], ["seed", "Seeds"], ["exposure", "Exposures"], ["analysis", "Analyses"], ["macro", "Macros"], ["test", "Data tests"], ["unit_test", "Unit tests"]];
 
 let most = null;
 const mostSeconds = () => (most === null ? (most = Math.max(0.001, ...data.nodes.map((node) => (node.at && node.seconds) || 0))) : most);

@@ -1,7 +1,7 @@
 // Search over names, columns, descriptions, tests and macros: one pass over all entries, best first.
 
 const SHOWN_HITS = 60;
-const KIND_ORDER = { model: 0, source: 1, seed: 1, exposure: 2, macro: 2, column: 3, test: 4, unit_test: 4 };
+const KIND_ORDER = { model: 0, source: 1, seed: 1, exposure: 2, analysis: 2, macro: 2, column: 3, test: 4, unit_test: 4 };
 
 let searchEntries = null;
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import (
+    AnalysisNode,
     DataTestNode,
     ExposureNode,
     ModelNode,
@@ -103,7 +104,7 @@ def _column_tests(numbers: NodeNumbers, node: Node) -> dict[str, list[int]]:
 def _compiled(prepared: Prepared, node: Node, last: LastResult | None) -> dict[str, Any]:
     """The compiled text by its origins, or why there is none; and the text that ran, where it differs."""
     found: dict[str, Any] = {}
-    if isinstance(node, ModelNode) or (isinstance(node, DataTestNode) and node.generic_test is None):
+    if isinstance(node, ModelNode | AnalysisNode) or (isinstance(node, DataTestNode) and node.generic_test is None):
         try:
             found["compiled"] = _shown(prepared, rendered_pieces(prepared.compiler.rendered(node.unique_id)))
         except ProblemsError as error:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean, nearest
-from merge_runner.graph.graph import DataTestNode, ModelNode, Node, UnitTestNode
+from merge_runner.graph.graph import AnalysisNode, DataTestNode, ModelNode, Node, UnitTestNode
 from merge_runner.graph.order import topological
 from merge_runner.lineage.edge import Table
 from merge_runner.plan.layout.layouts import Layouts
@@ -79,7 +79,7 @@ class ProjectLineage:
         nodes = {
             node.full_name: node
             for node in self._graph.nodes.values()
-            if not isinstance(node, DataTestNode | UnitTestNode)
+            if not isinstance(node, DataTestNode | UnitTestNode | AnalysisNode)
         }
         if name in nodes:
             return _not_ephemeral(nodes[name]), None

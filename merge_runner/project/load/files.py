@@ -13,6 +13,7 @@ from merge_runner.project.schema.config_layers import Layer
 if TYPE_CHECKING:  # reading a project that was kept needs none of what it does not have
     from merge_runner.errors import Problem
     from merge_runner.project.load.not_read import NotRead
+    from merge_runner.project.schema.analysis import AnalysisProperties
     from merge_runner.project.schema.exposure import Exposure
     from merge_runner.project.schema.profile import Profile
     from merge_runner.project.schema.properties import DataTest, Group, MacroProperties, ModelProperties, SourceTable
@@ -23,7 +24,16 @@ if TYPE_CHECKING:  # reading a project that was kept needs none of what it does 
     from merge_runner.project.syntax.yaml_tree import YamlTree
     from merge_runner.text import Place, SourceText
 
-__all__ = ["DataTestEntry", "Layer", "ModelFile", "ProjectFiles", "SeedFile", "SourceEntry", "UnitTestEntry"]
+__all__ = [
+    "AnalysisFile",
+    "DataTestEntry",
+    "Layer",
+    "ModelFile",
+    "ProjectFiles",
+    "SeedFile",
+    "SourceEntry",
+    "UnitTestEntry",
+]
 
 
 @dataclass(frozen=True)
@@ -53,6 +63,17 @@ class SeedFile:
     folder: tuple[str, ...]
     layers: tuple[Layer, ...] = ()
     properties: ModelProperties | None = None
+    properties_place: Place | None = None
+
+
+@dataclass(frozen=True)
+class AnalysisFile:
+    """An analysis as it is in its file, and what YAML says about it."""
+
+    name: str
+    source: SourceText
+    folder: tuple[str, ...] = ()
+    properties: AnalysisProperties | None = None
     properties_place: Place | None = None
 
 
@@ -132,6 +153,7 @@ class ProjectFiles:
     """Rows of unit tests in files: `<test path>/fixtures/<name>.csv` or `.sql`, by name."""
     packages: Mapping[str, tuple[SourceText, ...]] = field(default_factory=dict)
     """The macro files of the packages that packages.yml declares, by the names of the packages."""
+    analyses: tuple[AnalysisFile, ...] = ()
     groups: Mapping[str, Group] = field(default_factory=dict)
     """The groups of models, by name."""
     macro_properties: Mapping[str, MacroProperties] = field(default_factory=dict)

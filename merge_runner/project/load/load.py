@@ -12,7 +12,7 @@ from typing import Any
 from merge_runner.contributions import FILE, Contributions, most_of
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.project.load.docs_blocks import docs_blocks
-from merge_runner.project.load.files import ModelFile, ProjectFiles, SeedFile
+from merge_runner.project.load.files import AnalysisFile, ModelFile, ProjectFiles, SeedFile
 from merge_runner.project.load.find_project import PYPROJECT, read_settings
 from merge_runner.project.load.kept_trees import KeptTrees
 from merge_runner.project.load.not_read import files_not_read, has_key_not_read, keys_not_read
@@ -158,7 +158,8 @@ class _Loader:
         self._check_names([*(("model", file) for file in paths.models), *(("seed", file) for file in paths.seeds)])
         self._check_names(("singular test", file) for file in paths.singular_tests)
         self._check_names(("fixture", file) for file in paths.fixtures)
-        for file in (*paths.models, *paths.macros, *paths.singular_tests, *paths.fixtures):
+        self._check_names(("analysis", file) for file in paths.analyses)
+        for file in (*paths.models, *paths.macros, *paths.singular_tests, *paths.fixtures, *paths.analyses):
             self._text(file.path)
         for file in paths.seeds:
             # The engine reads them; that it can is known before anything runs.
@@ -199,6 +200,7 @@ class _Loader:
             selectors=self._selectors,
             fixtures={file.stem: texts[file.path] for file in paths.fixtures if file.path in texts},
             packages=self._packages,
+            analyses=tuple(self._analysis(file) for file in paths.analyses if file.path in texts),
             groups=described.groups,
             macro_properties=described.macros,
             warnings=described.warnings,
@@ -240,10 +242,18 @@ class _Loader:
             properties_place=description.place if description else None,
         )
 
+    def _analysis(self, file: Found) -> AnalysisFile:
+        properties, place = self._described.analyses.get(file.stem, (None, None))
+        return AnalysisFile(file.stem, self._texts[file.path], file.folder, properties, place)
+
     def _read_properties(self) -> Described:
         paths = self._paths
         described = Described(
-            {"model": frozenset(file.stem for file in paths.models), "seed": frozenset(f.stem for f in paths.seeds)},
+            {
+                "model": frozenset(file.stem for file in paths.models),
+                "seed": frozenset(file.stem for file in paths.seeds),
+                "analysis": frozenset(file.stem for file in paths.analyses),
+            },
             frozenset(file.stem for file in paths.fixtures),
             self._problems,
         )

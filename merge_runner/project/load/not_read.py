@@ -33,11 +33,13 @@ FILES = {
     DBT_PROJECT: ("it is not read", "settings are in [tool.merge-runner] of pyproject.toml: vars, models, seeds"),
 }
 _HISTORY = "write the history as a MERGE model (SCD2)"
-_ANALYSES = ("analysis is not compiled", "analyses are not compiled", "`merge-runner compile -s NAME` compiles a model")
 FOLDERS = {
     "snapshots": ("snapshot is not run", "snapshots are not run", _HISTORY),
-    "analyses": _ANALYSES,
-    "analysis": _ANALYSES,
+    "analysis": (
+        "analysis is not compiled",
+        "analyses are not compiled",
+        'write analysis-paths = ["analysis"] in [tool.merge-runner], or name the folder analyses',
+    ),
     "functions": ("function is not created", "functions are not created", "write CREATE FUNCTION in a `pre_hook`"),
 }
 _PYTHON = "write the model in SQL, or build its table elsewhere and declare it as a source"
@@ -50,7 +52,6 @@ KEYS: Mapping[str, tuple[str, str, str]] = {
     "semantic_models": ("semantic model is", "semantic models are", _NO_METRICS),
     "saved_queries": ("saved query is", "saved queries are", _NO_METRICS),
     "snapshots": ("snapshot is", "snapshots are", _HISTORY),
-    "analyses": ("analysis is", "analyses are", "`merge-runner compile -s NAME` compiles a model"),
     "functions": ("function is", "functions are", "write CREATE FUNCTION in a `pre_hook`"),
 }
 """Keys of dbt's property files that are left out, the words for one entry and for several, and what to do instead."""
@@ -64,7 +65,7 @@ def files_not_read(root: str, settings: Settings, python: Iterable[str]) -> Iter
     for name, (message, hint) in FILES.items():
         if os.path.lexists(os.path.join(root, name)):  # noqa: PTH118 -- Path objects are slow
             yield NotRead(Place(name, 1, 1), message, hint)
-    own = (*settings.model_paths, *settings.macro_paths, *settings.test_paths, *settings.seed_paths)
+    own = settings.own_paths
     for folder, (one, several, hint) in FOLDERS.items():
         if any(path == "." or path.partition("/")[0] == folder for path in own):
             continue

@@ -37,6 +37,7 @@ class ProjectPaths:
     macros: list[Found] = field(default_factory=list)
     singular_tests: list[Found] = field(default_factory=list)
     fixtures: list[Found] = field(default_factory=list)
+    analyses: list[Found] = field(default_factory=list)
     docs: dict[str, None] = field(default_factory=dict)
     """Markdown files, which may hold docs blocks."""
     property_files: dict[str, None] = field(default_factory=dict)
@@ -48,9 +49,9 @@ class ProjectPaths:
 def project_paths(root: str, settings: Settings, problems: Problems) -> ProjectPaths:
     """Finds the files of the project.
 
-    Property files may be in the folders of models, seeds and macros. In a test path, `fixtures` holds the rows of
-    unit tests, `generic` macros (as in dbt). A folder with Python files, or below one, holds nothing of the project: a
-    package keeps its own tests there.
+    Property files may be in the folders of models, seeds, macros and analyses. In a test path, `fixtures` holds the
+    rows of unit tests, `generic` macros (as in dbt). A folder with Python files, or below one, holds nothing of the
+    project: a package keeps its own tests there.
     """
     paths = ProjectPaths()
     skip = frozenset({settings.target_path})
@@ -84,6 +85,9 @@ def project_paths(root: str, settings: Settings, problems: Problems) -> ProjectP
             paths.macros += _having(folder, ".sql")
         else:
             paths.singular_tests += _having(folder, ".sql")
+    for folder in folders(settings.analysis_paths, "analysis-paths"):
+        paths.analyses += _having(folder, ".sql")
+        _add_property_files(folder, paths)
     return paths
 
 

@@ -16,7 +16,7 @@ _LATER = frozenset({"pre_hook", "post_hook"})
 
 AS_WRITTEN = frozenset({"description", "columns", "data_tests", "tests", "tables", "meta"})
 """Descriptions are rendered apart, since they are always text; data tests are rendered when they are compiled."""
-_DESCRIBED = ("models", "seeds", "sources", "unit_tests", "exposures", "macros")
+_DESCRIBED = ("models", "seeds", "sources", "unit_tests", "exposures", "macros", "analyses")
 _BELOW = ("tables", "columns", "arguments")
 """Keys of lists whose items have descriptions as well."""
 

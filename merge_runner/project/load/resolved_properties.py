@@ -10,6 +10,7 @@ from merge_runner.errors import Problem, Problems, did_you_mean
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.load.files import DataTestEntry, ExposureEntry, SourceEntry, UnitTestEntry
 from merge_runner.project.load.sources import source_entry
+from merge_runner.project.schema.analysis import AnalysisProperties
 from merge_runner.project.schema.column_types import unknown_type
 from merge_runner.project.schema.config_layers import Layer, config_layer
 from merge_runner.project.schema.properties import (
@@ -43,9 +44,9 @@ class Description:
 
 @dataclass
 class Described:
-    """Everything that property files say. `known` are the names of the models and seeds that have files."""
+    """Everything that property files say. `known` are the names of the models, seeds and analyses that have files."""
 
-    known: Mapping[Kind, frozenset[str]]
+    known: Mapping[Kind | Literal["analysis"], frozenset[str]]
     fixtures: frozenset[str]
     problems: Problems
     models: dict[str, Description] = field(default_factory=dict)
@@ -56,6 +57,7 @@ class Described:
     exposures: dict[str, ExposureEntry] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
     macros: dict[str, MacroProperties] = field(default_factory=dict)
+    analyses: dict[str, tuple[AnalysisProperties, Place]] = field(default_factory=dict)
     warnings: dict[tuple[str, ...], tuple[Problem, ...]] = field(default_factory=dict)
     """Of a (model or seed name,) or (source name, table name)."""
     _places: dict[tuple[str, str], Place] = field(default_factory=dict)
@@ -70,6 +72,18 @@ class Described:
         self._add_exposures(file, tree)
         self._add_named("group", file.groups, self.groups, tree)
         self._add_named("macro", file.macros, self.macros, tree)
+        self._add_analyses(file.analyses, tree)
+
+    def _add_analyses(self, entries: Iterable[AnalysisProperties], tree: YamlTree) -> None:
+        for index, entry in enumerate(entries):
+            place = tree.place(("analyses", index, "name"))
+            if entry.name not in self.known["analysis"]:
+                hint = did_you_mean(entry.name, self.known["analysis"])
+                self.problems.add("unknown-analysis", f'there is no analysis "{entry.name}" to describe', place, hint)
+            elif entry.name in self.analyses:
+                self._twice("analysis", entry.name, place, self.analyses[entry.name][1])
+            else:
+                self.analyses[entry.name] = entry, place
 
     def _add_named(self, kind: str, entries: Iterable[_Named], found: dict[str, _Named], tree: YamlTree) -> None:
         """Take over groups or macros, each of which has one entry by its name."""

@@ -26,7 +26,13 @@ from merge_runner.project.load.package_paths import FOLDER as PACKAGES
 from merge_runner.project.load.scan import scan
 from merge_runner.project.syntax.toml import parse_toml
 
-_PATHS = {"model-paths": ["models"], "macro-paths": ["macros"], "test-paths": ["tests"], "seed-paths": ["seeds"]}
+_PATHS = {
+    "model-paths": ["models"],
+    "macro-paths": ["macros"],
+    "test-paths": ["tests"],
+    "seed-paths": ["seeds"],
+    "analysis-paths": ["analyses"],
+}
 FILES_OF_ALL = ("pyproject.toml", "profiles.yml", "selectors.yml", "catalog.yml", LOCK, *DECLARING)
 _SUFFIXES = (".sql", ".yml", ".yaml", ".csv", ".md", ".py")
 _NONE = b"-"

@@ -161,7 +161,6 @@ SETTINGS: Mapping[str, str] = {
     "on-run-end": _ON_RUN,
     "snapshots": _SNAPSHOT,
     "snapshot-paths": _SNAPSHOT,
-    "analysis-paths": "leave it out: analyses are not compiled",
     "asset-paths": "leave it out",
     "docs-paths": "leave it out",
     "packages-install-path": "leave it out: `merge-runner deps` installs packages into dbt_packages",

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.accepts import one_of
+from merge_runner.project.schema.analysis import AnalysisProperties
 from merge_runner.project.schema.config import Contract, Names
 from merge_runner.project.schema.exposure import Exposure, Owner
 from merge_runner.project.schema.freshness import UNSAID, Freshness
@@ -349,3 +350,5 @@ class PropertyFile:
     """Groups of models. Example: `groups: [{name: finance, owner: {name: Finance}}]`"""
     macros: Many[MacroProperties] = ()
     """Descriptions of macros. Example: `macros: [{name: in_window}]`"""
+    analyses: Many[AnalysisProperties] = ()
+    """Descriptions of analyses. Example: `analyses: [{name: best_customers}]`"""

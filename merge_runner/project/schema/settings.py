@@ -76,12 +76,18 @@ class Settings:
     macro_paths: tuple[str, ...] = ("macros",)
     test_paths: tuple[str, ...] = ("tests",)
     seed_paths: tuple[str, ...] = ("seeds",)
+    analysis_paths: tuple[str, ...] = ("analyses",)
     target_path: str = "target"
     vars: Mapping[str, Any] = field(default_factory=dict)
     models: Folders = field(default_factory=dict)
     seeds: Folders = field(default_factory=dict)
     lint: LintSettings = LintSettings()
     places: TomlTree | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def own_paths(self) -> tuple[str, ...]:
+        """All folders of the author's files."""
+        return (*self.model_paths, *self.macro_paths, *self.test_paths, *self.seed_paths, *self.analysis_paths)
 
 
 def settings(source: SourceText, problems: Problems) -> Settings | None:
@@ -98,7 +104,7 @@ def settings(source: SourceText, problems: Problems) -> Settings | None:
     seeds = _folders(tree, "seeds", problems)
     if shape is None:
         return None
-    for paths in ("model-paths", "macro-paths", "test-paths", "seed-paths"):
+    for paths in ("model-paths", "macro-paths", "test-paths", "seed-paths", "analysis-paths"):
         _check_apart(getattr(shape, paths.replace("-", "_")), paths, tree, problems)
     _check_target(shape, tree, problems)
     return Settings(
@@ -108,6 +114,7 @@ def settings(source: SourceText, problems: Problems) -> Settings | None:
         macro_paths=shape.macro_paths,
         test_paths=shape.test_paths,
         seed_paths=shape.seed_paths,
+        analysis_paths=shape.analysis_paths,
         target_path=shape.target_path,
         vars=shape.vars,
         models=models,
@@ -187,6 +194,10 @@ class SettingsTable(Keyed):
     Example: `test-paths = ["tests"]`"""
     seed_paths: Annotated[_InsidePaths, Key(("seed-paths",))] = ("seeds",)
     """Folders of seeds (`.csv`) and their property files. Example: `seed-paths = ["seeds"]`"""
+    analysis_paths: Annotated[_InsidePaths, Key(("analysis-paths",))] = ("analyses",)
+    """Folders of analyses (`.sql`): queries that `compile` renders and `show` runs, and that nothing builds; and their
+    property files.
+    Example: `analysis-paths = ["analyses"]`"""
     target_path: Annotated[_InsidePath, Key(("target-path",))] = "target"
     """The folder for everything generated: manifest, results, journal, compiled SQL, logs. `merge-runner clean` removes
     it.
@@ -228,7 +239,8 @@ def _check_apart(paths: tuple[str, ...], key: str, tree: TomlTree, problems: Pro
 def _check_target(shape: SettingsTable, tree: TomlTree, problems: Problems) -> None:
     """Check that `target-path`, which is generated and removed by `clean`, holds none of the author's folders."""
     target = shape.target_path
-    for path in (*shape.model_paths, *shape.macro_paths, *shape.test_paths, *shape.seed_paths):
+    own = (*shape.model_paths, *shape.macro_paths, *shape.test_paths, *shape.seed_paths, *shape.analysis_paths)
+    for path in own:
         if target == path or _holds(target, path):
             message = f'"target-path" is "{target}", which holds the project\'s own "{path}"'
             problems.add("overlapping-paths", message, tree.place(("target-path",)), "name a separate folder")

@@ -11,7 +11,7 @@ from merge_runner.atomic import write_atomic
 from merge_runner.engine.tables.first_run import built_in_warehouse
 from merge_runner.errors import Problems
 from merge_runner.graph.artifact import Metadata
-from merge_runner.graph.graph import UnitTestNode
+from merge_runner.graph.graph import AnalysisNode, UnitTestNode
 from merge_runner.graph.manifest import Compiled, manifest
 from merge_runner.plan.load.defer import BuiltNode
 from merge_runner.plan.load.project_context import Prepared
@@ -63,11 +63,24 @@ def compile_nodes(
     Of a model whose first run differs the text is that of a first run where its table is known never to have been
     built, else that of an incremental run; `say` is called with what is shown.
     """
+    ids = tuple(ids)
     plans, _ = plan_nodes(prepared, ids, invocation_id)
-    plans = _shown(prepared, plans, say)
+    plans = _shown(prepared, plans, say) | _analyses(prepared, ids)
     write_texts(prepared, plans, ("compiled",))
     write_manifest(prepared, invocation_id, plans)
     return {node: prepared.conceal(plan.sql) for node, plan in plans.items() if plan.sql}
+
+
+def _analyses(prepared: Prepared, ids: Iterable[str]) -> dict[str, NodePlan]:
+    """Return the texts of analyses as plans without steps: they are compiled, and nothing runs them."""
+    problems, plans = Problems(), {}
+    for unique_id in ids:
+        if isinstance(prepared.graph.nodes[unique_id], AnalysisNode):
+            with problems.collecting():
+                rendered = prepared.compiler.rendered(unique_id)
+                plans[unique_id] = NodePlan(unique_id, (), rendered, rendered.text)
+    problems.check()
+    return plans
 
 
 def _shown(prepared: Prepared, plans: Mapping[str, NodePlan], say: Callable[[str], None]) -> dict[str, NodePlan]:

@@ -34,7 +34,7 @@ def by_access(lookup: Lookup, criterion: Criterion) -> set[str]:
 
 
 def by_resource_type(lookup: Lookup, criterion: Criterion) -> set[str]:
-    """model, seed, source, test, unit_test or exposure."""
+    """model, seed, source, test, unit_test, exposure or analysis."""
     wanted = one_of(criterion, RESOURCE_TYPES)
     return lookup.ids(lambda node: node.resource_type == wanted)
 

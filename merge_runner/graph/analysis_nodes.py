@@ -1,0 +1,55 @@
+"""The nodes of analyses: queries of the project that are compiled, and that no command builds."""
+
+from __future__ import annotations
+
+from merge_runner.errors import Problems, did_you_mean
+from merge_runner.graph.graph import AnalysisNode
+from merge_runner.graph.source_node import checksum
+from merge_runner.project.load.files import AnalysisFile
+from merge_runner.project.schema.analysis import AnalysisConfig, AnalysisProperties
+from merge_runner.template.captured import Captured
+from merge_runner.text import Place
+
+_CONFIG = ("enabled", "tags", "meta", "docs")
+
+
+def analysis_node(
+    project: str,
+    file: AnalysisFile,
+    captured: Captured,
+    parents: tuple[str, ...],
+    macros: tuple[str, ...],
+    problems: Problems,
+) -> AnalysisNode:
+    """Return the node of an analysis; unknown keys of its config are problems."""
+    said = captured.config.values
+    for key in said.keys() - {*_CONFIG}:
+        message = f'"{key}" is no config key of an analysis: nothing builds it'
+        problems.add("unknown-key", message, captured.config.places.get(key), did_you_mean(key, _CONFIG))
+    properties = file.properties or AnalysisProperties(file.name)
+    below = properties.config
+    tags = said.get("tags", ())
+    given = (tags,) if isinstance(tags, str) else tuple(tags)
+    config = AnalysisConfig(
+        enabled=bool(said.get("enabled", below.enabled)),
+        tags=tuple(dict.fromkeys((*properties.tags, *below.tags, *map(str, given)))),
+        meta={**properties.meta, **below.meta, **said.get("meta", {})},
+        docs={**properties.docs, **below.docs, **said.get("docs", {})},
+    )
+    return AnalysisNode(
+        unique_id=f"analysis.{project}.{file.name}",
+        name=file.name,
+        path=file.source.path,
+        fqn=(project, "analysis", *file.folder, file.name),
+        place=Place(file.source.path, 1, 1),
+        config=config,
+        tags=config.tags,
+        meta=config.meta,
+        depends_on=parents,
+        checksum=checksum(file.source.text),
+        description=properties.description,
+        raw_code=file.source.text,
+        macros=macros,
+        patch_path=file.properties_place.path if file.properties_place else None,
+        columns={str(each["name"]): each for each in properties.columns if "name" in each},
+    )
