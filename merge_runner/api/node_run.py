@@ -80,8 +80,9 @@ def run_settings(
         threads=options.threads,
         fail_fast=options.fail_fast,
         batch_id=options.batch_id,
-        branch=options.branch,
-        clones=_clones(options) if command == "clone" else {},
+        branch=options.branch if command != "clone" else None,
+        clones=_clones(options) if command == "clone" and options.branch is None else {},
+        new_branch=options.branch if command == "clone" else None,
         maintenance=Maintenance(options.vacuum, options.retain),
         reuse=reuse_mode(prepared, options),
         args=args if last is None else {**args, "retried": list(last.retried)},
@@ -95,7 +96,7 @@ def _clones(options: NodeOptions) -> Mapping[str, BuiltNode]:
     from merge_runner.graph.selection.state import read_manifest
 
     if options.state is None:
-        raise ValueError("clone needs state, the folder of the manifest.json of what is cloned")
+        raise ValueError("clone needs state, the folder of the manifest.json of what is cloned, or branch")
     return built_nodes(read_manifest(options.state))
 
 

@@ -157,10 +157,11 @@ class Project(QueriedProject):
 
     def clone(
         self,
-        state: str | Path,
+        state: str | Path | None = None,
         select: Names = (),
         exclude: Names = (),
         *,
+        branch: str | None = None,
         selector: str | None = None,
         threads: int | None = None,
         fail_fast: bool = False,
@@ -169,10 +170,11 @@ class Project(QueriedProject):
     ) -> RunResults:
         """Clone the Delta tables that the manifest.json in the folder `state` names into this target; define the views.
 
-        A table that exists stays as it is, unless the project was loaded with `full_refresh`. Raises ProblemsError
-        where a table cannot be cloned: nothing has run then.
+        A table that exists stays as it is, unless the project was loaded with `full_refresh`. With `branch` each
+        Iceberg table of this target gets that branch instead, where main is now. Raises ProblemsError where a table
+        cannot be cloned, and ValueError with neither of the two: nothing has run then.
         """
-        options = node_options(select, exclude, selector, state, False, threads, fail_fast, None, None)
+        options = node_options(select, exclude, selector, state, False, threads, fail_fast, None, branch)
         return self.invoke("clone", options, on_event=on_event, driver=driver)
 
     def retry(

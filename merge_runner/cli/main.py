@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _COMMANDS = {
     "build": "run and test the models in DAG order",
     "clean": "remove the generated files",
-    "clone": "clone the Delta tables of another target",
+    "clone": "clone Delta tables of another target, branch Iceberg ones",
     "compile": "render the models' SQL",
     "completion": "make bash, zsh or fish complete commands, options and models",
     "debug": "check the set-up",

@@ -17,6 +17,7 @@ Operation = Literal[
     "CREATE VIEW",
     "OPTIMIZE",
     "SHALLOW CLONE",
+    "CREATE BRANCH",
 ]
 
 _KEYS: Final = {"keys": True}

@@ -21,7 +21,7 @@ from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.load.query import query
 from merge_runner.plan.model_tests.data_tests import DataTestPlanner
 from merge_runner.plan.model_tests.unit_tests import Scratch, UnitTestPlanner
-from merge_runner.plan.nodes.clone import clone_plan
+from merge_runner.plan.nodes.clone import branch_plan, clone_plan
 from merge_runner.plan.nodes.inputs import Inputs
 from merge_runner.plan.nodes.maintenance import (
     Fault,
@@ -121,6 +121,14 @@ class Planner:
         if not isinstance(node, RefNode):
             return None
         return self._plan(node) if node.materialized == "view" else clone_plan(self._prepared, node, built)
+
+    def branch(self, unique_id: str, branch: str) -> NodePlan | None:
+        """The steps that make a branch of the table of a node; None where it has none.
+
+        Raises ProblemsError for a table that has no branches.
+        """
+        node = self._prepared.graph.nodes[unique_id]
+        return branch_plan(self._prepared, node, branch) if isinstance(node, RefNode) else None
 
     def maintenance(self, unique_id: str, asked: Maintenance) -> NodePlan | None:
         """The steps that compact the table of a node, and vacuum it where that is asked for; None where it has none.

@@ -60,7 +60,8 @@ def build(
 ) -> RunResults:
     """Runs the selected nodes that `command` is about (`build`: models, seeds and all tests), in DAG order.
 
-    `optimize` compacts the tables of models and seeds instead, `clone` clones those of `settings.clones`.
+    `optimize` compacts the tables of models and seeds instead, `clone` clones those of `settings.clones`, or
+    makes the branch `settings.new_branch` of their tables.
 
     Nothing runs before everything is rendered and parsed. `driver` is a running one to use, and to leave running;
     `starting` is one on its way, which is used and stopped.
@@ -80,7 +81,8 @@ def build(
         [node for node in chosen if node not in streamed],
         invocation.id,
         settings.maintenance if optimizes else None,
-        settings.clones if command == "clone" else None,
+        settings.clones if command == "clone" and settings.new_branch is None else None,
+        settings.new_branch,
     )
     if on_a_branch:
         check_isolated(plans, nodes)

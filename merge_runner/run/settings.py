@@ -34,6 +34,8 @@ class RunSettings:
     """The branch of their Iceberg tables that is written instead of main, and read where a table has it."""
     clones: Mapping[str, BuiltNode] = field(default_factory=dict)
     """The models and seeds of the state whose tables `clone` clones, by id."""
+    new_branch: str | None = None
+    """The branch that `clone` makes of each Iceberg table instead; None: it clones `clones`."""
     maintenance: Maintenance = field(default_factory=Maintenance)
     """What `optimize` does to each table."""
     available_now: bool = False

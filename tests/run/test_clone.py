@@ -1,4 +1,4 @@
-"""`clone`: the Delta tables of another target as shallow clones, and the views."""
+"""`clone`: the Delta tables of another target as shallow clones, and the views; branches of Iceberg tables."""
 
 import json
 
@@ -8,6 +8,7 @@ from merge_runner import Project
 from merge_runner.cli.main import main
 from merge_runner.errors import ProblemsError
 from tests.fake_engine import FakeDriver, Lake, Starts
+from tests.fake_engine.projects import model_files
 
 MODEL = """
     merge into {{ this }} as t
@@ -69,12 +70,52 @@ def test_the_command(make_project, capsys):
     state = kept(root)
     for arguments, code, says in (
         (["clone", "-t", "dev"], 2, "clone needs --state"),
+        (["clone", "-t", "dev", "--branch", "ci"], 2, "fct is a Delta table, which has no branches"),
         (["clone", "-t", "dev", "--state", str(root / "models")], 2, "manifest.json"),
         (["clone", "--state", str(state)], 2, "is the table of --state itself"),
     ):
         with pytest.raises(SystemExit) as ended:
             main([*arguments, "--project-dir", str(root)], Starts(FakeDriver(Lake())))
         assert (ended.value.code, says in " ".join(capsys.readouterr().err.split())) == (code, True), arguments
+
+
+def test_branches_are_made_of_tables_as_they_are_now(make_project):
+    root, lake = make_project(model_files({"a": None, "b": {"parents": ["a"]}, "new": None}), "iceberg"), Lake()
+    project = Project.load(root)
+    assert project.build("a b", driver=FakeDriver(lake), lint=False).ok
+    driver = FakeDriver(lake)
+    made = project.clone(select="a b", branch="ci", driver=driver)
+    assert statuses(made) == {"a": "success", "b": "success"}
+    assert {each.adapter_response["operation"] for each in made.results} == {"CREATE BRANCH"}
+    assert statuses(project.clone(branch="ci", driver=driver)) == {"a": "no-op", "b": "no-op", "new": "error"}
+    # Main goes on, and the branch has what main had; a build of the branch writes it alone.
+    assert project.build("a", driver=FakeDriver(lake), lint=False, reuse="off").ok
+    assert project.build("b", branch="ci", driver=FakeDriver(lake), lint=False).ok
+    a, b = (lake.tables[str(project.graph.nodes[f"model.shop.{name}"].relation)] for name in "ab")
+    assert (a.version - a.branches["ci"].version, b.branches["ci"].version - b.version) == (1, 1)
+    again = Project.load(root, full_refresh=True).clone(select="a", branch="ci", driver=driver)
+    assert (statuses(again), a.branches["ci"].version) == ({"a": "success"}, a.version)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_branch_of_an_iceberg_table_is_a_clone_of_it(make_project, driver, spark):
+    files = {path: text for path, text in FILES.items() if path.startswith("models/fct")}
+    root = make_project(files, "iceberg")
+    assert Project.load(root).build(driver=driver, lint=False).ok
+    table = Project.load(root).graph.nodes["model.shop.fct"].relation
+
+    def rows(branch):
+        return spark.sql(f"select * from {table} version as of '{branch}'").count()
+
+    assert statuses(Project.load(root).clone(branch="ci", driver=driver)) == {"fct": "success"}
+    assert Project.load(root, vars={"rows": 5}).build(driver=driver, lint=False).ok
+    assert (rows("main"), rows("ci")) == (5, 3)
+    built = Project.load(root, vars={"rows": 9}).build(branch="ci", driver=driver, lint=False)
+    assert built["fct"].adapter_response["rows_inserted"] == 6
+    assert (rows("main"), rows("ci")) == (5, 9)
+    again = Project.load(root, full_refresh=True).clone(branch="ci", driver=driver)
+    assert (statuses(again), rows("ci")) == ({"fct": "success"}, 5)
 
 
 @pytest.mark.spark

@@ -18,6 +18,7 @@ from merge_runner.engine.steps.hooks import run_hook
 from merge_runner.engine.steps.tables import (
     attach_inputs,
     clone_table,
+    create_branch,
     create_target,
     define_view,
     keep_history,
@@ -36,6 +37,7 @@ from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import (
     CheckSchema,
     CloneTable,
+    CreateBranch,
     CreateTarget,
     DefineView,
     EnforceContract,
@@ -73,6 +75,7 @@ FUNCTIONS: Mapping[type, Callable[[Any, NodeContext], None]] = dict(
         _by(KeepHistory, keep_history),
         _by(KeepRows, keep_rows),
         _by(CloneTable, clone_table),
+        _by(CreateBranch, create_branch),
         _by(CheckSource, check_before_replacing),
         _by(CreateTarget, create_target),
         _by(RunHook, run_hook),

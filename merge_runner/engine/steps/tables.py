@@ -12,6 +12,7 @@ from merge_runner.engine.tables.catalog import no_columns, table_exists
 from merge_runner.plan.steps.inputs import AttachInputs, OpenFeed, ShareInputs
 from merge_runner.plan.steps.table import (
     CloneTable,
+    CreateBranch,
     CreateTarget,
     DefineView,
     KeepHistory,
@@ -97,6 +98,22 @@ def clone_table(step: CloneTable, context: NodeContext) -> None:
         context.output.no_op = f"{name} exists, and --full-refresh replaces it"
         return
     context.output.response.statement = Uncounted("SHALLOW CLONE")
+
+
+def create_branch(step: CreateBranch, context: NodeContext) -> None:
+    """Make a branch of a table, where main is now. Raises EngineError, also where there is no such table."""
+    session, layout = context.session, step.layout
+    relation, branches = layout.relation, context.table_format(layout.format).branches
+    if not context.catalog.adopt(session, layout):
+        hint = "build it first: a branch is one of a table"
+        raise EngineError("missing-input", f"{relation.name} has not been built yet", hint)
+    if step.branch in branches.heads(session, relation):
+        if not step.replaces:
+            context.output.no_op = f"{relation.name} has the branch {step.branch}, and --full-refresh replaces it"
+            return
+        branches.drop(session, relation, step.branch)
+    branches.begin(session, relation, step.branch)
+    context.output.response.statement = Uncounted("CREATE BRANCH")
 
 
 def define_view(step: DefineView, context: NodeContext) -> None:

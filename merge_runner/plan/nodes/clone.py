@@ -1,4 +1,4 @@
-"""What `clone` does with a node: a shallow clone of its table in an earlier state, or its view as it is here."""
+"""What `clone` does with a node: a shallow clone of its table in an earlier state, a branch of it, or its view."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from merge_runner.plan.load.defer import BuiltNode
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import AttachInputs, TableInput
 from merge_runner.plan.steps.node_plan import NodePlan
-from merge_runner.plan.steps.table import CloneTable
+from merge_runner.plan.steps.table import CloneTable, CreateBranch
 
 NO_TABLE = ("view", "ephemeral")
 
@@ -48,3 +48,20 @@ def clone_plan(prepared: Prepared, node: RefNode, built: Mapping[str, BuiltNode]
         ),
         writes=relation,
     )
+
+
+def branch_plan(prepared: Prepared, node: RefNode, branch: str) -> NodePlan | None:
+    """Return the plan of a node whose table gets a branch; None where it has no table.
+
+    Raises ProblemsError where the format has no branches.
+    """
+    if node.materialized in NO_TABLE:
+        return None
+    format = capabilities(node.config.format)
+    if not format.has_branches:
+        message = f"{node.name} is {format.a_table}, which has no branches"
+        hint = f"leave it out (--exclude {node.name}): `clone --state DIR` clones it into another target"
+        raise ProblemsError([Problem("no-branches", message, node.place, hint)])
+    layout = table_layout(prepared, node)
+    step = CreateBranch(layout, branch, is_rebuilt(node, prepared.invocation))
+    return NodePlan(node.unique_id, (step,), writes=own_relation(node))

@@ -165,6 +165,18 @@ class CloneTable(Step):
 
 
 @dataclass(frozen=True)
+class CreateBranch(Step):
+    """Makes a branch of the table where main is now; one that exists stays as it is, unless the step `replaces` it."""
+
+    layout: Layout
+    branch: str
+    replaces: bool = False
+
+    def __str__(self) -> str:
+        return f"create the branch {self.branch} of {self.layout.relation.name}"
+
+
+@dataclass(frozen=True)
 class DefineView(Step):
     """A view of a query; `definition` is the file that keeps the query in the embedded warehouse."""
 

@@ -29,10 +29,11 @@ def plan_nodes(
     invocation_id: str,
     maintenance: Maintenance | None = None,
     clones: Mapping[str, BuiltNode] | None = None,
+    new_branch: str | None = None,
 ) -> tuple[dict[str, NodePlan], dict[str, Timing]]:
     """Plans of the nodes that have one, and how long each took to compile; with `maintenance`, of their tables' alone.
 
-    With `clones` the plans clone the tables of these, and define views.
+    With `clones` the plans clone the tables of these, and define views; with `new_branch` they make this branch.
 
     Raises ProblemsError with the problems of all texts: nothing has run then.
     """
@@ -46,13 +47,16 @@ def plan_nodes(
         with problems.collecting():
             if maintenance is not None:
                 plan = planner.maintenance(unique_id, maintenance)
+            elif new_branch is not None:
+                plan = planner.branch(unique_id, new_branch)
             else:
                 plan = planner.plan(unique_id) if clones is None else planner.clone(unique_id, clones)
             if plan is not None:
                 plans[unique_id] = plan
         times[unique_id] = Timing("compile", started, datetime.now(timezone.utc))
     problems.check()
-    return plans if maintenance is not None or clones is not None else with_shared_inputs(prepared, plans), times
+    runs = maintenance is None and clones is None and new_branch is None
+    return with_shared_inputs(prepared, plans) if runs else plans, times
 
 
 def compile_nodes(
