@@ -20,6 +20,12 @@ _FLAGS = {
     "--use-colors-file/--no-use-colors-file": "there is no log file",
     "--print/--no-print": "macros print nothing",
     "--macro-debugging/--no-macro-debugging": "an error in a macro names its place",
+    "--write-json/--no-write-json": "artifacts are always written",
+    "--introspect/--no-introspect": "a model asks the engine nothing while it renders",
+    "--upload-to-artifacts-ingest-api/--no-upload-to-artifacts-ingest-api": "nothing is sent",
+    "--use-fast-test-edges/--no-use-fast-test-edges": "tests never order models that they do not read",
+    "--show-all-deprecations/--no-show-all-deprecations": "each is shown",
+    "--no-fail-fast": "it is so without --fail-fast",
 }
 _VALUES = {
     "--log-path": "the journal in the target folder has every event",
@@ -27,6 +33,7 @@ _VALUES = {
     "--log-level-file": "the journal in the target folder has every event",
     "--log-format-file": "the journal in the target folder has every event",
     "--log-file-max-bytes": "there is no log file",
+    "--record-timing-info": "target/run_report.html has the times of a run",
     "--printer-width": "lines are as wide as the terminal",
 }
 _GIVEN = "merge_runner.dbt_flags"

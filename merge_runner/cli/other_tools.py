@@ -18,5 +18,19 @@ ELSEWHERE: Mapping[str, str] = {
 
 OPTIONS_ELSEWHERE: Mapping[str, str] = {
     "--no-lint": "only `build` lints first, so only `build` has this option: leave it out",
+    "--warn-error-options": "use --warn-error: each warning is an error",
+    "--single-threaded": "write --threads 1",
+    "--event-time-start": "use --sample, or vars of a window (docs/guides/incremental-models.md)",
+    "--event-time-end": "use --sample, or vars of a window (docs/guides/incremental-models.md)",
+    "--favor-state": "use --defer: it reads what is neither selected nor built from --state",
+    "--resource-type": "write -s resource_type:model",
+    "--resource-types": "write -s resource_type:model",
+    "--exclude-resource-type": "write --exclude resource_type:test",
+    "--exclude-resource-types": "write --exclude resource_type:test",
+    "--inline": "use `merge-runner show --inline`",
+    "--no-compile": "leave it out: the page has the texts as they are now",
+    "--empty-catalog": "leave it out: catalog.json has the tables that can be read without Spark",
+    "--show": "use `merge-runner show -s SEED`",
+    "--lock": "leave it out: `deps --packages` writes packages.lock",
 }
-"""Options that other commands have, and what to do without."""
+"""Options that other commands or dbt have, and what to do without."""

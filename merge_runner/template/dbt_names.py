@@ -148,6 +148,10 @@ class Adapter:
         where = "the project" if package is None else f"the project and in {package}"
         raise RefusedError("undefined-name", f"there is no macro {' or '.join(names)} in {where}")
 
+    def type(self) -> str:
+        """Return `spark`, as `target.type` is."""
+        return "spark"
+
     def quote(self, identifier: Any) -> str:
         """A name in backquotes."""
         return "`" + _text(identifier).replace("`", "``") + "`"

@@ -83,6 +83,9 @@ def test_a_problem_in_json_names_its_place(call, make_project):
         (["ls", "--vars", "[1]"], "must be a mapping"),
         (["init", "/dev/null/shop"], "/dev/null"),
         (["run", "--no-lint"], "`run` has no option --no-lint: only `build` lints first"),
+        (["build", "--resource-type", "model"], "`build` has no option --resource-type: write -s resource_type:model"),
+        (["compile", "--inline", "select 1"], "`compile` has no option --inline: use `merge-runner show --inline`"),
+        (["build", "--warn-error-options", "{}"], "no option --warn-error-options: use --warn-error"),
     ],
 )
 def test_misuse_is_told_and_nothing_is_written(call, make_project, arguments, message):

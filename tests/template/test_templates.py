@@ -63,7 +63,7 @@ def render(text: str, context: Context, **macros: str) -> Rendered:
             "{{ model.config.get('b', 1) }}{{ config(a=2) }}{{ config.require('a') }}{{ config.get('format') }}",
             "12delta",
         ),
-        ("{{ adapter.quote('a`b') }} {{ project_name }}", "`a``b` shop"),
+        ("{{ adapter.quote('a`b') }} {{ project_name }} {{ adapter.type() }}", "`a``b` shop spark"),
         ("{% set model = 'mine' %}{{ model }}{% for zip in [1] %}{{ zip }}{% endfor %}", "mine1"),
     ],
 )

@@ -72,7 +72,8 @@ class PropertyFile:
         if path is None:
             return False
         own = self._origin(path)
-        own = own[:2] if own[0] == "unit_tests" else own  # what is left of one would test something else
+        if own[0] == "unit_tests" or own[2:] == ("name",):
+            own = own[:2]  # what is left of a unit test would test something else, and an entry is of what it names
         while len(own) > 1 and own in self.left_out:
             own = own[:-1]
         if own in self.left_out:
