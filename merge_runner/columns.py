@@ -50,6 +50,8 @@ def width(text: str) -> int:
 
 def cut(text: str, limit: int, ellipsis: str) -> str:
     """Return the text, cut and ended by `ellipsis` where it takes more than `limit` columns."""
+    if len(text) <= limit and is_plain(text):
+        return text
     found = cells(text)
     if sum(columns for _, columns in found) <= limit:
         return "".join(shown for shown, _ in found)

@@ -216,3 +216,22 @@ def test_many_threads_may_look_up_a_method_first():
             assert found == [cls("a")] * 4
     finally:
         sys.setswitchinterval(0.005)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_first_values_are_made_like_the_later_ones(kind):
+    cls, theirs = make(lazy_dataclass.dataclass, kind), make(dataclasses.dataclass, kind)
+    calls = (
+        lambda cls: cls("a"),
+        lambda cls: cls("a", None, ["b"], 2, hashed="c", last="d"),
+        lambda cls: cls(name="a", more=[]),
+        lambda cls: cls(),
+        lambda cls: cls("a", name="b"),
+        lambda cls: cls("a", unknown=1),
+        lambda cls: cls("a", counted=1),
+        lambda cls: cls(*"abcdefghi"),
+    )
+    expected = [said(lambda call=call: dataclasses.asdict(call(theirs))) for call in calls]
+    for _ in range(6):
+        found = [said(lambda call=call: dataclasses.asdict(call(cls))) for call in calls]
+        assert found == expected
