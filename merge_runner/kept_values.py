@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import is_dataclass
 from functools import cache
 from importlib import import_module
@@ -39,18 +39,18 @@ _MOST_READ = 4096
 class Packed(Mapping[_Key, Any]):
     """Values that `pack` has written, each read when it is asked for."""
 
-    def __init__(self, content: memoryview, places: Mapping[_Key, tuple[int, int]]) -> None:
-        """Take the bytes, and where in them each value begins and ends."""
-        self._content = content
+    def __init__(self, values: Callable[[tuple[int, int]], Any], places: Mapping[_Key, tuple[int, int]]) -> None:
+        """Take what reads a value, and where each begins and ends."""
+        self._values = values
         self._places = places
         self._read: dict[_Key, Any] = {}
 
     def __getitem__(self, key: _Key) -> Any:
         if key not in self._read:
-            start, end = self._places[key]
+            place = self._places[key]
             if len(self._read) >= _MOST_READ:
                 self._read.clear()
-            self._read[key] = read_values(io.BytesIO(self._content[start:end]))
+            self._read[key] = self._values(place)
         return self._read[key]
 
     def __iter__(self) -> Iterator[_Key]:

@@ -7,18 +7,16 @@ writes a table of several models. So the file says which outcomes depend on each
 
 from __future__ import annotations
 
-import hashlib
+import io
 import logging
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from merge_runner.atomic import keep_newest, write_atomic
 from merge_runner.contributions import key
-from merge_runner.kept_values import PROTOCOL, read_values
+from merge_runner.kept_values import PROTOCOL, pack, read_values
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.check import Checked
 from merge_runner.lint.finding import Finding
@@ -27,6 +25,7 @@ from merge_runner.lint.run.cache import FOLDER
 from merge_runner.plan.layout.answers import Answers
 from merge_runner.plan.load.project_context import Base, Prepared
 from merge_runner.reads import Question
+from merge_runner.verified_file import VerifiedFile, write_verified
 
 _OF_PROJECT = frozenset({"var", "macros", "node", "ref", "table", "ephemeral"})
 """Kinds of questions whose answers follow from the kept project, where they are not about a changed model."""
@@ -34,16 +33,13 @@ _KEPT = 4
 """Files that stay: a project is linted with a handful of options."""
 _BYTES = 100_000_000
 """They stay as long as they are no larger together; one always does."""
-_HASH = 20
 _LOG = logging.getLogger("merge_runner.contributions")
 
 
 @dataclass(frozen=True)
 class _Kept:
-    """What a file has."""
+    """What a file has, but for the outcomes."""
 
-    outcomes: Mapping[str, Checked] = field(default_factory=dict)
-    """By model, without what each was made of."""
     of_node: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The models whose outcomes depend on a node, by the id of the node."""
     asked: frozenset[str] = frozenset()
@@ -52,8 +48,10 @@ class _Kept:
     """What rules about the project found in all models."""
     commented: frozenset[str] = frozenset()
     """The paths of the files that may have comments that hide findings."""
-    reads: bytes = b""
-    """What each outcome was made of: a pickle, which is read where another file is written."""
+    outcomes: tuple[int, int] = (0, 0)
+    """Where the outcomes are, by model, without what each was made of."""
+    reads: tuple[int, int] = (0, 0)
+    """Where is what each outcome was made of, which is read where another file is written."""
 
 
 class KeptOutcomes:
@@ -66,8 +64,32 @@ class KeptOutcomes:
         self._file = prepared.target_path / FOLDER / f"{key('outcomes', common, base.id).hex()}.bin"
 
     @cached_property
+    def _opened(self) -> tuple[_Kept, VerifiedFile | None]:
+        """What a file has, and the file; nothing where it cannot be read."""
+        try:
+            file = VerifiedFile(self._file)
+            return _Kept(*read_values(file.head())), file
+        except FileNotFoundError:
+            pass
+        except Exception as error:  # bytes of another process may mean anything
+            _LOG.debug("%s: %s; each outcome is looked for", self._file, error)
+        return _Kept(), None
+
+    @property
     def _kept(self) -> _Kept:
-        return _read(self._file)
+        return self._opened[0]
+
+    @cached_property
+    def _outcomes(self) -> Mapping[str, Checked]:
+        return self._part(self._kept.outcomes)
+
+    def _part(self, place: tuple[int, int]) -> Mapping[str, Any]:
+        file = self._opened[1]
+        try:
+            return {} if file is None else cast("Mapping[str, Any]", file.values(place))
+        except Exception as error:
+            _LOG.debug("%s: %s; each outcome is looked for", self._file, error)
+            return {}
 
     @cached_property
     def _stale(self) -> frozenset[str]:
@@ -80,12 +102,12 @@ class KeptOutcomes:
 
         It does not say what it was made of.
         """
-        return None if unique_id in self._stale else self._kept.outcomes.get(unique_id)
+        return None if unique_id in self._stale else self._outcomes.get(unique_id)
 
     @property
     def are_kept(self) -> bool:
         """Whether there are any."""
-        return bool(self._kept.outcomes)
+        return self._opened[1] is not None
 
     @property
     def of_project(self) -> tuple[Finding, ...] | None:
@@ -109,28 +131,26 @@ class KeptOutcomes:
 
     def write(self, outcomes: Mapping[str, Checked], of_project: Sequence[Finding]) -> None:
         """Keep the outcomes for all models, unless they are those of changed texts, or are kept already."""
-        if self._changed or not outcomes or outcomes.keys() <= self._kept.outcomes.keys():
+        if self._changed or not outcomes or outcomes.keys() <= self._outcomes.keys():
             return
         if not self._base.unchanged():
             return  # what was found may be of other files than those that the kept project has
-        before = read_values(self._kept.reads) if self._kept.reads else {}
+        before = self._part(self._kept.reads)
         reads = {
             unique_id: checked.reads or before.get(unique_id, frozenset()) for unique_id, checked in outcomes.items()
         }
-        content = pickle.dumps(self._of(outcomes, reads, tuple(of_project)), PROTOCOL)
+        bare = {unique_id: replace(checked, reads=frozenset()) for unique_id, checked in outcomes.items()}
+        body = io.BytesIO()
+        places = pack({"outcomes": bare, "reads": reads}, body)
+        head = pickle.dumps((*self._of(reads, tuple(of_project)), places["outcomes"], places["reads"]), PROTOCOL)
         try:
-            write_atomic(self._file, _hash(content), content, synced=False)
-            keep_newest(self._file.parent, "*.bin", _KEPT, _BYTES)
+            write_verified(self._file, head, body.getvalue(), most=_KEPT, most_bytes=_BYTES)
+            self._base.confirm()
         except OSError as error:
             _LOG.debug("%s: %s; the outcomes are not kept", self._file, error)
 
-    def _of(
-        self,
-        outcomes: Mapping[str, Checked],
-        reads: Mapping[str, frozenset[Question]],
-        of_project: tuple[Finding, ...],
-    ) -> tuple[Any, ...]:
-        """Return the fields of what is kept of these outcomes."""
+    def _of(self, reads: Mapping[str, frozenset[Question]], of_project: tuple[Finding, ...]) -> tuple[Any, ...]:
+        """Return the fields of what is kept, but for the places, of outcomes that were made of `reads`."""
         of_node: dict[str, tuple[str, ...]] = {}
         asked = set()
         for unique_id, questions in reads.items():
@@ -139,30 +159,11 @@ class KeptOutcomes:
             for kind, name in questions:
                 if kind == "node":
                     of_node[name] = (*of_node.get(name, ()), unique_id)
-        bare = {unique_id: replace(checked, reads=frozenset()) for unique_id, checked in outcomes.items()}
         texts = {path: self._base.contents.get(path) for path in self._base.contents}
         commented = frozenset(path for path, text in texts.items() if text is None or may_hide_findings(text))
-        return bare, of_node, frozenset(asked), of_project, commented, pickle.dumps(reads, PROTOCOL)
+        return of_node, frozenset(asked), of_project, commented
 
     def _is_of_project(self, question: Question) -> bool:
         """Whether the answer follows from the kept project; a changed text leaves tables as they are."""
         kind, name = question
         return kind in _OF_PROJECT or (kind == "writers" and self._answers.is_only_writer(name))
-
-
-def _read(file: Path) -> _Kept:
-    """Return what a file has; nothing where it cannot be read."""
-    try:
-        content = file.read_bytes()
-        if _hash(memoryview(content)[_HASH:]) != content[:_HASH]:
-            return _Kept()
-        return _Kept(*read_values(content[_HASH:]))
-    except FileNotFoundError:
-        return _Kept()
-    except Exception as error:  # bytes of another process may mean anything
-        _LOG.debug("%s: %s; each outcome is looked for", file, error)
-        return _Kept()
-
-
-def _hash(content: bytes | memoryview) -> bytes:
-    return hashlib.blake2b(content, digest_size=_HASH).digest()

@@ -8,7 +8,6 @@ The file can be deleted at any time; one that is cut, or of another process, cos
 
 from __future__ import annotations
 
-import hashlib
 import io
 import logging
 import pickle
@@ -17,7 +16,6 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from merge_runner.atomic import keep_newest, write_atomic
 from merge_runner.graph.graph import Dag, Graph, ModelNode, Node
 from merge_runner.graph.kept.nodes import KeptNodes, heads_by_type, heads_of
 from merge_runner.graph.order import topological
@@ -28,6 +26,7 @@ from merge_runner.project.load.files import ProjectFiles
 from merge_runner.project.schema.secret_names import secret_values, secret_vars
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.text import SourceText, as_source
+from merge_runner.verified_file import VerifiedFile, write_verified
 
 if TYPE_CHECKING:
     from merge_runner.plan.load.flags import Flags
@@ -41,7 +40,6 @@ _BYTES = 200_000_000
 MOST_CHANGED = 20
 """So many models may have other texts: from more on the project is better loaded, and kept again."""
 
-_HASH = 20
 _PARTS = tuple(each.name for each in fields(Graph) if each.name not in ("dag", "nodes"))
 """What a graph has besides its nodes and their edges."""
 _LOG = logging.getLogger("merge_runner.contributions")
@@ -86,11 +84,8 @@ class KeptProject:
         What loading asked of the environment is asked again. `checked`: its macros have to have been checked as well.
         """
         try:
-            content = self.file.read_bytes()
-            if _hash(memoryview(content)[_HASH:]) != content[:_HASH]:
-                return None
-            stream = io.BytesIO(content)  # which shares the bytes
-            stream.seek(_HASH)
+            file = VerifiedFile(self.file)
+            stream = file.head()
             hashes, asked, answers, was_checked = read_values(stream)
             now, contents = self.loaded.state.hashes, self.loaded.state.contents
             changed = [path for path in hashes.keys() | now.keys() if hashes.get(path) != now.get(path)]
@@ -102,7 +97,7 @@ class KeptProject:
                 return None
             newest = {path: contents[path] for path in changed}
             files, parts, parents, order, heads, places = read_values(stream)
-            nodes, models, data_tests = (Packed(memoryview(content)[stream.tell() :], each) for each in places)
+            nodes, models, data_tests = (Packed(file.values, each) for each in places)
         except FileNotFoundError:
             return None
         except Exception as error:  # bytes of another process may mean anything
@@ -116,7 +111,14 @@ class KeptProject:
             env.get(name)
         self.loaded.state.keep()
         files = replace(files, models=models, data_tests=data_tests)
-        return Known(content[:_HASH].hex(), files, Graph(dag=Dag(parents, order), nodes=kept, **parts), texts)
+        return Known(file.checksum.hex(), files, Graph(dag=Dag(parents, order), nodes=kept, **parts), texts)
+
+    def confirm(self) -> None:
+        """Check the file, so that no later run needs to: just after it was written that does not count yet."""
+        try:
+            VerifiedFile(self.file)
+        except (OSError, ValueError) as error:
+            _LOG.debug("%s: %s; the project will be loaded again", self.file, error)
 
     def put(self, files: ProjectFiles, graph: Graph, env: RecordingEnv, *, checked: bool) -> str | None:
         """Keep a project without problems, if its files are the same as before it was loaded; return its id."""
@@ -125,11 +127,10 @@ class KeptProject:
             return None
         if not self.loaded.unchanged:
             return None
-        content = io.BytesIO()
+        content, values = io.BytesIO(), io.BytesIO()
         try:
             parts = {name: getattr(graph, name) for name in _PARTS}
             parents = {unique_id: node.depends_on for unique_id, node in graph.nodes.items()}
-            values = io.BytesIO()
             places = [pack(each, values) for each in (graph.nodes, files.models, files.data_tests)]
             rest = replace(files, models={}, data_tests={})
             hashes = dict(self.loaded.state.hashes)
@@ -139,14 +140,12 @@ class KeptProject:
         except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
             _LOG.debug("the project is not kept: %s", error)
             return None
-        said = content.getvalue(), values.getvalue()  # not joined: of a large project it is half of its memory
+        said = content.getvalue(), values.getvalue()
         if any(holds_value(part, asked) for part in said):
             return None
-        digest = _hash(*said)
         try:
-            write_atomic(self.file, digest, *said, synced=False)
+            digest = write_verified(self.file, *said, most=_KEPT, most_bytes=_BYTES)
             self.loaded.state.keep()
-            keep_newest(self.file.parent, "*.bin", _KEPT, _BYTES)
         except OSError as error:
             _LOG.debug("%s: %s; the project is not kept", self.file, error)
             return None
@@ -167,10 +166,3 @@ def _texts(
         return {models[path]: SourceText(path, as_source(text.decode("utf-8"))) for path, text in contents.items()}
     except UnicodeDecodeError:
         return None
-
-
-def _hash(*parts: bytes | memoryview) -> bytes:
-    digest = hashlib.blake2b(digest_size=_HASH)
-    for part in parts:
-        digest.update(part)
-    return digest.digest()

@@ -48,6 +48,8 @@ class Base:
     """The files as they were read, by path."""
     unchanged: Callable[[], bool] = field(repr=False, compare=False)
     """Whether the files are those that were loaded, still."""
+    confirm: Callable[[], None] = field(repr=False, compare=False)
+    """Spares later runs the check of the file with the kept project."""
     changed: frozenset[str] = frozenset()
 
 
@@ -247,7 +249,7 @@ def prepare_to_lint(
     files, graph = loaded.files, loaded.graph
     base = None
     if whole is not None and same is not None:
-        base = Base(same, graph, whole.loaded.state.contents, lambda: whole.loaded.unchanged)
+        base = Base(same, graph, whole.loaded.state.contents, lambda: whole.loaded.unchanged, whole.confirm)
     templates = loaded.templates or Templates(files.macros, files.packages)
     kept = _kept(files) if cache else None
     prepared = Prepared(files, templates, graph, invocation, kept=kept, base=base, reads=Reads(cache))
@@ -325,7 +327,7 @@ def _known(
             return None
         files, graph = changed
     nodes = frozenset(f"model.{graph.project}.{name}" for name in known.texts)
-    base = Base(known.id, graph, whole.loaded.state.contents, lambda: whole.loaded.unchanged, nodes)
+    base = Base(known.id, graph, whole.loaded.state.contents, lambda: whole.loaded.unchanged, whole.confirm, nodes)
     return Prepared(files, templates, graph, invocation, base=base)
 
 

@@ -25,6 +25,7 @@ from merge_runner.project.load.package_paths import DECLARING, LOCK
 from merge_runner.project.load.package_paths import FOLDER as PACKAGES
 from merge_runner.project.load.scan import scan
 from merge_runner.project.syntax.toml import parse_toml
+from merge_runner.verified_file import Stamp, is_sure, stamp_of
 
 _PATHS = {
     "model-paths": ["models"],
@@ -38,11 +39,7 @@ _SUFFIXES = (".sql", ".yml", ".yaml", ".csv", ".md", ".py")
 _NONE = b"-"
 _HASH = 20
 _LOG = logging.getLogger("merge_runner.contributions")
-_UNSURE = 2_000_000_000
-"""Nanoseconds: a file that had changed so shortly before it was read may have changed again in the same tick."""
 
-Stamp = tuple[int, int, int, int]
-"""Times of the last change of a file and of its entry in nanoseconds, size, number."""
 Stamped = tuple[Stamp, int, bytes]
 """The stamp of a file, when it was read, and the hash of what was read."""
 
@@ -237,9 +234,9 @@ class _Files:
         full = f"{self._root}/{path}"
         now = self._clock()
         found = os.stat(full)  # noqa: PTH116 -- of thousands
-        stamp = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
+        stamp = stamp_of(found)
         before = self._before.get(path)
-        if before is not None and before[0] == stamp and max(stamp[:2]) + _UNSURE < before[1]:
+        if before is not None and before[0] == stamp and is_sure(stamp, before[1]):
             self.stamps[path], self.hashes[path] = before, before[2]
             if path in self._read_before:
                 self.contents[path] = self._read_before[path]
