@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from merge_runner.lazy_pattern import pattern
 from merge_runner.text import Span
 
 _JINJA = r"\{\#.*?\#\}|\{%.*?%\}|\{\{.*?\}\}"
 _LINE_COMMENT = r"--(?:\\\n|[^\r\n])*"
 _GAP = rf"(?:\s|{_JINJA}|{_LINE_COMMENT}|/\*.*?\*/)+"
-_WORDS = re.compile(
+_WORDS = pattern(
     rf"""
       {_JINJA} | {_LINE_COMMENT}
     | '[^'\\]*(?:\\.[^'\\]*)*' | "[^"\\]*(?:\\.[^"\\]*)*" | `[^`]*`
@@ -18,9 +19,9 @@ _WORDS = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
-_MERGE = re.compile("merge", re.IGNORECASE)
+_MERGE = pattern("merge", re.IGNORECASE)
 _TAG_STRING = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
-_BEFORE = re.compile(
+_BEFORE = pattern(
     rf"""
       [\s;]+ | \{{\#.*?\#\}} | {_LINE_COMMENT} | /\*
     | \{{\{{-?\s*config\s*\((?:{_TAG_STRING}|[^'"}}]|\}}(?!\}}))*\}}\}}
@@ -28,9 +29,9 @@ _BEFORE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_STATEMENT = re.compile(r"(?:MERGE|INSERT|UPDATE|DELETE|TRUNCATE|CREATE|REPLACE|ALTER|DROP|COPY)(?=\s)", re.IGNORECASE)
-_WITH = re.compile(r"WITH(?=\s|/\*|--)", re.IGNORECASE)
-_CTE_PIECE = re.compile(
+_STATEMENT = pattern(r"(?:MERGE|INSERT|UPDATE|DELETE|TRUNCATE|CREATE|REPLACE|ALTER|DROP|COPY)(?=\s)", re.IGNORECASE)
+_WITH = pattern(r"WITH(?=\s|/\*|--)", re.IGNORECASE)
+_CTE_PIECE = pattern(
     rf"""
       {_JINJA} | {_LINE_COMMENT}
     | '[^'\\]*(?:\\.[^'\\]*)*' | "[^"\\]*(?:\\.[^"\\]*)*" | `[^`]*`
@@ -38,8 +39,8 @@ _CTE_PIECE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_CTE_GOES_ON = re.compile(r",|\(|AS(?!\w)", re.IGNORECASE)
-_COMMENT_EDGE = re.compile(r"/\*|\*/")
+_CTE_GOES_ON = pattern(r",|\(|AS(?!\w)", re.IGNORECASE)
+_COMMENT_EDGE = pattern(r"/\*|\*/")
 
 
 def holds_merge(text: str) -> bool:

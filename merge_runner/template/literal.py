@@ -12,7 +12,9 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+from merge_runner.lazy_pattern import pattern
+
+_PLAIN = pattern(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 # What the ANSI mode of Spark reserves ("ANSI Compliance" of its SQL reference), and `interval`, which begins a literal.
 _RESERVED_WORDS = """
     all and anti any as authorization both case cast check collate column constraint create cross
@@ -24,7 +26,7 @@ _RESERVED_WORDS = """
 """
 _RESERVED = frozenset(_RESERVED_WORDS.split())
 _MAX_DIGITS = 38  # DecimalType.MAX_PRECISION
-_ESCAPED = re.compile(r"[\\'\x00-\x1f\x7f]|\$(?=\{)")
+_ESCAPED = pattern(r"[\\'\x00-\x1f\x7f]|\$(?=\{)")
 
 
 def literal(value: Any) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.errors import ProblemsError
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.lazy_pattern import pattern
 from merge_runner.template.static.tags import read_call
 from merge_runner.text import SourceText, Span
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
     from merge_runner.template.environment import ModelEnvironment
 
-_MAY_READ = re.compile(r"\bvar\s*\(|\benv_var\s*\(|\btarget\s*[.\[]")
-_TARGET = re.compile(r"target\s*(?:\.\s*\w+|\[[^\]]*\])")
+_MAY_READ = pattern(r"\bvar\s*\(|\benv_var\s*\(|\btarget\s*[.\[]")
+_TARGET = pattern(r"target\s*(?:\.\s*\w+|\[[^\]]*\])")
 _QUOTING = frozenset({"literal", "identifier", "column_name", "int", "float", "length", "count", "wordcount"})
 """Filters whose result is a quoted text or a number."""
 _TEXT_METHODS = frozenset(
@@ -27,14 +28,14 @@ _TEXT_METHODS = frozenset(
 )
 _NAMING = frozenset({"generate_schema_name", "generate_alias_name", "generate_database_name"})
 """Macros whose text is a name that is quoted later, and no SQL."""
-_SQL = re.compile(
+_SQL = pattern(
     r"""(?P<string>'(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*") | (?P<name>`[^`]*`)
     | (?P<comment>--[^\n]* | /\*.*?\*/)""",
     re.VERBOSE | re.DOTALL,
 )
-_VALUE_BEFORE = re.compile(r"(?:[=<>]|\b(?:between|like|ilike|rlike))\s*\Z", re.IGNORECASE)
-_GLUED = re.compile(r"[\w.{]")
-_TYPE_BEFORE = re.compile(r"\b(?:date|timestamp|timestamp_ntz|timestamp_ltz|interval)\s*\Z", re.IGNORECASE)
+_VALUE_BEFORE = pattern(r"(?:[=<>]|\b(?:between|like|ilike|rlike))\s*\Z", re.IGNORECASE)
+_GLUED = pattern(r"[\w.{]")
+_TYPE_BEFORE = pattern(r"\b(?:date|timestamp|timestamp_ntz|timestamp_ltz|interval)\s*\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Literal
 
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.lazy_pattern import pattern
 from merge_runner.lint.containers.notebook import is_notebook
 from merge_runner.merge.find import comment_end
 from merge_runner.template.rendered import Rendered
@@ -71,7 +72,7 @@ def _comments(source: SourceText) -> tuple[Comment, ...]:
     return tuple(sorted(_sql(source.text), key=lambda comment: comment.span))
 
 
-_SPACE = re.compile(r"\s*")
+_SPACE = pattern(r"\s*")
 
 
 def after_space(text: str, at: int) -> int:
@@ -111,21 +112,21 @@ def embedded(
 # SQL with Jinja: tags first, as Jinja does, which knows no SQL; then SQL in the text with the tags blotted out.
 
 _BLOT = "\x1a"  # neither a blank nor part of a word
-_RAW = re.compile(r"\{%[-+]?\s*raw\s*[-+]?%\}")
-_END_RAW = re.compile(r"\{%[-+]?\s*endraw\s*[-+]?%\}")
-_WORD = re.compile(r"\{%[-+]?\s*(\w+)")
-_IN_TAG = re.compile(rf"{STRING}|['\"]|[(\[{{]|[)\]}}]|%\}}", re.S)
+_RAW = pattern(r"\{%[-+]?\s*raw\s*[-+]?%\}")
+_END_RAW = pattern(r"\{%[-+]?\s*endraw\s*[-+]?%\}")
+_WORD = pattern(r"\{%[-+]?\s*(\w+)")
+_IN_TAG = pattern(rf"{STRING}|['\"]|[(\[{{]|[)\]}}]|%\}}", re.S)
 _MAYBE = frozenset({"if", "for", "macro"})
 
 # As in merge/syntax/lexer.py, where a string, name or comment may begin and end; what has no end, another reports.
-_BEGIN = re.compile(r"--|/\*(?!\+)|\*/|(?<!\w)[rR]['\"]|['\"`]")
-_LINE = re.compile(rf"--(?:\\{_BLOT}*\n|[^\r\n])*")  # a tag may write nothing between a backslash and the newline
+_BEGIN = pattern(r"--|/\*(?!\+)|\*/|(?<!\w)[rR]['\"]|['\"`]")
+_LINE = pattern(rf"--(?:\\{_BLOT}*\n|[^\r\n])*")  # a tag may write nothing between a backslash and the newline
 _QUOTED = {
-    "'": re.compile(r"'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'", re.S),
-    '"': re.compile(r'"[^"\\]*(?:(?:\\.|"")[^"\\]*)*"', re.S),
-    "`": re.compile(r"`[^`]*(?:``[^`]*)*`"),
-    "r'": re.compile(r"[rR]'[^']*'"),
-    'r"': re.compile(r'[rR]"[^"]*"'),
+    "'": pattern(r"'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'", re.S),
+    '"': pattern(r'"[^"\\]*(?:(?:\\.|"")[^"\\]*)*"', re.S),
+    "`": pattern(r"`[^`]*(?:``[^`]*)*`"),
+    "r'": pattern(r"[rR]'[^']*'"),
+    'r"': pattern(r'[rR]"[^"]*"'),
 }
 
 
@@ -255,8 +256,8 @@ def _sql_spans(text: str) -> tuple[list[Span], list[Span]]:
     return quoted, found
 
 
-_HASH = re.compile(r"(?:(?<=\s)|\A)#[^\r\n]*")
-_TOML = re.compile(
+_HASH = pattern(r"(?:(?<=\s)|\A)#[^\r\n]*")
+_TOML = pattern(
     r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|(?P<comment>#[^\r\n]*)', re.S
 )
 
@@ -297,7 +298,7 @@ def _toml(text: str) -> Iterator[Comment]:
 
 # Python and Scala: comments of the code, next to those in strings of SQL, which `embedded` gives.
 
-_SCALA = re.compile(r'"""(?s:.*?)"{3,5}|"(?:[^"\\\n]|\\.)*"|/\*(?s:.*?)\*/|(?P<comment>//[^\r\n]*)')
+_SCALA = pattern(r'"""(?s:.*?)"{3,5}|"(?:[^"\\\n]|\\.)*"|/\*(?s:.*?)\*/|(?P<comment>//[^\r\n]*)')
 
 
 def _code(text: str, start: int, end: int, mark: int, counts_from: int | None) -> Comment:

@@ -16,9 +16,10 @@ from merge_runner.formats.lines import RECOMMENDED, Line
 from merge_runner.formats.registry import capabilities
 from merge_runner.formats.types import DataType
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.lazy_pattern import pattern
 from merge_runner.merge.syntax.placeholder import has_placeholder
 
-_TRANSFORM = re.compile(r"\s*(\w+)\s*\((.*)\)\s*\Z", re.DOTALL)
+_TRANSFORM = pattern(r"\s*(\w+)\s*\((.*)\)\s*\Z", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ def partition_field(text: str) -> PartitionField:
     return PartitionField(column, name, number)
 
 
-_SORT_DIRECTION = re.compile(r"\s+(?:asc|desc|nulls)\b.*", re.IGNORECASE | re.DOTALL)
+_SORT_DIRECTION = pattern(r"\s+(?:asc|desc|nulls)\b.*", re.IGNORECASE | re.DOTALL)
 
 
 def sorted_columns(sort_by: Sequence[str], partition_by: Sequence[PartitionField]) -> tuple[str, ...]:
@@ -174,7 +175,7 @@ def sorted_columns(sort_by: Sequence[str], partition_by: Sequence[PartitionField
     return ()
 
 
-_WORD = re.compile(r"`((?:[^`]|``)+)`|'(?:[^'\\]|\\.)*'|([A-Za-z_]\w*)(?!\s*\()")
+_WORD = pattern(r"`((?:[^`]|``)+)`|'(?:[^'\\]|\\.)*'|([A-Za-z_]\w*)(?!\s*\()")
 
 
 def base_columns(layout: TableLayout, name: str) -> frozenset[str]:

@@ -14,6 +14,7 @@ from typing import TypeVar
 from sqlglot import exp
 
 from merge_runner.formats.types import DataType, parse_type
+from merge_runner.lazy_pattern import pattern
 from merge_runner.merge.read_query import read_expression
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.pruning.predicate.constant_folding import constant
@@ -21,7 +22,7 @@ from merge_runner.pruning.predicate.scope import Scope, name_parts
 
 _Read = TypeVar("_Read", bound=Expr)
 
-_DECLARE = re.compile(
+_DECLARE = pattern(
     r"\s*declare\s+(?:or\s+replace\s+)?(?:variable\s+)?(?P<names>[\w.`]+(?:\s*,\s*[\w.`]+)*)(?P<type>.*?)"
     r"(?:(?:\bdefault\b|=)(?P<value>.*?))?;?\s*\Z",
     re.IGNORECASE | re.DOTALL,
