@@ -6,6 +6,7 @@ _NO_ENGINE = "a template cannot ask the engine anything, since every model rende
 _QUERY = f"{_NO_ENGINE}: write the query into the statement, as a subquery or CTE, or pass its result as a var"
 _PACKAGE = "declare the package in packages.yml (`git` and `revision`), and run `merge-runner deps`"
 _SPARK = "write Spark's own function outside of the braces"
+_NO_METRICS = "there is no semantic layer: write the query"
 _SET = "a set has no order, and the text would differ from run to run: write `list | unique | list`"
 _CLOCK = "a rendered model does not depend on the clock: pass a var, or write current_timestamp() outside of the braces"
 
@@ -27,6 +28,18 @@ HINTS = {
     "dbt_metadata_envs": "write env_var('NAME', 'default')",
     "invocation_args_dict": "a rendered model does not depend on the command: pass a var",
     "should_full_refresh": "write is_full_refresh",
+    "doc": "a docs block is for descriptions in YAML: `description: \"{{ doc('name') }}\"`",
+    "metric": _NO_METRICS,
+    "semantic_model": _NO_METRICS,
+    "function": "write the name of the function",
+    "context": "name the value itself, as in {{ target }}",
+    "render": "a macro's result is rendered already: call the macro alone",
+    "schema": "write {{ this.schema }} or {{ target.schema }}",
+    "database": "write the table itself, as {{ this }}",
+    "dispatch": "write adapter.dispatch('name')(…)",
+    "get_where_subquery": "write the condition in the query, or `where` at the test in YAML",
+    "generate_schema_name": "write {{ this.schema }}, or the project's own macro of this name",
+    "generate_alias_name": "write {{ this.identifier }}",
     "set": _SET,
     "set_strict": _SET,
     **dict.fromkeys(
@@ -67,6 +80,14 @@ TARGET_HINTS = {
 """By a key of dbt's target what to write instead."""
 
 ATTRIBUTE_HINTS = {
+    **dict.fromkeys(
+        (
+            *("raise_not_implemented", "raise_fail_fast_error", "raise_contract_error", "raise_dependency_error"),
+            *("raise_parsing_error", "raise_database_error", "missing_relation", "relation_wrong_type"),
+            *("CompilationError", "DbtRuntimeError", "NotImplementedError"),
+        ),
+        "write exceptions.raise_compiler_error('…')",
+    ),
     "has_var": "write var('NAME', none) is not none",
     "set_sql_header": "write the statements as pre_hook",
     "persist_relation_docs": "leave it out: descriptions become comments",

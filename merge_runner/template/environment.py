@@ -50,6 +50,11 @@ class RunFlag(int):
     __repr__ = __str__
 
 
+def _as_it_is(value: Any) -> Any:
+    """Return the value: dbt's filters of types count in YAML alone, and leave a text as it is."""
+    return value
+
+
 class ModelEnvironment(SandboxedEnvironment):
     """A sandbox without files, HTML and chance; every call goes through the rendering that it belongs to."""
 
@@ -66,6 +71,8 @@ class ModelEnvironment(SandboxedEnvironment):
         self.filters["identifier"] = _identifier
         self.filters["column_name"] = _column_name
         self.filters["tojson"] = _tojson
+        for name in ("as_text", "as_native", "as_bool", "as_number"):
+            self.filters[name] = _as_it_is
         for name, function in self.filters.items():
             self.filters[name] = _bounded(name, function, FILTER_SIZES.get(name, _no_size))
         self.tests["mapping"] = _is_mapping

@@ -64,6 +64,7 @@ def render(text: str, context: Context, **macros: str) -> Rendered:
             "12delta",
         ),
         ("{{ adapter.quote('a`b') }} {{ project_name }} {{ adapter.type() }}", "`a``b` shop spark"),
+        ("{{ '1' | as_number }} {{ 'a' | as_text }} {{ 'true' | as_bool }} {{ '2' | as_native }}", "1 a true 2"),
         ("{% set model = 'mine' %}{{ model }}{% for zip in [1] %}{{ zip }}{% endfor %}", "mine1"),
     ],
 )
