@@ -6,8 +6,9 @@
 It copies the project into a scratch folder, builds it, and then edits it as each section of the page says. With
 `--folder` the scratch folder is kept, so that sections can be recorded one by one, in this order. What the
 commands print is written between the markers `<!-- recorded: NAME -->` and `<!-- end -->` of the page, as it is, but
-for lines that repeat: these are counted. `--window` builds these days alone, `--explain` records what would run,
-without builds. Java and the CSV files of `data/` have to be there. It takes five minutes.
+for lines that repeat: these are counted. Left out are lines that a terminal does not keep: that a node runs.
+`--window` builds these days alone, `--explain` records what would run, without builds. Java and the CSV files of
+`data/` have to be there. It takes five minutes.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ OPERATION = """{% macro rename_airline() %}
   {% do run_query("update " ~ ref('dim_airline') ~ " set name = 'United' where carrier = 'UA'") %}
 {% endmacro %}
 """
+_RUNS = re.compile(r" +(START|RUN) ")
 _LEFT_OUT = re.compile(r" NO-OP | no +inputs unchanged since ")
 """What is the same in lines that are counted: of a build, and of a table of `explain`."""
 
@@ -151,7 +153,8 @@ def _explained_and_built(flights: Flights, edited: Path, before: str) -> str:
 
 def _shortened(lines: list[str]) -> Iterator[str]:
     """Yield lines; of many next to each other that say the same of other nodes the first ones and their number."""
-    for is_left_out, group in groupby(lines, lambda line: _LEFT_OUT.search(line) is not None):
+    ended = (line for line in lines if not _RUNS.match(line))
+    for is_left_out, group in groupby(ended, lambda line: _LEFT_OUT.search(line) is not None):
         same = [line.rstrip() for line in group]
         hidden = len(same) - SHOWN if is_left_out and len(same) > SHOWN + 1 else 0
         yield from same[: len(same) - hidden]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from merge_runner import Project
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
 from merge_runner.plan.steps.skip_unchanged import skipping
@@ -49,3 +50,27 @@ def test_a_change_feed_has_changed_rows_alone():
     merge = judge_merge(parse(f"merge into t using src s on t.id = s.id {NEWER}"), layout, lambda _: KnownTable(layout))
     assert skipping(merge, "auto", feed=True) is None
     assert skipping(merge, "on", feed=True).left_out == "the source is what has changed in another table"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "clause", "possible"),
+    [
+        ("auto", NEWER, True),
+        ("off", NEWER, True),
+        ("on", EVERY, False),
+        ("equal_rows", EVERY, True),
+        ("auto", EVERY, False),
+    ],
+)
+def test_explain_says_whether_it_is_possible_as_the_config_asks(make_project, wanted, clause, possible):
+    columns = "columns: [{name: id, data_type: int}, {name: n, data_type: int}]"
+    files = {
+        "models/src.sql": "{{ config(materialized='table') }} select 1 as id, 2 as n",
+        "models/m.sql": f"{{{{ config(skip_unchanged='{wanted}') }}}} merge into {{{{ this }}}} as t "
+        f"using {{{{ ref('src') }}}} as s on t.id = s.id {clause}",
+        "models/m.yml": f"{{version: 2, models: [{{name: m, {columns}}}, {{name: src, {columns}}}]}}",
+    }
+    levels = Project.load(make_project(files)).explain().as_json()["levels"]
+    (found,) = (node["skip_unchanged"] for level in levels for node in level if node["name"] == "m")
+    assert found["possible"] is possible
+    assert (found["reason"] is None) is possible

@@ -170,7 +170,7 @@ class Explanation:
                         "reason": node.merge.judgement.reason if node.merge else None,
                         **_columns_json(node.lineage),
                         "engine_plan": _plan_json(node.engine_plan),
-                        "skip_unchanged": _skipping_json(node.merge),
+                        "skip_unchanged": _skipping_json(node),
                         "distribution": asdict(node.distribution) if node.distribution else None,
                         "steps": _steps_json(node.plan),
                         "built": node.forms.built if node.forms else None,
@@ -242,13 +242,15 @@ def _steps_json(plan: NodePlan) -> list[dict[str, str]]:
     return [{"step": type(step).__name__, "text": str(step)} for step in plan.steps]
 
 
-def _skipping_json(merge: JudgedMerge | None) -> dict[str, Any] | None:
+def _skipping_json(node: ExplainedNode) -> dict[str, Any] | None:
     """Whether source rows that change nothing could be left out, and the reason where they cannot."""
-    if merge is None:
+    if node.merge is None:
         return None
-    found = unchanged_rows(merge)
-    refusal = found if isinstance(found, Refusal) else None
-    return {"possible": refusal is None, "reason": refusal.reason if refusal is not None else None}
+    steps = (step for step in node.plan.steps if isinstance(step, RunMerge))
+    asked = next((step.skipping for step in steps if step.skipping is not None), None)
+    found = unchanged_rows(node.merge) if asked is None else asked.rows
+    reason = found.reason if isinstance(found, Refusal) else asked.left_out if asked is not None else None
+    return {"possible": reason is None, "reason": reason}
 
 
 def _plan_json(plan: MergePlan | None) -> dict[str, Any] | None:

@@ -23,11 +23,16 @@ def needed_partitions(
     merges = [step for step in plan.steps if isinstance(step, RunMerge)]
     if len(merges) != 1:
         return "it is no MERGE"
-    scan = merges[0].judged.reading.scan
+    reading = merges[0].judged.reading
+    scan = reading.scan
+    if scan is None:
+        unknown = [".".join(parts) for parts in reading.unknown]
+        more = "its source is more than filtered rows of one table"
+        return f"the format of {', '.join(unknown)} is not declared" if unknown else more
     behind = {
         str(where)
         for item in inputs_of(plan)
-        if scan is not None and item.relation.is_named_by(scan.parts, default=False)
+        if item.relation.is_named_by(scan.parts, default=False)
         if (where := stored_input(item, prepared)) is not None
     }
     if set(changed) != behind or len(changed) != 1 or changed[0] not in before:

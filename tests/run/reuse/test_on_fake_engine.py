@@ -13,7 +13,9 @@ from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.plan import Planner
 from merge_runner.run.results.event_types import NodeStarted
 from merge_runner.run.reuse.fingerprint import environment_of, fingerprint
+from merge_runner.run.reuse.partitions import needed_partitions
 from merge_runner.run.reuse.records import Record, Records
+from tests.engine.table_format.iceberg_metadata import write_metadata
 from tests.fake_engine.driver import FakeDriver
 from tests.fake_engine.faults import Faults
 from tests.fake_engine.lake import Lake, Table
@@ -157,6 +159,66 @@ def test_a_merge_reads_the_partitions_that_have_changed(make_project):
 
 
 @pytest.mark.parametrize(
+    ("files", "where"),
+    [
+        ([[1, [19724]], [2, [19727]]], "(day = cast('2024-01-02' AS date)) OR (day = cast('2024-01-05' AS date))"),
+        ([[1, [None]]], None),
+    ],
+)
+def test_a_merge_reads_the_partitions_of_an_iceberg_source_that_have_changed(make_project, files, where):
+    yml = ORDERS["models/m.yml"].replace("path: data/orders, format: delta", "catalog: ice, format: iceberg")
+    shop = Shop(
+        make_project({**ORDERS, "profiles.yml": OF_A_CATALOG["profiles.yml"], "models/m.yml": yml}),
+        answers={
+            "SELECT (s.day) AS b0": {"b0": "date", "b1": "bigint"},
+            **{"SELECT 1 FROM (select *": [], "SELECT 1 FROM shop": []},
+        },
+    )
+    (shop.root / "warehouse").mkdir()
+    shop.driver.lake.tables["ice.raw.orders"] = Table("ice.raw.orders", TYPES, {"partition_by": "day"})
+    shop.driver.known.add("ice.raw.orders")
+    columns = {"id": "long", "n": "int", "day": "date"}
+    snapshots = [{"files": [[1, [19723]]]}]
+    metadata = write_metadata(shop.root, columns, [[("day", "identity")]], snapshots)
+    catalog_names(shop.root / "warehouse/ice.db", metadata)
+    shop.build()
+    assert shop.reason("m") == "would be left out: inputs unchanged since version 1"
+    write_metadata(shop.root, columns, [[("day", "identity")]], [*snapshots, {"files": files}])
+    said = "would run: ice.raw.orders has changed"
+    changed = " in day=2024-01-02 and 1 more"
+    assert shop.reason("m") == said + (
+        changed if where else "; `reuse: partitions` reads all of it: a partition of NULL has changed"
+    )
+    shop.build()
+    whole, part = (text for text in shop.driver.statements if text.lstrip().lower().startswith("merge into"))
+    restricted = f"(SELECT * FROM ice.raw.orders WHERE {where}) AS orders" if where else "ice.raw.orders"
+    assert part == whole.replace("from ice.raw.orders where", f"from {restricted} where")
+    assert shop.build()["m"].status == "no-op"
+
+
+def test_partitions_need_a_format_and_one_table(make_project):
+    text = ORDERS["models/m.yml"].replace("path: data/orders, format: delta", "catalog: ice")
+    profiles = {"profiles.yml": OF_A_CATALOG["profiles.yml"], "models/m.yml": text}
+    for name, why in (
+        ("select * from {{ source('raw', 'orders') }}", "the format of ice.raw.orders is not declared"),
+        ("select 1L as id, 2 as n, current_date() as day", "its source is more than filtered rows of one table"),
+    ):
+        model = ORDERS["models/m.sql"].replace("select * from {{ source('raw', 'orders') }} where n > 0", name)
+        files = {**ORDERS, **profiles, "models/m.sql": model}
+        prepared = Project.load(make_project(files)).prepared
+        assert needed_partitions(Planner(prepared, "").plan("model.shop.m"), prepared, {}, {}) == why
+
+
+def catalog_names(file, metadata):
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute(
+            "create table iceberg_tables (catalog_name text, table_namespace text, table_name text, metadata_location text)"
+        )
+        if metadata is not None:
+            connection.execute("insert into iceberg_tables values ('ice', 'raw', 'orders', ?)", (str(metadata),))
+
+
+@pytest.mark.parametrize(
     ("commits", "why"),
     [
         ([(("2024-01-02",), {}), ((None,), {})], "a partition of NULL has changed"),
@@ -275,12 +337,7 @@ def test_a_source_in_an_embedded_catalog_has_versions(make_project, catalog, kno
     (root / "warehouse").mkdir()
     metadata = root / "warehouse/1.metadata.json"
     metadata.write_text('{"table-uuid": "u", "current-schema-id": 0, "snapshots": []}')
-    with closing(sqlite3.connect(root / "warehouse/ice.db")) as connection, connection:
-        connection.execute(
-            "create table iceberg_tables (catalog_name text, table_namespace text, table_name text, metadata_location text)"
-        )
-        if known:
-            connection.execute("insert into iceberg_tables values ('ice', 'raw', 'orders', ?)", (str(metadata),))
+    catalog_names(root / "warehouse/ice.db", metadata if known else None)
     assert Shop(root).reason("m") == f"would run: {said}"
 
 

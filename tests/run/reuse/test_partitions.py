@@ -78,7 +78,7 @@ def test_the_table_is_what_the_whole_source_makes(shop, driver, spark, monkeypat
         if number:
             version = _version_before(spark, table_format, names["orders"])
             edits = (*EDITS, *OF_FORMAT[table_format])
-            for edit in random.sample(edits, k=random.choice([1, 1, 2])):
+            for edit in edits[:1] if number == 1 else random.sample(edits, k=random.choice([1, 1, 2])):
                 spark.sql(edit.format(t=names["orders"], k=number, v=version))
         select = () if number == 0 else ["whole", "part"]
         results = Project.load(root).run(select=select, driver=driver)
