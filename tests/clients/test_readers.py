@@ -30,6 +30,7 @@ SOURCES = {
             tables: [{name: t, path: raw/t, format: delta}]
         """,
     "models/m.sql": "{{ config(materialized='view') }} select id from {{ source('raw', 't') }}",
+    "analyses/a.sql": "select * from {{ ref('m') }}",
 }
 PROJECTS = [ROOT, *sorted(path.parent for path in ROOT.glob("examples/*/profiles.yml"))]
 
@@ -46,6 +47,7 @@ def test_dbt_artifacts_parser_reads_every_artifact(client, run_client, make_proj
     write_table(read / "raw/t", ("id", "long"))
     with_sources = Project.load(read, target_path=str(folder / "sources"))
     assert with_sources.catalog().path.is_file()
+    with_sources.compile()
     now = 1_767_225_600_000_000
     asked = {"SELECT unix_micros": [{"loaded": now - 5_000_000, "now": now}]}
     assert with_sources.source_freshness(driver=FakeDriver(Lake(), answers=asked))["raw.t"].status == "pass"
@@ -54,6 +56,7 @@ def test_dbt_artifacts_parser_reads_every_artifact(client, run_client, make_proj
         **{f"{project.name}/manifest": "ManifestV12" for project in PROJECTS},
         "built/manifest": "ManifestV12",
         "built/run_results": "RunResultsV6",
+        "sources/manifest": "ManifestV12",
         "sources/catalog": "CatalogV1",
         "sources/sources": "SourcesV3",
     }
