@@ -74,6 +74,12 @@ def test_it_is_listed_where_it_is_asked_for(shop, capsys):
     }
 
 
+def test_a_selection_of_nothing_else_says_how_it_is_listed(shop, capsys):
+    for _ in range(2):  # a listing that was kept would say nothing
+        said = call(capsys, shop, "ls", "-s", "path:analyses")[1]
+        assert (said.out, "list them with --resource-type analysis" in said.err) == ("", True)
+
+
 def test_nothing_builds_it(shop, capsys):
     status, said = call(capsys, shop, "build", "-s", "other")
     assert (status, "`merge-runner show -s NAME` runs its query" in said.err) == (0, True)

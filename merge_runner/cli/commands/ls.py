@@ -58,7 +58,8 @@ def command(options: Options) -> int:
 
 def _made(options: Options, env: RecordingEnv, kept: KeptLines | None) -> list[str]:
     """Return the lines of the project; they are kept where there are no messages besides."""
-    from merge_runner.cli.display.problems import show_not_read
+    from merge_runner.cli.display.problems import show_not_read, show_warnings
+    from merge_runner.errors import Problem
     from merge_runner.graph.output import output
 
     project = load_project(options, env)
@@ -67,10 +68,16 @@ def _made(options: Options, env: RecordingEnv, kept: KeptLines | None) -> list[s
     chosen = with_default_selector(project, options)
     selection = selected(project, chosen)
     ids = selection.ids
-    nodes = project.graph.nodes
-    ids = tuple(node for node in ids if _is_listed(nodes[node].resource_type, options.resource_type))
-    lines = list(output(project.graph, ids, options.output, options.output_keys))
-    said = prepared.files.not_read or prepared.unread_vars or selection.warnings
+    # An id begins with the type: no node of a kept project is read for it.
+    listed = tuple(node for node in ids if _is_listed(node.partition(".")[0], options.resource_type))
+    hidden = [node for node in ids if node.partition(".")[0] == _NOT_BY_DEFAULT]
+    if hidden and not listed and not options.resource_type:
+        names = ", ".join(project.graph.nodes[node].name for node in hidden)
+        message = f"nothing but analyses is selected, which are not listed: {names}"
+        hint = "list them with --resource-type analysis, or all"
+        show_warnings([Problem("nothing-selected", message, hint=hint)], as_errors=options.warn_error)
+    lines = list(output(project.graph, listed, options.output, options.output_keys))
+    said = prepared.files.not_read or prepared.unread_vars or selection.warnings or (hidden and not listed)
     if kept is not None and not said and chosen.selector is None:
         kept.put(lines, prepared.files, env)
     return lines
