@@ -346,6 +346,8 @@ def test_a_place_is_kept_for_tests_of_columns_and_tables():
         ("models: [{name: a, latest_version: 2}]", "1:20", "models have no versions"),
         ("models: [{name: a, materialized: table}]", "1:20", 'write it below "config:"'),
         ("models: [{name: a, time_spine: {}}]", "1:20", "there is no semantic layer"),
+        ("models: [{name: a, primary_key: id}]", "1:20", "there is no semantic layer"),
+        ("models: [{name: a, freshness: {build_after: {}}}]", "1:20", 'a model has "build_after" below "config:"'),
         ("models: [{name: a, columns: [{name: b, column_mask: {}}]}]", "1:40", "ALTER TABLE in a `post_hook`"),
         ("sources: [{name: a, overrides: b}]", "1:21", "packages have macros alone"),
         ("sources: [{name: a, tables: [{name: b, external: {}}]}]", "1:40", 'write "path", "format" and "options"'),
