@@ -15,12 +15,14 @@ os.chdir(project)
 spark = (
     SparkSession.builder.master("local[2]")
     .config("spark.driver.extraClassPath", jars)
+    .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # for many small statements
     .config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
     .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
     .config("spark.sql.catalogImplementation", "in-memory")
     .config("spark.sql.warehouse.dir", str(project / "warehouse"))
     .config("spark.sql.session.timeZone", "UTC")
     .config("spark.sql.shuffle.partitions", "1")
+    .config("spark.databricks.delta.snapshotPartitions", "1")  # of 50 tasks each statement would wait for
     .config("spark.ui.enabled", "false")
     .getOrCreate()
 )
