@@ -124,10 +124,11 @@ def correction(flights: Flights) -> str:
 
 
 def macro(flights: Flights) -> str:
-    """Change a macro that four models call."""
+    """Change a macro that four models call, or change it back in a folder that was kept."""
     path = flights.root / "macros" / "punctuality.sql"
-    before = path.read_text()
-    edited = flights.edit("macros/punctuality.sql", "{{ column }} >= {{", "{{ column }} > {{")
+    before, signs = path.read_text(), [">=", ">"]
+    old, new = signs if f"{{{{ column }}}} {signs[0]} {{{{" in before else reversed(signs)
+    edited = flights.edit("macros/punctuality.sql", f"{{{{ column }}}} {old} {{{{", f"{{{{ column }}}} {new} {{{{")
     return edited + _explained_and_built(flights, path, before)
 
 
