@@ -1,6 +1,6 @@
 """Records what runs again in the flights project, and why, into docs/guides/what-runs-again.md.
 
-    python demo/record_reuse.py [unchanged correction macro writer] [--to PAGE] [--folder FOLDER] [--window FROM TO]
+    python demo/record_reuse.py [unchanged correction writer macro] [--to PAGE] [--folder FOLDER] [--window FROM TO]
         [--explain]
 
 It copies the project into a scratch folder, builds it, and then edits it as each section of the page says. With
@@ -140,7 +140,7 @@ def writer(flights: Flights) -> str:
     return edited + _explained_and_built(flights, path, OPERATION)
 
 
-SECTIONS = {"unchanged": unchanged, "correction": correction, "macro": macro, "writer": writer}
+SECTIONS = {"unchanged": unchanged, "correction": correction, "writer": writer, "macro": macro}
 
 
 def _explained_and_built(flights: Flights, edited: Path, before: str) -> str:
