@@ -46,7 +46,7 @@ def test_the_manifest_of_every_kind_of_node_is_what_dbt_allows(every_kind, tmp_p
     document = manifest_of(every_kind, tmp_path / "target")
     assert schema_errors(document) == []
     kinds = {node["resource_type"] for node in document["nodes"].values()}
-    assert kinds == {"model", "seed", "test"}
+    assert kinds == {"model", "seed", "test", "analysis"}
     assert all(document[section] for section in ("sources", "unit_tests", "macros", "selectors", "disabled"))
 
 
