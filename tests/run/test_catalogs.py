@@ -12,7 +12,7 @@ import pytest
 
 from merge_runner import Project
 from merge_runner.engine.spark.confs import session_confs
-from merge_runner.formats.lines import installed_line
+from merge_runner.formats.lines import LINES, installed_line
 from tests.catalog_servers import hive_metastore, iceberg_rest
 from tests.connect_server import free_port
 from tests.run.spark_sql import spark_sql
@@ -226,7 +226,8 @@ def check(kept, seen):
     first, second = ({name: status for name, (status, _) in seen[each].items()} for each in ("first", "second"))
     assert set(first.values()) == {"success", "pass"}, seen["first"]
     assert second == first, seen["second"]  # what a catalog holds is not known without Spark: every node runs
-    assert (seen["day"]["rows_inserted"], seen["day"]["rows_updated"]) == (1, 5)
+    counts = kept.format == "delta" or installed_line() == LINES["4.1"]  # Iceberg's other builds record no rows
+    assert (seen["day"]["rows_inserted"], seen["day"]["rows_updated"]) == ((1, 5) if counts else (None, None))
     assert seen["rows"] == [[-1, "2024-01-09"], *DAYS]
     assert seen["totals"] == [[6]]
     assert len(seen["stamps"]) == {"iceberg": 3, "delta": 4}[kept.format]  # Delta notes it in CREATE TABLE as well
