@@ -59,7 +59,7 @@ class StatisticsProperties:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """The facts of one table format, each true of the format itself, whoever asks.
+    """The facts of one table format, each true of the format itself.
 
     Measured on Spark 4.1.4 with Delta 4.4.0 and Iceberg 1.12.0; the tests that show a fact are those of what uses it.
     """

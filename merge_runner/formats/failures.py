@@ -200,7 +200,7 @@ _REBUILD = "or move the table's folder away (in a catalog: drop the table) and b
 SURROUNDINGS: tuple[tuple[str, str], ...] = (
     (
         r"No space left on device|Disk quota exceeded",
-        "make room there (the tables hold whole commits only), then `merge-runner retry`",
+        "free space there (the tables hold whole commits only), then `merge-runner retry`",
     ),
     (
         r"No AWS Credentials provided|Unable to load credentials|NoAuthWithAWSException|NoAwsCredentialsException",
@@ -217,7 +217,7 @@ SURROUNDINGS: tuple[tuple[str, str], ...] = (
         r"Java heap space|GC overhead limit exceeded|OutOfMemoryError: [^\n`]+|out of memory: [^\n(]+"
         r"|Unable to acquire \d+ bytes of memory|Not enough memory to build and broadcast|exited with code 52",
         "give the JVM more memory (conf in profiles.yml: spark.driver.memory, on a cluster spark.executor.memory), or "
-        "run fewer models at once (--threads), then `merge-runner retry`",
+        "run fewer models at the same time (--threads), then `merge-runner retry`",
     ),
     (
         r"rejected from java\.util\.concurrent\.ThreadPoolExecutor|\bExecutorLostFailure\b|\bFetchFailed\b",

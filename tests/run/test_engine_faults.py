@@ -132,15 +132,18 @@ class Fault:
     anew: bool = False
 
 
-NO_ROOM = ("No space left on device", "make room there (the tables hold whole commits only), then `merge-runner retry`")
+NO_SPACE = (
+    "No space left on device",
+    "free space there (the tables hold whole commits only), then `merge-runner retry`",
+)
 NO_RIGHT = ("Read-only file system", "let this user read and write there, then `merge-runner retry`")
 DAMAGED = ("the table's own record is damaged: bring the file back from a copy, or move the table's folder away",)
 GONE = ("a file of a table is gone: bring it back from a copy, take the table back to a version without it",)
 FAULTS = {
-    "full": Fault("delta", full, NO_ROOM, Place.make_room),
-    "full_log": Fault("delta", full_log, NO_ROOM, Place.make_room),
-    "ice_full": Fault("iceberg", full, NO_ROOM, Place.make_room),
-    "ice_full_metadata": Fault("iceberg", full_log, NO_ROOM, Place.make_room),
+    "full": Fault("delta", full, NO_SPACE, Place.make_room),
+    "full_log": Fault("delta", full_log, NO_SPACE, Place.make_room),
+    "ice_full": Fault("iceberg", full, NO_SPACE, Place.make_room),
+    "ice_full_metadata": Fault("iceberg", full_log, NO_SPACE, Place.make_room),
     "read_only": Fault("delta", read_only, NO_RIGHT, lambda place: place.remount("rw")),
     "ice_read_only": Fault("iceberg", read_only, NO_RIGHT, lambda place: place.remount("rw")),
     "corrupt_log": Fault("delta", corrupt("_delta_log/*.json"), ("00000001.json", *DAMAGED), Place.bring_back),

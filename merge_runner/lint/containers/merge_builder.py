@@ -131,7 +131,7 @@ class _Builder:
         return clause_text(kind, asked, asks, action, link, hole if listed is None else listed)
 
     def _assignments(self, given: ast.expr, use: Use) -> Assignments | None:
-        """Columns and their values; a placeholder without a value stands for those that are not known."""
+        """Columns and their values; a placeholder without a value is for those that are not known."""
         if isinstance(given, ast.DictComp):
             return self._comprehended(given, use)
         known = self.values.dictionary(given, use)

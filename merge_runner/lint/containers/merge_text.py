@@ -25,7 +25,7 @@ SETS = ("update", "insert")
 """The actions that list columns."""
 
 Assignments = Sequence[tuple[Traced, Traced | None]]
-"""Columns and their values; a placeholder without a value stands for those that are not known."""
+"""Columns and their values; a placeholder without a value is for those that are not known."""
 
 
 def clause_text(

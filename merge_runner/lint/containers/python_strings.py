@@ -86,7 +86,7 @@ def _pieces(text: str, node: Origin, *, fields: bool) -> Iterator[Traced | Origi
 
 
 class _Body:
-    """Reads one literal from behind its opening quote; `at` is then its closing quote."""
+    """Reads one literal from after its opening quote; `at` is then its closing quote."""
 
     def __init__(self, text: str, node: Origin, at: int, quote: str, *, raw: bool, fields: bool) -> None:
         self.text = text

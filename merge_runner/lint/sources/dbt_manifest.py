@@ -166,7 +166,7 @@ class ManifestReader:
     def _with_table(self, layout: TableLayout, config: Mapping[str, Any]) -> TableLayout:
         written = config.get("file_format") or ("delta" if self.adapter in _DELTA_BY_DEFAULT else None)
         if config.get("table_format") not in (None, "default", "delta"):
-            written = None  # Databricks' managed Iceberg: neither of the two as it stands
+            written = None  # Databricks' managed Iceberg: neither of the two as it is
         # dbt-spark knows no liquid clustering; its `clustered_by` makes buckets, which skip nothing.
         clustered = () if self.adapter == "spark" else _listed(config.get("liquid_clustered_by"))
         properties = {

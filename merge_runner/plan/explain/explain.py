@@ -73,7 +73,7 @@ class ExplainedNode:
     """Which form of the node `plan` is, where a first run differs from the others."""
     lineages: ModelLineages | None = field(default=None, repr=False, compare=False)
     reuse: Reused | None = None
-    """Whether a build would leave it out; None: nobody was asked."""
+    """Whether a build would leave it out; None: it was not asked."""
 
     @property
     def distribution(self) -> WriteDistribution | None:

@@ -3,7 +3,7 @@
 The proof is for every content of the target. It needs three answers; a run that inserted no row, or deleted none, needs
 fewer:
 
-- rows that the MERGE updates: a second update sets what is there, and each row meets the same clause or none
+- rows that the MERGE updates: a second update sets the same values, and each row meets the same clause or none
 - rows that it inserts: they match their own source row, and no clause changes them then
 - rows that it deletes: their source row is not inserted again
 

@@ -117,7 +117,7 @@ def joined_ranges(ranges: Sequence[ValueRange], step: Decimal | int | None, most
 def _on_a_line(keys: Sequence[str]) -> list[Decimal]:
     """Texts, in hex and in their order, as numbers in the same order: digits are the bytes of the kinds that they use.
 
-    So `9` and `a` are as near in the digits of a UUID as `8` and `9`. What differs only far behind is the same.
+    So `9` and `a` are as near in the digits of a UUID as `8` and `9`. What differs in far later digits is the same.
     """
     texts = [bytes.fromhex(key) for key in keys]
     same = length_in_common(texts[0], texts[-1])

@@ -123,7 +123,7 @@ def rest_clock(statement: MergeStatement) -> Clock | None:
 
 
 def clock_of(piece: Expr) -> Clock | None:
-    """Return what an expression or query may read of the clock: it names it, or calls a function nobody knows here."""
+    """Return what an expression or query may read of the clock: it names it, or calls an unknown function."""
     if piece.expression is None or any(_is_unknown_function(node) for node in piece.expression.walk()):
         return "instant"
     if _ANY_CLOCK_WORD.search(piece.text.casefold()) is None:
