@@ -243,14 +243,17 @@ def metadata_file(catalog, table):
 
 
 def reader(spark):
-    """Reads rows of a table as it stands on disk now, whatever stood there before."""
+    """Reads rows of a table as it is on disk now, whatever was there before."""
     guard = threading.Lock()
 
     def rows(location, table_format, columns):
         if location is None or not location.exists():
             return []
         with guard:
-            spark.sparkContext._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+            jvm = spark.sparkContext._jvm
+            jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+            # On Spark 3.5 Iceberg sets a catalog for its paths in one session, and looks for it in that of the thread.
+            jvm.org.apache.spark.sql.SparkSession.setActiveSession(spark._jsparkSession)
             return [
                 tuple(row)
                 for row in spark.read.format(table_format)
