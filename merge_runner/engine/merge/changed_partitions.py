@@ -15,7 +15,7 @@ from merge_runner.plan.steps.runtime_filter import bounding
 from merge_runner.plan.steps.skip_unchanged import SkipUnchanged, skipping
 from merge_runner.pruning.judge.merge_analysis import judge_merge
 from merge_runner.pruning.judge.partition_reuse import joined_columns
-from merge_runner.relation import Relation, quote, string_literal
+from merge_runner.relation import Relation, quote
 
 if TYPE_CHECKING:
     from merge_runner.engine.context import NodeContext
@@ -78,7 +78,8 @@ def over_partitions(
     if scan is None:
         return "its source is more than filtered rows of one table"
     name, table = scan.span.of(statement.text), Relation(scan.parts[-1], *reversed(scan.parts[:-1]))
-    layout = context.table_format(scan.format).layout(context.session, table)
+    table_format = context.table_format(scan.format)
+    layout = table_format.layout(context.session, table)
     if layout.properties.get(_MAPPING, "none") != "none" or not set(changed.columns) <= set(layout.partition_by):
         return "its partition columns have other names in its log"
     joined, source, target = joined_columns(step.judged), _types(name, context), _types(str(step.target), context)
@@ -88,8 +89,8 @@ def over_partitions(
             return f"its partition column {column} has the type {kind}"
         if isinstance(joined, str) or target.get(joined[column.casefold()]) != kind:
             return f"ON compares its partition column {column} with a column of another type"
-    compare = _has_value if scan.format == "iceberg" else _has_text
-    rows = " OR ".join(f"({' AND '.join(map(compare, changed.columns, kinds, values))})" for values in changed.values)
+    conditions = (map(table_format.in_partition, changed.columns, kinds, values) for values in changed.values)
+    rows = " OR ".join(f"({' AND '.join(each)})" for each in conditions)
     alias = "" if scan.aliased else f" AS {quote(scan.parts[-1])}"
     text = splice(step.sql, [(scan.span, f"(SELECT * FROM {name} WHERE {rows}){alias}")])
     judged = judge_merge(parse(text), step.judged.layout, step.judged.lookup, bounds)
@@ -109,13 +110,3 @@ def _types(table: str, context: NodeContext) -> dict[str, str]:
         fields = context.session.table(table).schema.fields
     limited = "__CHAR_VARCHAR_TYPE_STRING"
     return {field.name.casefold(): field.metadata.get(limited, field.dataType.simpleString()) for field in fields}
-
-
-def _has_text(column: str, _kind: str, value: str) -> str:
-    """Whether a column is a text of Delta's log, which need not be how its type is written: `05` for 5."""
-    return f"cast({quote(column)} AS string) = {string_literal(value)}"
-
-
-def _has_value(column: str, kind: str, value: str) -> str:
-    """Whether a column is a value of Iceberg's manifests, by which it leaves out files."""
-    return f"{quote(column)} = cast({string_literal(value)} AS {kind})"

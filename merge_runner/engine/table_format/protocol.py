@@ -272,6 +272,9 @@ class TableFormat(Protocol):
         `path` is that of `stored_versions`.
         """
 
+    def in_partition(self, column: str, kind: str, value: str) -> str:
+        """Return the condition that a column of the type `kind` has a value of `changed_partitions`, not NULL."""
+
     def merges_since_compaction(self, session: SparkSession, table: Relation, limit: int) -> Iterator[bool]:
         """Yield of each commit since the table was compacted or created, newest first, whether it is a MERGE.
 

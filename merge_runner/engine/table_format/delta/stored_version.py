@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.engine.table_format.stored_version import Partition, StoredVersion
+from merge_runner.relation import quote, string_literal
 
 _MOVES_FILES = frozenset({"OPTIMIZE", "VACUUM START", "VACUUM END"})
 """Operations after which the table has the same rows, where no action of the commit says otherwise."""
@@ -53,6 +54,11 @@ def changed_partitions(folder: Path, since: str) -> frozenset[Partition] | str:
     except (OSError, ValueError, TypeError, AttributeError):
         pass
     return "its log does not have the version that was read before"
+
+
+def in_partition(column: str, kind: str, value: str) -> str:
+    """Return the condition that a column is a text of the log, which need not be how its type is written: `05` for 5."""
+    return f"cast({quote(column)} AS string) = {string_literal(value)}"
 
 
 def _changes(folder: Path) -> Iterator[tuple[StoredVersion, Sequence[dict[str, Any]]]]:

@@ -17,6 +17,7 @@ from typing import Any
 from merge_runner.engine.table_format.iceberg.avro import read_avro
 from merge_runner.engine.table_format.stored_version import Partition
 from merge_runner.location import local_path
+from merge_runner.relation import quote, string_literal
 
 _NONE = -1
 """The id of the snapshot of a table without rows (stored_version.py)."""
@@ -42,6 +43,11 @@ def changed_partitions(metadata: Path, since: str) -> frozenset[Partition] | str
         return _changed(table, int(snapshot))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return "the manifests of its snapshots cannot be read"
+
+
+def in_partition(column: str, kind: str, value: str) -> str:
+    """Return the condition that a column is a value of the manifests, by which Iceberg leaves out files."""
+    return f"{quote(column)} = cast({string_literal(value)} AS {kind})"
 
 
 def _changed(table: Mapping[str, Any], since: int) -> frozenset[Partition] | str:

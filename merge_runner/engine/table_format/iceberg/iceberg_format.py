@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.table_format.iceberg import batches, first_run, log, maintenance
 from merge_runner.engine.table_format.iceberg.branches import IcebergBranches
 from merge_runner.engine.table_format.iceberg.change_feed import changes
-from merge_runner.engine.table_format.iceberg.changed_partitions import changed_partitions
+from merge_runner.engine.table_format.iceberg.changed_partitions import changed_partitions, in_partition
 from merge_runner.engine.table_format.iceberg.commit_figures import commit_figures
 from merge_runner.engine.table_format.iceberg.layout import columns, table_layout
 from merge_runner.engine.table_format.iceberg.merge_metrics import merge_figures, past_merge
@@ -47,6 +47,7 @@ class IcebergFormat:
     stored_versions = staticmethod(stored_versions)
     stored_metadata = staticmethod(stored_metadata)
     changed_partitions = staticmethod(changed_partitions)
+    in_partition = staticmethod(in_partition)
     target_files = staticmethod(target_files)
     batch_confs = staticmethod(batches.batch_confs)
     recorded_batches = staticmethod(batches.recorded_batches)
