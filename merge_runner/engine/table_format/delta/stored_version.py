@@ -57,7 +57,7 @@ def changed_partitions(folder: Path, since: str) -> frozenset[Partition] | str:
 
 
 def in_partition(column: str, kind: str, value: str) -> str:
-    """Return the condition that a column is a text of the log, which need not be how its type is written: `05` for 5."""
+    """Return the condition that a column is a text of the log, which may have `05` for 5."""
     return f"cast({quote(column)} AS string) = {string_literal(value)}"
 
 

@@ -8,13 +8,12 @@ they are in the partition of the rows that they delete.
 from __future__ import annotations
 
 import json
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from merge_runner.engine.table_format.iceberg.avro import read_avro
 from merge_runner.engine.table_format.stored_version import Partition
 from merge_runner.location import local_path
 from merge_runner.relation import quote, string_literal
@@ -24,9 +23,10 @@ _NONE = -1
 _ADDED, _REMOVED = 1, 2
 _COUNTS = {_ADDED: ("added-data-files", "added-delete-files"), _REMOVED: ("deleted-data-files", "removed-delete-files")}
 """What the summary of a snapshot says of its files, by their status; what is not there is 0."""
-_MOST_BYTES = 16 << 20
-"""Of manifests, above which none is read: it takes a second for 1 MiB."""
-_FIRST_DAY = date(1970, 1, 1)
+_MOST_BYTES = 64 << 20
+"""Of manifests, above which none is read."""
+_UNREADABLE = (OSError, EOFError, ValueError, OverflowError, LookupError, TypeError, AttributeError, zlib.error)
+"""What reading raises for a file that is gone, cut off, or has other contents than expected."""
 
 
 def changed_partitions(metadata: Path, since: str) -> frozenset[Partition] | str:
@@ -41,7 +41,9 @@ def changed_partitions(metadata: Path, since: str) -> frozenset[Partition] | str
         if (uuid, schema) != (table["table-uuid"], str(table["current-schema-id"])):
             return "its columns have changed, or it is another table"
         return _changed(table, int(snapshot))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except ImportError:
+        return "the package fastavro is not installed, which reads its manifests"
+    except _UNREADABLE:
         return "the manifests of its snapshots cannot be read"
 
 
@@ -71,10 +73,7 @@ def _changed(table: Mapping[str, Any], since: int) -> frozenset[Partition] | str
                         return "it is partitioned by no column as it is"
                     statuses[entry["status"]] += 1
                     found.add(partition)
-            summary = snapshot["summary"]
-            if any(
-                statuses[status] != sum(int(summary.get(name, 0)) for name in _COUNTS[status]) for status in _COUNTS
-            ):
+            if statuses != _counted(snapshot["summary"]):
                 return "the manifests of a snapshot have other files than its summary counts"
         current = snapshot.get("parent-snapshot-id")
     return frozenset(found)
@@ -87,10 +86,19 @@ def _counted(summary: Mapping[str, str]) -> Counter[int]:
 
 def _own_manifests(snapshot: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the manifests that a snapshot has added, which alone have its changes."""
-    _, manifests = read_avro(local_path(snapshot["manifest-list"]))
+    _, manifests = _read_avro(snapshot["manifest-list"])
     for manifest in manifests:
         if manifest["added_snapshot_id"] == snapshot["snapshot-id"]:
             yield manifest
+
+
+def _read_avro(place: str) -> tuple[Mapping[str, Any], list[dict[str, Any]]]:
+    """Return the schema and the records of a file. Raises ImportError without the package, else one of _UNREADABLE."""
+    from fastavro import reader
+
+    with local_path(place).open("rb") as file:
+        opened = reader(file)
+        return json.loads(opened.metadata["avro.schema"]), [cast("dict[str, Any]", each) for each in opened]
 
 
 class _Fields:
@@ -111,8 +119,8 @@ class _Fields:
     def partitions(self, manifest: Mapping[str, Any], snapshot: int) -> Iterator[tuple[Mapping[str, Any], Partition]]:
         """Yield the files that a snapshot has added or removed, as a manifest has them, with their partitions."""
         columns = self._of_spec[manifest["partition_spec_id"]]
-        metadata, entries = read_avro(local_path(manifest["manifest_path"]))
-        names = _names_of_fields(json.loads(metadata["avro.schema"]))
+        schema, entries = _read_avro(manifest["manifest_path"])
+        names = _names_of_fields(schema)
         for entry in entries:
             of = entry["snapshot_id"] if entry["snapshot_id"] is not None else manifest["added_snapshot_id"]
             if entry["status"] not in (_ADDED, _REMOVED) or of != snapshot:
@@ -133,11 +141,6 @@ def _text(value: Any, kind: Any) -> str | None:
     """Return a value of a partition as Spark casts it to text. Raises ValueError where that is not known."""
     if value is None:
         return None
-    if kind == "date":
-        try:
-            return (_FIRST_DAY + timedelta(days=value)).isoformat()
-        except OverflowError as error:
-            raise ValueError(value) from error
-    if kind not in ("int", "long", "string"):
+    if kind not in ("date", "int", "long", "string"):
         raise ValueError(f"a partition column of the type {kind}")
     return str(value)
