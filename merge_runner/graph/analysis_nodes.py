@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from merge_runner.errors import Problems, did_you_mean
+from merge_runner.errors import Problems
+from merge_runner.graph.config_checks import refuse_unknown_keys
 from merge_runner.graph.graph import AnalysisNode
 from merge_runner.graph.source_node import checksum
 from merge_runner.project.load.files import AnalysisFile
@@ -23,9 +24,7 @@ def analysis_node(
 ) -> AnalysisNode:
     """Return the node of an analysis; unknown keys of its config are problems."""
     said = captured.config.values
-    for key in said.keys() - {*_CONFIG}:
-        message = f'"{key}" is no config key of an analysis: nothing builds it'
-        problems.add("unknown-key", message, captured.config.places.get(key), did_you_mean(key, _CONFIG))
+    refuse_unknown_keys(captured.config, _CONFIG, "an analysis: nothing builds it", problems)
     properties = file.properties or AnalysisProperties(file.name)
     below = properties.config
     tags = said.get("tags", ())

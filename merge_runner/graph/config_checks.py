@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from merge_runner.errors import Problem, Problems
+from merge_runner.errors import Problem, Problems, did_you_mean
 from merge_runner.formats.registry import capabilities
 from merge_runner.merge.find import find_merge, find_statement
 from merge_runner.project.schema.config import ModelConfig
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from merge_runner.project.load.files import ModelFile, SeedFile
 
 _CODE = "broken-contract"
+
+
+def refuse_unknown_keys(said: Layer, known: Sequence[str], of: str, problems: Problems) -> None:
+    """Add a problem for each key that a file sets in `config()` and its kind does not have; `of` names the kind."""
+    for key in said.values.keys() - {*known}:
+        message = f'"{key}" is no config key of {of}'
+        problems.add("unknown-key", message, said.places.get(key), did_you_mean(key, known))
 
 
 def is_enforced(config: ModelConfig) -> bool:

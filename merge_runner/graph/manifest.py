@@ -226,10 +226,9 @@ def _node(graph: Graph, node: RefNode | DataTestNode | AnalysisNode, compiled: C
         "build_path": None,
     }
     contract = None
-    if isinstance(node, AnalysisNode):
+    if isinstance(node, RefNode | AnalysisNode):
         values["docs"] |= _docs(node.config.docs)
     if isinstance(node, RefNode):
-        values["docs"] |= _docs(node.config.docs)
         if node.config.group:
             values["group"] = node.config.group
         if isinstance(node, ModelNode):

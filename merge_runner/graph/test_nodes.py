@@ -9,6 +9,7 @@ from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems, did_you_mean
+from merge_runner.graph.config_checks import refuse_unknown_keys
 from merge_runner.graph.graph import DataTestNode, GenericTest, Node, UnitTestCase, UnitTestNode
 from merge_runner.graph.references import call_in
 from merge_runner.project.load.files import DataTestEntry, UnitTestEntry
@@ -94,9 +95,7 @@ def singular_test_node(
 ) -> DataTestNode:
     """The node of a SQL file whose rows are failures; unknown keys of its config are problems."""
     name = source.path.rsplit("/", 1)[-1].removesuffix(".sql")
-    for key in captured.config.values.keys() - {*_CONFIG}:
-        message = f'"{key}" is no config key of a data test'
-        problems.add("unknown-key", message, captured.config.places.get(key), did_you_mean(key, _CONFIG))
+    refuse_unknown_keys(captured.config, _CONFIG, "a data test", problems)
     config = _config(captured.config.values)
     return DataTestNode(
         unique_id=f"test.{project}.{name}",

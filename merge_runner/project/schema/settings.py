@@ -87,7 +87,7 @@ class Settings:
     @property
     def own_paths(self) -> tuple[str, ...]:
         """All folders of the author's files."""
-        return (*self.model_paths, *self.macro_paths, *self.test_paths, *self.seed_paths, *self.analysis_paths)
+        return _own_paths(self)
 
 
 def settings(source: SourceText, problems: Problems) -> Settings | None:
@@ -239,12 +239,15 @@ def _check_apart(paths: tuple[str, ...], key: str, tree: TomlTree, problems: Pro
 def _check_target(shape: SettingsTable, tree: TomlTree, problems: Problems) -> None:
     """Check that `target-path`, which is generated and removed by `clean`, holds none of the author's folders."""
     target = shape.target_path
-    own = (*shape.model_paths, *shape.macro_paths, *shape.test_paths, *shape.seed_paths, *shape.analysis_paths)
-    for path in own:
+    for path in _own_paths(shape):
         if target == path or _holds(target, path):
             message = f'"target-path" is "{target}", which holds the project\'s own "{path}"'
             problems.add("overlapping-paths", message, tree.place(("target-path",)), "name a separate folder")
             return
+
+
+def _own_paths(of: Settings | SettingsTable) -> tuple[str, ...]:
+    return (*of.model_paths, *of.macro_paths, *of.test_paths, *of.seed_paths, *of.analysis_paths)
 
 
 def _holds(outer: str, inner: str) -> bool:
