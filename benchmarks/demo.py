@@ -21,6 +21,7 @@ import time
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORRECTION = "2013-07-10,UA,373,EWR,190,168,2013-07-20T10:00:00Z,a digit was wrong\n"
@@ -60,7 +61,7 @@ def measured(folder: Path, *, keep_pip_cache: bool) -> Iterator[tuple[str, float
         elapsed = time.time() - started
         if done.returncode != 0:
             raise SystemExit(done.stdout + done.stderr)
-        print(f"{case}: {elapsed:.1f} s\n{parts(root, started)}", file=sys.stderr)
+        print(f"{case}: {elapsed:.1f} s\n{parts(root, started, started + elapsed)}", file=sys.stderr)
         yield case, elapsed
 
 
@@ -70,16 +71,16 @@ def wait_for_archive(cache: Path) -> None:
         time.sleep(1)
 
 
-def parts(root: Path, started: float) -> str:
-    """What a `make demo` that began at a time consisted of, as lines of text."""
+def parts(root: Path, started: float, ended: float) -> str:
+    """What a `make demo` consisted of that lasted from one time to another (seconds since 1970), as lines of text."""
     marks = [("virtual environment", root / ".venv" / "pyvenv.cfg"), ("pip install", root / ".venv" / ".demo")]
-    times = [(name, path.stat().st_mtime) for name, path in marks if path.stat().st_mtime >= started]
-    events = [json.loads(line) for line in (root / "target" / "journal.jsonl").read_text().splitlines()]
-    at = {event["event"]: datetime.fromisoformat(event["at"]).timestamp() for event in reversed(events)}
-    last = datetime.fromisoformat(events[-1]["at"]).timestamp()
-    times += [("Java, data, loading and planning", at["invocation_started"])]
+    times = [(name, path.stat().st_mtime) for name, path in marks if started <= path.stat().st_mtime <= ended]
+    events = events_between((root / "target" / "journal.jsonl").read_text(), started, ended)
+    at = {event["event"]: seconds_of(event) for event in reversed(events)}
+    times += [("Java, data, loading and planning", at["invocation_started"])] if "invocation_started" in at else []
     times += [("Spark", at["spark_started"])] if "spark_started" in at else []
-    times += [("nodes", last), ("the end", time.time())]
+    times += [("nodes", seconds_of(events[-1]))] if events else []
+    times += [("the end", ended)]
     lines, before = [], started
     for name, when in times:
         lines.append(f"  {when - before:6.1f} s  {name}")
@@ -88,6 +89,17 @@ def parts(root: Path, started: float) -> str:
     ran.sort(key=lambda event: event["result"]["execution_time"], reverse=True)
     lines += [f"           {event['result']['execution_time']:6.1f} s  {event['name']}" for event in ran[:12]]
     return "\n".join((*lines, f"           {len(ran)} nodes ran"))
+
+
+def events_between(journal: str, started: float, ended: float) -> list[dict[str, Any]]:
+    """Return the events of a journal, which has those of other runs as well, between two times."""
+    events = [json.loads(line) for line in journal.splitlines()]
+    return [event for event in events if started <= seconds_of(event) <= ended]
+
+
+def seconds_of(event: dict[str, Any]) -> float:
+    """Return when an event was emitted, in seconds since 1970."""
+    return datetime.fromisoformat(event["at"]).timestamp()
 
 
 if __name__ == "__main__":
