@@ -1,18 +1,20 @@
-"""Executes the statements of a macro that runs as an operation, and queries whose rows are shown."""
+"""Executes the statements of a template that may ask the engine, and queries whose rows are shown."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.merge.preview import clause_rows
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import run_query
-from merge_runner.engine.tables.catalog import Catalog
+from merge_runner.engine.tables.catalog import Catalog, table_exists
 from merge_runner.merge.statement import Clause
 from merge_runner.plan.steps.inputs import Input
 from merge_runner.plan.steps.merge import RunMerge
+from merge_runner.relation import Relation
 from merge_runner.template.operation.table import Table
 from merge_runner.template.outcome import RefusedError
 from merge_runner.template.rendered import Log
@@ -33,18 +35,32 @@ class Statements:
     count: int = 0
     """How many statements have run."""
     to_attach: list[Input] = field(default_factory=list)
+    refused: EngineError | None = None
+    """What ended the rendering, where that is an error of the engine."""
 
     def run(self, statement: str) -> Table:
         """Execute a statement and return its rows. Raises RefusedError where the engine refuses it."""
-        try:
+        with self._refusing():
             self._attach()
             names, rows = run_query(self.session, statement)
+        self.count += 1
+        return _table(names, rows)
+
+    def exists(self, relation: Relation) -> bool:
+        """Return whether the session knows a table or view. Raises RefusedError where the engine does not answer."""
+        with self._refusing():
+            self._attach()
+            return table_exists(self.session, relation)
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        try:
+            yield
         except EngineError as error:
             if error.code == _UNKNOWN_TABLE:
                 error.add_hint("name a model, a seed or a table of a source by `ref` or `source`")
+            self.refused = error
             raise RefusedError(error.code, error.message, error.hint) from error
-        self.count += 1
-        return _table(names, rows)
 
     def log(self, log: Log) -> None:
         """Show what the macro logs."""

@@ -369,7 +369,7 @@ class Builder:
             test, Relation(self.nodes[str(test.attached_node)].name), {**test.kwargs, **relations}
         )
         with self.problems.collecting():
-            _, captured = self.templates.render_test(test.name, self._context(node.name), caller, arguments)
+            captured = self.templates.capture_test(test.name, self._context(node.name), caller, arguments)
             self._note_vars(node.path, captured.vars)
             for key, place in captured.config.places.items():
                 message = f'"{key}" is set in a data test, whose config is that of the YAML'

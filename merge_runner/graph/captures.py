@@ -6,7 +6,7 @@ The graph is built before the log of a table can be read, and an edge must not d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -70,21 +70,29 @@ def _captured(
 def _check_config(incremental: Captured | None, first: Captured | None) -> None:
     if incremental is None or first is None:
         return
-    problems = list(_differences(incremental, first))
+    hint = "configure the model alike for all runs; a hook may call is_incremental() in its own text"
+    _check_same(incremental, first, "is_incremental()", hint)
+
+
+def check_config(captured: Captured, asked: Captured) -> None:
+    """Raise ProblemsError where the config of a file is another one once its queries have been executed."""
+    hint = "configure the model whatever the query returns; a hook may ask the engine in its own text"
+    _check_same(captured, asked, "what a query returns", hint)
+
+
+def _check_same(one: Captured, other: Captured, cause: str, hint: str) -> None:
+    problems = [
+        Problem(
+            "config-by-run",
+            f'the config "{key}" depends on {cause}, which is known only when the model runs',
+            one.config.places.get(key) or other.config.places.get(key),
+            hint,
+        )
+        for key in dict.fromkeys((*one.config.values, *other.config.values))
+        if one.config.values.get(key, _NOTHING) != other.config.values.get(key, _NOTHING)
+    ]
     if problems:
         raise ProblemsError(problems)
-
-
-def _differences(incremental: Captured, first: Captured) -> Iterator[Problem]:
-    one, other = incremental.config, first.config
-    for key in dict.fromkeys((*one.values, *other.values)):
-        if one.values.get(key, _NOTHING) != other.values.get(key, _NOTHING):
-            yield Problem(
-                "config-by-run",
-                f'the config "{key}" depends on is_incremental(), which is known only when the model runs',
-                one.places.get(key) or other.places.get(key),
-                "configure the model alike for all runs; a hook may call is_incremental() in its own text",
-            )
 
 
 def _once(calls: Iterable[Iterable[_Call]]) -> tuple[_Call, ...]:

@@ -10,7 +10,7 @@ from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.context import LintedFile, LintedMerge, LintedProject
 from merge_runner.lint.finding import SEVERITIES, Finding, Fix
 from merge_runner.lint.registry import rules
-from merge_runner.lint.report import ReportedClause, ReportedConjunct, ReportedMerge
+from merge_runner.lint.report import NotJudged, ReportedClause, ReportedConjunct, ReportedMerge
 from merge_runner.lint.rule import Check, Hit, Rule
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.merge.statement import MergeStatement
@@ -30,6 +30,8 @@ class Checked:
     merge: ReportedMerge | None = None
     hooks: tuple[ReportedMerge, ...] = ()
     """The verdicts on MERGEs in the hooks of a model."""
+    not_judged: tuple[NotJudged, ...] = ()
+    """The MERGE of a model, where its text is known only when it runs."""
     reads: frozenset[Question] = field(default=frozenset(), compare=False, repr=False)
     """What it was made of, where that was noted."""
 

@@ -91,8 +91,8 @@ class ReportedMerge:
 class NotJudged:
     """A MERGE that was not judged, or of which some `rules` were not, since lint does not know the text of its query.
 
-    Without rules the MERGE itself is not known. `model` is the dbt model; None: a file outside of a project. `hint` is
-    None where nothing makes it known.
+    Without rules the MERGE itself is not known. `model` None: a file outside of a project. `hint` is None where nothing
+    makes it known.
     """
 
     model: str | None
@@ -137,7 +137,7 @@ class Report:
     """Entries of the baseline that match nothing any more."""
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
     not_judged: tuple[NotJudged, ...] = ()
-    """Models of dbt projects of which lint does not know enough, and MERGEs in files that it cannot read."""
+    """Models of which lint does not know enough, and MERGEs in files that it cannot read."""
 
     def count(self, severity: Severity) -> int:
         """How many findings have the severity."""

@@ -56,6 +56,7 @@ from merge_runner.plan.steps.table import (
 )
 from merge_runner.project.schema.config_layers import Layer, config_place
 from merge_runner.relation import changes_of
+from merge_runner.template.outcome import ASKS_ENGINE
 from merge_runner.text import Place
 
 if TYPE_CHECKING:
@@ -82,7 +83,10 @@ class Planner:
         Raises ProblemsError for text that cannot be compiled, and for secrets that a table would keep.
         """
         node = self._prepared.graph.nodes[unique_id]
-        plan = self._plan(node)
+        try:
+            plan = self._plan(node)
+        except ProblemsError as error:
+            plan = self._asking(node, error)
         sample = self._prepared.sample
         if plan is not None and plan.writes is not None and sample is not None and isinstance(node, ModelNode):
             plan = sampled(plan, node, table_layout(self._prepared, node), sample)
@@ -92,6 +96,16 @@ class Planner:
                 problems.extend(kept_secrets(form, node.place, self._prepared.reveals_secret))
             problems.check()
         return plan
+
+    def _asking(self, node: Node, error: ProblemsError) -> NodePlan | None:
+        """The plan of a node whose text depends on what a query returns. Raises any other error."""
+        may_ask = isinstance(node, ModelNode | SeedNode | DataTestNode) and self._prepared.asking is None
+        if not may_ask or any(problem.code != ASKS_ENGINE for problem in error.problems):
+            raise error
+        if node.materialized == "ephemeral":
+            return None  # what reads it asks
+        writes = own_relation(node) if isinstance(node, RefNode) and node.materialized != "view" else None
+        return NodePlan(node.unique_id, (), writes=writes, asks=error.problems[0])
 
     def _plan(self, node: Node) -> NodePlan | None:
         if isinstance(node, SeedNode):
@@ -174,10 +188,12 @@ class Planner:
         return NodePlan(unique_id, (self._inputs.attach([unique_id]), step))
 
     def _merge(self, node: ModelNode) -> NodePlan:
+        if (asking := self._prepared.asking) is not None:
+            return self._merge_plan(node, (self._prepared.first_run if asking.first_run else self._prepared).compiler)
         if not node.differs_by_run or is_rebuilt(node, self._prepared.invocation):
             return self._merge_plan(node, self._compiler)
         plan, first = (self._form(node, prepared.compiler) for prepared in (self._prepared, self._prepared.first_run))
-        if _texts(first) == _texts(plan):
+        if plan.asks is None and _texts(first) == _texts(plan):
             return plan
         relation = own_relation(node)
         others = (
@@ -193,7 +209,9 @@ class Planner:
             return self._merge_plan(node, compiler)
         except ProblemsError as error:
             if any(problem.code != DEFERRED for problem in error.problems):
-                raise
+                plan = self._asking(node, error)
+                assert plan is not None
+                return plan
             return NodePlan(node.unique_id, (RaiseError(error.problems[0]),), writes=own_relation(node))
 
     def _merge_plan(self, node: ModelNode, compiler: Compiler) -> NodePlan:

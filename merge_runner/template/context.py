@@ -45,7 +45,7 @@ class Context:
     columns: Callable[[Ref | SourceRef], Sequence[RelationColumn]] | None = None
     """Returns the columns of a table that a call names; it raises LookupError where they are not all known."""
     operation: Operation | None = None
-    """What executes the statements of a macro that is run as an operation; None: nothing can be asked of the engine."""
+    """What executes the statements of the template; None: the engine cannot be asked, as its run has not begun."""
 
 
 def model_values(resource_type: str, fqn: Sequence[str], path: str) -> dict[str, Any]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-_NO_ENGINE = "a template cannot ask the engine anything, since every model renders without Spark"
-_QUERY = f"{_NO_ENGINE}: write the query into the statement, as a subquery or CTE, or pass its result as a var"
+ENGINE_HINT = "write run_query('describe …') or run_query('show …'), or load_relation(ref('…')) for whether it exists"
 _PACKAGE = "declare the package in packages.yml (`git` and `revision`), and run `merge-runner deps`"
 _SPARK = "write Spark's own function outside of the braces"
 _NO_METRICS = "there is no semantic layer: write the query"
@@ -11,13 +10,8 @@ _SET = "a set has no order, and the text would differ from run to run: write `li
 _CLOCK = "a rendered model does not depend on the clock: pass a var, or write current_timestamp() outside of the braces"
 
 HINTS = {
-    "run_query": _QUERY,
-    "statement": _QUERY,
-    "load_result": _QUERY,
-    "store_result": _QUERY,
-    "load_relation": f"{_NO_ENGINE}: the runner creates and adopts the table of `this`",
-    "load_cached_relation": f"{_NO_ENGINE}: the runner creates and adopts the table of `this`",
-    "get_columns_in_query": _QUERY,
+    "store_result": "`statement` and `run_query` keep their rows for load_result",
+    "get_columns_in_query": ENGINE_HINT,
     "api": "write the name of the table as text, or declare it as a source",
     "graph": "a template cannot see the project's graph: `ls --output json` and target/manifest.json show it",
     "selected_resources": "a model renders alike whatever is selected",
@@ -91,9 +85,6 @@ ATTRIBUTE_HINTS = {
     "has_var": "write var('NAME', none) is not none",
     "set_sql_header": "write the statements as pre_hook",
     "persist_relation_docs": "leave it out: descriptions become comments",
-    **dict.fromkeys(
-        ("get_relation", "get_missing_columns", "execute", "load_relation"),
-        f"{_NO_ENGINE}: name the columns in the statement",
-    ),
+    **dict.fromkeys(("get_relation", "get_missing_columns", "execute", "load_relation"), ENGINE_HINT),
 }
 """By an attribute of another of dbt's values what to write instead."""

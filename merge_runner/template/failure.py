@@ -16,7 +16,7 @@ from merge_runner.errors import Problem, did_you_mean
 from merge_runner.relation import Relation
 from merge_runner.template.built_ins import InlineConfig
 from merge_runner.template.current_rendering import MacroPackage
-from merge_runner.template.dbt_hints import ATTRIBUTE_HINTS, HINTS, RELATION_HINTS, TARGET_HINTS
+from merge_runner.template.dbt_hints import ATTRIBUTE_HINTS, ENGINE_HINT, HINTS, RELATION_HINTS, TARGET_HINTS
 from merge_runner.template.dbt_names import Adapter
 from merge_runner.template.environment import RELATION_ATTRIBUTES
 from merge_runner.template.jinja_compiler import unknown_filter
@@ -98,7 +98,7 @@ def undefined_use(undefined: ReportedUndefined, source: SourceText, offset: int,
         hint = hint or did_you_mean(name, keys)
         return Problem("undefined-name", f'there is no key "{name}"', place, hint)
     if isinstance(owner, Adapter):
-        return Problem("undefined-name", f'adapter has no "{name}" here', place, HINTS["run_query"])
+        return Problem("undefined-name", f'adapter has no "{name}" here', place, ENGINE_HINT)
     if isinstance(owner, MacroPackage):
         hint = did_you_mean(name, dir(owner))
         return Problem("undefined-name", f'the package {owner.name} has no macro "{name}"', place, hint)

@@ -6,6 +6,9 @@ from typing import Any
 
 from merge_runner.text import Place
 
+ASKS_ENGINE = "asks-engine"
+"""The code of a problem: the text is that of a query's rows, and the engine cannot be asked now."""
+
 
 class Returned(Exception):  # noqa: N818 (it is no error)
     """`return(value)` ends the macro that contains it."""

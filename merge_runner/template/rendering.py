@@ -20,7 +20,8 @@ from merge_runner.template.growth import call_size, call_work
 from merge_runner.template.jinja_compiler import Compiled, assigned_names
 from merge_runner.template.library import Library
 from merge_runner.template.limits import MAX_CHARACTERS, MAX_DEPTH, Limits, check_size
-from merge_runner.template.outcome import RefusedError, Returned
+from merge_runner.template.operation.queries import Queries
+from merge_runner.template.outcome import ASKS_ENGINE, RefusedError, Returned
 from merge_runner.template.redact import redact
 from merge_runner.template.rendered import Log, Rendered
 from merge_runner.template.source_map import SourceMap
@@ -49,10 +50,10 @@ class Rendering:
         self._names = {
             **library.environment.globals,
             **DbtNames(self, self.built_ins).names(own),
+            **Queries(self).names(),
             **library.package_names,
             **library.macros,
             **own,
-            **_names_of_operation(context, self.limits),
             **{name: _always(value) for name, value in context.macros.items()},
         }
         self._problems = Problems()
@@ -94,6 +95,17 @@ class Rendering:
             return None
         return rendered if len(self._problems) == 0 else None
 
+    def render_unanswered(self, source: SourceText) -> Rendered | None:
+        """The rendered file where queries return nothing, which is not its text; None where the rendering ends early.
+
+        Raises ProblemsError as `render` does, but for `asks-engine`.
+        """
+        return self._unanswered(source, lambda: self._render(self._library.compiled(source)))
+
+    def call_unanswered(self, name: str, kwargs: Mapping[str, Any], caller: SourceText) -> None:
+        """Call a macro as `call_macro` does where queries return nothing, for what it captures."""
+        self._unanswered(caller, lambda: self._called(name, (), kwargs, caller))
+
     def call_macro(
         self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], caller: SourceText | None = None
     ) -> Any:
@@ -101,18 +113,8 @@ class Rendering:
 
         `caller` is the text that the macro is called for, where there is one.
         """
-
-        def run() -> Any:
-            if caller is not None:
-                self._sources[caller.path] = caller
-                self._running.append((caller.path, 0))
-            macro = self._macro(name)
-            try:
-                return macro(*args, **kwargs)
-            except Returned as returned:
-                return returned.value
-
-        return self._checked(caller or self._library.macro_file(name), run)
+        source = caller or self._library.macro_file(name)
+        return self._checked(source, lambda: self._called(name, args, kwargs, caller))
 
     def captured(self) -> Captured:
         """What the built-ins were asked so far."""
@@ -227,6 +229,25 @@ class Rendering:
         source_map = SourceMap(tuple(starts), tuple(origins), compiled.tags)
         logs = tuple(Log(redact(log.message, self.secrets), log.info, log.place) for log in self.built_ins.logs)
         return Rendered(compiled.source, "".join(pieces), self.captured(), source_map, logs)
+
+    def _called(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], caller: SourceText | None) -> Any:
+        if caller is not None:
+            self._sources[caller.path] = caller
+            self._running.append((caller.path, 0))
+        macro = self._macro(name)
+        try:
+            return macro(*args, **kwargs)
+        except Returned as returned:
+            return returned.value
+
+    def _unanswered(self, source: SourceText, run: Callable[[], _Result]) -> _Result | None:
+        result = []
+        try:
+            self._checked(source, lambda: result.append(run()))
+        except ProblemsError as error:
+            if any(problem.code != ASKS_ENGINE for problem in error.problems):
+                raise
+        return result[0] if result else None
 
     def _too_long(self, compiled: Compiled, origin: int) -> ProblemsError:
         offset = origin if origin >= 0 else compiled.tags[-1 - origin].start
@@ -345,15 +366,6 @@ class Rendering:
         self._running.append((path, offset))
         if macro in self._macro_names:
             self._macros_called.add(self._macro_names[macro])
-
-
-def _names_of_operation(context: Context, limits: Limits) -> dict[str, Any]:
-    """Return what only a macro may name that is called as an operation."""
-    if context.operation is None:
-        return {}
-    from merge_runner.template.operation.names import OperationNames
-
-    return OperationNames(context.operation, limits).names()
 
 
 def _always(value: Any) -> Callable[..., Any]:

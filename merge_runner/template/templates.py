@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.errors import Problem, Problems
 from merge_runner.template.captured import Captured
 from merge_runner.template.context import Context
+from merge_runner.template.outcome import ASKS_ENGINE
 from merge_runner.template.packages import Packages
 from merge_runner.template.rendered import Rendered
 from merge_runner.template.static.macro_definitions import TEST_PREFIX, MacroDefinition, macro_definitions, test_macro
@@ -33,6 +34,7 @@ _BUILT_INS = frozenset(
 JINJA_PROBLEMS = frozenset(
     {"jinja-syntax", "undefined-name", "unknown-ref", "unknown-source", "disabled-ref", "undefined-var"}
     | {"missing-env-var", "raised", "recursion", "render-limit", "jinja-runtime", "duplicate-macro", "reserved-name"}
+    | {ASKS_ENGINE}
 )
 """Codes of the problems of templates, those of their refs included."""
 
@@ -100,8 +102,13 @@ class Templates:
         """The SQL text of a file, with what it captured and a map back; raises ProblemsError with all problems.
 
         The codes are `jinja-syntax`, `undefined-name`, `unknown-ref`, `unknown-source`, `undefined-var`,
-        `missing-env-var`, `raised`, `recursion`, `render-limit` and, for any other failure, `jinja-runtime`.
+        `missing-env-var`, `raised`, `recursion`, `render-limit`, `asks-engine` and, for any other failure,
+        `jinja-runtime`.
         """
+        return self._without_jinja(source, context) or self._rendering(context).render(source)
+
+    def _without_jinja(self, source: SourceText, context: Context) -> Rendered | None:
+        """Return the text of a file that needs no compiled template; None where it does, or where anything is wrong."""
         if OPENING.search(source.text) is None:
             return Rendered.plain(source)
         rendered = None
@@ -109,18 +116,33 @@ class Templates:
             rendered = plain_render(source, context)
         if rendered is None and context.operation is None:
             rendered = self._rendering(context).render_plain(source)
-        # What goes wrong is said by Jinja, which may read more of the text before it does.
-        return rendered or self._rendering(context).render(source)
+        return rendered  # what goes wrong is said by Jinja, which may read more of the text before it does
 
     def capture(self, source: SourceText, context: Context) -> Captured:
         """What the file says about itself: read from its text where `scan` can, else by rendering it.
 
         A branch that this context does not take captures nothing (see graph/captures.py for what depends on the kind
-        of run); `-- depends_on: {{ ref('m') }}` is for that. The context's resolve functions should accept every name;
-        raises ProblemsError as `render` does.
+        of run), and neither does one that a query's rows decide about; `-- depends_on: {{ ref('m') }}` is for that.
+        The context's resolve functions should accept every name; raises ProblemsError as `render` does, but for
+        `asks-engine`.
         """
         captured = self.scanned(source)
-        return captured if captured is not None else self.render(source, context).captured
+        if captured is not None:
+            return captured
+        rendered = self._without_jinja(source, context)
+        if rendered is not None:
+            return rendered.captured
+        rendering = self._rendering(context)
+        rendering.render_unanswered(source)
+        return rendering.captured()
+
+    def text_unanswered(self, source: SourceText, context: Context) -> str:
+        """Return the text of a file, or what it would be if its queries returned nothing; empty where that is none.
+
+        Raises ProblemsError as `capture` does.
+        """
+        rendered = self._without_jinja(source, context) or self._rendering(context).render_unanswered(source)
+        return rendered.text if rendered is not None else ""
 
     def scanned(self, source: SourceText) -> Captured | None:
         """Return what `capture` does for every context, read without Jinja; None where that takes rendering."""
@@ -162,16 +184,15 @@ class Templates:
             return ()
         return self._library.broken_definition(TEST_PREFIX + name)
 
-    def render_test(
-        self, name: str, context: Context, caller: SourceText, arguments: Mapping[str, Any]
-    ) -> tuple[str, Captured]:
-        """Return the text of a data test of the project, called for `caller`, and what it captured.
+    def render_test(self, name: str, context: Context, caller: SourceText, arguments: Mapping[str, Any]) -> str:
+        """Return the text of a data test of the project, called for `caller`. Raises ProblemsError as `render` does."""
+        return str(self._rendering(context).call_macro(test_macro(name), (), arguments, caller))
 
-        Raises ProblemsError as `render` does.
-        """
+    def capture_test(self, name: str, context: Context, caller: SourceText, arguments: Mapping[str, Any]) -> Captured:
+        """Return what a data test of the project captures. Raises ProblemsError as `capture` does."""
         rendering = self._rendering(context)
-        text = str(rendering.call_macro(test_macro(name), (), arguments, caller))
-        return text, rendering.captured()
+        rendering.call_unanswered(test_macro(name), arguments, caller)
+        return rendering.captured()
 
     @cached_property
     def _plain_macros(self) -> Mapping[str, Captured]:

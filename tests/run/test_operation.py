@@ -55,15 +55,6 @@ def test_a_macro_that_is_not_there_runs_nothing(make_project):
     ]
 
 
-def test_a_model_still_asks_the_engine_nothing(make_project):
-    root = make_project(
-        {"models/m.sql": "select 1 as id", "macros/m.sql": "{% macro m() %}{{ run_query('x') }}{% endmacro %}"}
-    )
-    (root / "models/m.sql").write_text("select {{ m() }} as id")
-    with pytest.raises(ProblemsError, match="run_query"):
-        Project.load(root).compile()
-
-
 @pytest.mark.parametrize(
     ("words", "status", "out", "err"),
     [

@@ -51,10 +51,10 @@ class KeptCaptures:
         return self._made("capture", source, context, make, captured_as_json, captured_of_json)
 
     def renders_merge(self, source: SourceText, context: Context) -> bool:
-        """Return whether the rendered text holds a MERGE. Raises ProblemsError."""
+        """Return whether the rendered text holds a MERGE, were it without rows of queries. Raises ProblemsError."""
 
         def make(asked: Context) -> bool:
-            return holds_merge(self._templates.render(source, asked).text)
+            return holds_merge(self._templates.text_unanswered(source, asked))
 
         return self._made("holds_merge", source, context, make, bool, bool)
 

@@ -16,7 +16,7 @@ from merge_runner.lint.check import Checked
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.run.cache import linter
 from merge_runner.lint.run.kept_outcomes import KeptOutcomes
-from merge_runner.lint.run.outcome_json import as_json, finding_of_json, merge_of_json
+from merge_runner.lint.run.outcome_json import as_json, finding_of_json, merge_of_json, not_judged_of_json
 from merge_runner.lint.run.project import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.plan.layout.layouts import Layouts
@@ -75,13 +75,14 @@ class KeptChecks:
                 self._prepared.invocation.env.get(name)  # as the model would: what was asked for is never shown
         merge = merge_of_json(value["merge"]) if value["merge"] is not None else None
         hooks = tuple(map(merge_of_json, value["hooks"]))
-        return Checked(tuple(map(finding_of_json, value["findings"])), merge, hooks, frozenset(asked))
+        not_judged = tuple(map(not_judged_of_json, value["not_judged"]))
+        return Checked(tuple(map(finding_of_json, value["findings"])), merge, hooks, not_judged, frozenset(asked))
 
     def put(self, unique_id: str, checked: Checked) -> None:
         """Keep what was found in a model."""
         if self._kept is None:
             return
-        value = {name: as_json(getattr(checked, name)) for name in ("findings", "merge", "hooks")}
+        value = {name: as_json(getattr(checked, name)) for name in ("findings", "merge", "hooks", "not_judged")}
         vars_, env = self._prepared.files.vars, self._answers.env
         if not may_hold_secret(value, checked.reads, vars_, env) and not self._prepared.reveals_secret(
             json.dumps(value)

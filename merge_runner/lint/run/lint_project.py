@@ -103,6 +103,7 @@ def lint_project(
         models=prepared.model_names,
         uncommented=lambda path: (kept is not None and kept.are_uncommented(path)) or texts.are_uncommented(path),
         ran=lambda path, rule: rule.ran_on(path in parsed) if rule.check_project is None else whole,
+        not_judged=[each for item in checked for each in item.not_judged],
     )
 
 

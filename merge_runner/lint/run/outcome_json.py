@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from merge_runner.lint.finding import Edit, Finding, Fix
-from merge_runner.lint.report import ReportedClause, ReportedConjunct, ReportedMerge
+from merge_runner.lint.report import NotJudged, ReportedClause, ReportedConjunct, ReportedMerge
 from merge_runner.text import Place
 
 
@@ -31,6 +31,11 @@ def merge_of_json(entry: Mapping[str, Any]) -> ReportedMerge:
     clauses = tuple(ReportedClause(**clause) for clause in entry["clauses"])
     conjuncts = tuple(ReportedConjunct(**conjunct) for conjunct in entry["conjuncts"])
     return ReportedMerge(**{**entry, "clauses": clauses, "conjuncts": conjuncts})
+
+
+def not_judged_of_json(entry: Mapping[str, Any]) -> NotJudged:
+    """Return the MERGE without a verdict that `asdict` took apart. Raises KeyError or TypeError for anything else."""
+    return NotJudged(**{**entry, "place": Place(**entry["place"]), "rules": tuple(entry["rules"])})
 
 
 def finding_of_json(entry: Mapping[str, Any]) -> Finding:

@@ -15,6 +15,7 @@ from merge_runner.lint.check import Checked, check_file, check_project, linted_m
 from merge_runner.lint.context import LintedFile, LintedMerge, LintedProject
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.registry import rules
+from merge_runner.lint.report import NotJudged
 from merge_runner.lint.run.hook_files import hook_file, hooks_of
 from merge_runner.lint.run.renderings import RUNS, Text, merged
 from merge_runner.lint.selection import RuleSelection
@@ -27,8 +28,9 @@ from merge_runner.plan.load.compiler import Compiler
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.pruning.layout.layout import UNKNOWN
 from merge_runner.pruning.predicate.variables import declared_variables
+from merge_runner.template.outcome import ASKS_ENGINE
 from merge_runner.template.rendered import Rendered
-from merge_runner.text import SourceText
+from merge_runner.text import Place, SourceText
 
 
 class ProjectLinter:
@@ -68,7 +70,10 @@ class ProjectLinter:
         # A hook is at one place, the entry of the config: there is no place in it that a fix could change.
         found = [replace(finding, fix=None) for checked in hooks for finding in checked.findings]
         return Checked(
-            (*own.findings, *found), own.merge, tuple(checked.merge for checked in hooks if checked.merge is not None)
+            (*own.findings, *found),
+            own.merge,
+            tuple(checked.merge for checked in hooks if checked.merge is not None),
+            own.not_judged,
         )
 
     def _in_all_runs(self, node: RefNode, file_of: Callable[[Compiler], LintedFile | None]) -> Checked:
@@ -77,6 +82,7 @@ class ProjectLinter:
             return self._checked(file_of(self._compiler))
         found: dict[object, Text] = {}
         verdict = None
+        not_judged: tuple[NotJudged, ...] = ()
         for run in RUNS:
             compiler = self._compilers[run]
             file = file_of(compiler)
@@ -88,10 +94,11 @@ class ProjectLinter:
                 found.setdefault(text, Text([], checked.findings))
                 if compiler is self._compiler:
                     verdict = checked.merge
+                not_judged = not_judged or checked.not_judged
             found[text].runs.append(run)
         if not found:  # it raises an error in every run
             return self._checked(file_of(self._compiler))
-        return Checked(merged(list(found.values())), verdict)
+        return Checked(merged(list(found.values())), verdict, not_judged=not_judged)
 
     def check_project(self, unique_ids: Sequence[str]) -> list[Finding]:
         """Return the findings in what the models have to do with each other."""
@@ -142,6 +149,8 @@ class ProjectLinter:
     def _checked(self, file: LintedFile | None) -> Checked:
         if file is None:
             return Checked(())
+        if any(problem.code == ASKS_ENGINE for problem in file.problems):
+            return _not_judged(file)
         file = _parsed(file)
         merge = self._merge(file)
         checked = check_file(file, merge, self._selection)
@@ -178,6 +187,15 @@ class ProjectLinter:
             layers=model.layers,
             scan=node.config.scan,
         )
+
+
+def _not_judged(file: LintedFile) -> Checked:
+    """The outcome for a text that depends on what a query returns: with what it would be, nothing is said of it."""
+    if not file.is_merge:
+        return Checked(())
+    first = next(problem for problem in file.problems if problem.code == ASKS_ENGINE)
+    place = first.place or Place(file.path, 1, 1)
+    return Checked((), not_judged=(NotJudged(file.name, place, (), first.message, first.hint, "model"),))
 
 
 def _parsed(file: LintedFile) -> LintedFile:

@@ -28,6 +28,7 @@ from merge_runner.pruning.predicate.variables import declared_variables
 from merge_runner.pruning.query.source import KnownTable, Lookup
 from merge_runner.relation import Relation
 from merge_runner.template.context import Context
+from merge_runner.template.outcome import ASKS_ENGINE
 from merge_runner.template.rendered import Rendered
 from merge_runner.template.templates import Templates
 from merge_runner.text import SourceText, Span
@@ -118,7 +119,7 @@ class ContentsReader:
         )
 
 
-_OPEN = frozenset({"undefined-name", "undefined-variable"})
+_OPEN = frozenset({"undefined-name", "undefined-variable", ASKS_ENGINE})
 
 
 @dataclass(frozen=True)

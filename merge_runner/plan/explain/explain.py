@@ -132,6 +132,8 @@ class Explanation:
                     yield f"    {node.forms}"
                 if node.reuse is not None:
                     yield f"    {node.reuse}"
+                if node.plan.asks is not None:
+                    yield f"    render it when it runs, after the query at {node.plan.asks.place}; then plan its steps"
                 for step in node.plan.steps:
                     yield f"    {step}"
                 if node.merge is not None:

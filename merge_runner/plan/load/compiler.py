@@ -8,10 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
+from merge_runner.graph.captures import check_config
 from merge_runner.graph.graph import DataTestNode, Graph, ModelNode, Node, SourceNode, run_config
 from merge_runner.graph.invocation import Invocation
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.plan.load.asking import Asking
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.query import query
 from merge_runner.plan.load.sample import Sample
@@ -42,6 +44,7 @@ class Compiler:
         on_log: Callable[[Log], None],
         reads: Reads,
         sample: Sample | None = None,
+        asking: Asking | None = None,
     ) -> None:
         self._files = files
         self._templates = templates
@@ -51,6 +54,7 @@ class Compiler:
         self._on_log = on_log
         self._reads = reads
         self._sample = sample
+        self._asking = asking
         self._read: dict[str, set[Question]] = {}
         """What each rendered text was made of."""
         self._rendered: dict[str, Rendered] = {}
@@ -103,7 +107,7 @@ class Compiler:
         """Return the query of a data test of the project, all of it at the place that uses it. Raises ProblemsError."""
         name = node.generic_test.name if isinstance(node, DataTestNode) and node.generic_test else node.name
         context = self._context(node, self.tested_relation)
-        text, _ = self._templates.render_test(name, context, caller, arguments)
+        text = self._templates.render_test(name, context, caller, arguments)
         return Rendered.plain(PlacedText(caller.path, text, caller.at))
 
     def read_by(self, node: ModelNode) -> Sequence[str]:
@@ -129,7 +133,10 @@ class Compiler:
 
     def _render(self, node: Node, source: SourceText, context: Context | None = None) -> Rendered:
         self._reads.note(("macros", path) for path in self._templates.reachable_files(source.text))
-        rendered = self._templates.render(source, context or self._context(node))
+        context = context or self._context(node)
+        rendered = self._templates.render(source, context)
+        if context.operation is not None:
+            check_config(self._templates.capture(source, replace(context, operation=None)), rendered.captured)
         for log in rendered.logs:
             self._on_log(log)
         return rendered
@@ -272,8 +279,10 @@ class Compiler:
         return Context(
             model_name=node.name,
             this=node.relation,
-            resolve_ref=lambda name: self._resolve_ref(name, named),
-            resolve_source=lambda source, table: self._resolve_source(source, table, named),
+            resolve_ref=lambda name: self._to_read(node, self._ref(name), self._resolve_ref(name, named)),
+            resolve_source=lambda source, table: self._to_read(
+                node, self._source(source, table), self._resolve_source(source, table, named)
+            ),
             vars=Asked(files.vars, "var", self._reads),
             env=Asked(invocation.env, "env", self._reads),
             target=files.profile.target_values,
@@ -283,7 +292,25 @@ class Compiler:
             model=model_values(node.resource_type, node.fqn, node.path),
             macros=invocation.macros,
             columns=self._columns,
+            operation=self._asking.operation_of(node.unique_id) if self._asking is not None else None,
         )
+
+    def _to_read(self, node: Node, unique_id: str | None, relation: Relation) -> Relation:
+        """Return the relation of what a node refers to; while it runs, its next statement may read that.
+
+        Raises LookupError where the graph does not know of it: it might be built at the same time.
+        """
+        if self._asking is None or unique_id is None or self._asking.operation_of(node.unique_id) is None:
+            return relation
+        if unique_id != node.unique_id and unique_id not in node.depends_on:
+            name = self._graph.nodes[unique_id].full_name
+            comment = "-- depends_on: {{ ref('…') }}"
+            raise LookupError(
+                f"{node.name} names {name} because of what a query returns, and its dependencies are known before: "
+                f"write the comment {comment} with it"
+            )
+        self._asking.on_read(unique_id)
+        return relation
 
 
 def is_rebuilt(node: Node, invocation: Invocation) -> bool:

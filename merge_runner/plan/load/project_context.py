@@ -16,6 +16,7 @@ from merge_runner.graph.kept.nodes import head_of, heads_of
 from merge_runner.graph.order import topological
 from merge_runner.graph.selection.selection import Selection
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.plan.load.asking import Asking
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.in_child import made_in_child
@@ -67,6 +68,8 @@ class Prepared:
     """The nodes that --defer reads from another target."""
     sample: Sample | None = None
     """Which rows models read of their inputs; None: all."""
+    asking: Asking | None = None
+    """The running node whose texts may ask the engine; None: none may."""
     kept: Contributions | None = field(default=None, repr=False, compare=False)
     """What files contributed in earlier runs; None: nothing is kept."""
     base: Base | None = field(default=None, repr=False, compare=False)
@@ -81,7 +84,7 @@ class Prepared:
 
         return Compiler(
             *(self.files, self.templates, self.graph, self.invocation, self.deferral, self.on_log, self.reads),
-            self.sample,
+            *(self.sample, self.asking),
         )
 
     @cached_property

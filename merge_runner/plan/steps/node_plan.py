@@ -41,6 +41,8 @@ class NodePlan:
     writes: Relation | None = None
     first_run: FirstRun | None = None
     """What runs instead where the table was never built, if that differs."""
+    asks: Problem | None = None
+    """Where its text asks the engine: its steps are made when it runs (plan/plan_asking.py), and none is here."""
 
     @property
     def forms(self) -> tuple[NodePlan, ...]:

@@ -31,6 +31,7 @@ from merge_runner.run.node.lost_driver import NotBegunError, lost_driver
 from merge_runner.run.node.outcome import cancelled, left_out_result, result_of
 from merge_runner.run.node.retry import DEFAULT_RETRIES, Attempts
 from merge_runner.run.node.run_context import RunContext
+from merge_runner.run.node.text_on_engine import planned_on_engine
 from merge_runner.run.results.artifacts import write_run_text, write_taken
 from merge_runner.run.results.event_types import NodeRetried, NodeStarted, NodeWaiting, RetriedKind
 from merge_runner.run.results.results import Result, Timing
@@ -154,12 +155,15 @@ def _confs(run: RunContext, node: Node, context: NodeContext) -> dict[str, str]:
 
 
 def _chosen(run: RunContext, plan: NodePlan, context: NodeContext) -> NodePlan:
-    """Return the plan that runs; the table is asked once, so that another attempt runs the same. Raises EngineError."""
-    first = plan.first_run
-    if first is None:
+    """Return the plan that runs; the engine is asked once: another attempt runs the same. Raises EngineError."""
+    first, taken = plan.first_run, plan
+    if first is not None:
+        taken = plan if has_been_built(context.session, run.catalog, first) else first.plan
+        context.output.response.is_incremental = taken is plan
+    if taken.asks is not None:
+        taken = planned_on_engine(run.prepared, plan.unique_id, context, first_run=taken is not plan)
+    if taken is plan and first is None:
         return plan
-    taken = plan if has_been_built(context.session, run.catalog, first) else first.plan
-    context.output.response.is_incremental = taken is plan
     write_taken(run.prepared, plan, taken)
     return taken
 

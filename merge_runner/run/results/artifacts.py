@@ -65,7 +65,8 @@ def compile_nodes(
     """Write target/compiled and the manifest; return compiled texts by node, without secrets. Raises ProblemsError.
 
     Of a model whose first run differs the text is that of a first run where its table is known never to have been
-    built, else that of an incremental run; `say` is called with what is shown.
+    built, else that of an incremental run; `say` is called with what is shown, and what is not: texts that depend on
+    what a query returns.
     """
     ids = tuple(ids)
     plans, _ = plan_nodes(prepared, ids, invocation_id)
@@ -100,6 +101,10 @@ def _shown(prepared: Prepared, plans: Mapping[str, NodePlan], say: Callable[[str
             taken[unique_id] = plan.first_run.plan
     if names[False]:
         say(f"compiled for a first run, as their tables were never built: {', '.join(names[False])}")
+    asking = [(prepared.graph.nodes[unique_id].name, plan.asks) for unique_id, plan in taken.items() if plan.asks]
+    if asking:
+        named = ", ".join(f"{name} ({problem.place})" for name, problem in asking)
+        say(f"not compiled, as the text depends on what a query returns: {named}")
     if names[None]:
         known = "whether they were built is read when they run"
         say(f"compiled for an incremental run ({known}): {', '.join(names[None])}")

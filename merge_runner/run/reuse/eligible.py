@@ -48,9 +48,11 @@ def inputs_of(plan: NodePlan) -> tuple[Input, ...]:
 
 
 def asked_for(node: Node, plan: NodePlan) -> str | None:
-    """Return why a node is to run whatever its inputs are, as its config or the command says; None: it is not."""
+    """Return why a node is to run whatever its inputs are: its text, its config or the command says so; else None."""
     if run_config(node).reuse == "off":
         return "its config says `reuse: off`"
+    if any(form.asks is not None for form in plan.forms):
+        return "its text depends on what a query returns"
     for step in _steps(plan):
         if isinstance(step, RaiseError):
             return "its template stops it"

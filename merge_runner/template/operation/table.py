@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
     from merge_runner.template.rendered import Log
@@ -16,6 +17,9 @@ class Operation(Protocol):
 
     def run(self, statement: str) -> Table:
         """Execute a statement and return its rows. Raises RefusedError where the engine refuses it."""
+
+    def exists(self, relation: Relation) -> bool:
+        """Return whether there is a table or view of this name. Raises RefusedError where nothing answers."""
 
     def log(self, log: Log) -> None:
         """Take what the macro logs, as soon as it does."""
@@ -85,6 +89,14 @@ class Columns(list[Column]):
         if isinstance(key, str):
             return {column.name: column for column in reversed(self)}[key]
         return super().__getitem__(key)
+
+    def keys(self) -> list[str]:
+        """Return the names of the columns."""
+        return [column.name for column in self]
+
+    def items(self) -> list[tuple[str, Column]]:
+        """Return each column with its name."""
+        return [(column.name, column) for column in self]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,43 @@
+"""A node that is rendered while it runs, since its text depends on what a query returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from merge_runner.graph.graph import Graph
+from merge_runner.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from merge_runner.template.operation.table import Operation
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A running node, whose texts `operation` executes the statements of."""
+
+    node: str
+    """Its id."""
+    inlined: frozenset[str]
+    """The ids of the models whose texts may be part of its text."""
+    operation: Operation
+    on_read: Callable[[str], None]
+    """Called with the id of each node that these texts refer to, before a statement may read it."""
+    first_run: bool = False
+    """Whether its table was never built, as the table itself said."""
+
+    def operation_of(self, unique_id: str) -> Operation | None:
+        """Return what executes the statements of a node's texts; None where they are not part of this node."""
+        return self.operation if unique_id == self.node or unique_id in self.inlined else None
+
+
+def inlined_models(graph: Graph, unique_id: str) -> frozenset[str]:
+    """Return the models above a node whose queries may be inlined in its text: a view is where a run is sampled."""
+    found: set[str] = set()
+    waiting = list(graph.nodes[unique_id].depends_on)
+    while waiting:
+        parent = waiting.pop()
+        if parent not in found and graph.nodes[parent].materialized in ("ephemeral", "view"):
+            found.add(parent)
+            waiting += graph.nodes[parent].depends_on
+    return frozenset(found)
