@@ -204,8 +204,8 @@ _CONFIGURATION = {
         "Write the model as a MERGE.",
     ),
     "config-by-run": Meaning(
-        "A `config(…)` value depends on `is_incremental()`, which is known only when the model runs.",
-        "Configure all runs alike; a hook may call `is_incremental()`.",
+        "A `config(…)` value depends on `is_incremental()` or on what a query returns, known only when the model runs.",
+        "Configure all runs alike; a hook may call `is_incremental()` and `run_query`.",
     ),
     "optimize": Meaning(
         "The config key `optimize` asks for what the table cannot do: Z-order of clustering or partition columns, "
@@ -228,6 +228,10 @@ _TEMPLATES = {
     "jinja-runtime": Meaning(
         "Jinja cannot be evaluated: wrong arguments, a value of a wrong type, or something that the sandbox forbids.",
         "Correct the expression that the message names.",
+    ),
+    "asks-engine": Meaning(
+        "A text depends on what a query returns, where no query runs: in a unit test, or with `show`.",
+        "Build the model, which is rendered in its turn; in a unit test override the macro that asks.",
     ),
     "undefined-name": Meaning(
         "Jinja uses a name, macro, filter or attribute that does not exist.", "Correct the name, or define it."
