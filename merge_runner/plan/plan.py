@@ -100,12 +100,13 @@ class Planner:
     def _asking(self, node: Node, error: ProblemsError) -> NodePlan | None:
         """The plan of a node whose text depends on what a query returns. Raises any other error."""
         may_ask = isinstance(node, ModelNode | SeedNode | DataTestNode) and self._prepared.asking is None
-        if not may_ask or any(problem.code != ASKS_ENGINE for problem in error.problems):
+        if not may_ask:
             raise error
+        asks = asked_first(error)
         if node.materialized == "ephemeral":
             return None  # what reads it asks
         writes = own_relation(node) if isinstance(node, RefNode) and node.materialized != "view" else None
-        return NodePlan(node.unique_id, (), writes=writes, asks=error.problems[0])
+        return NodePlan(node.unique_id, (), writes=writes, asks=asks)
 
     def _plan(self, node: Node) -> NodePlan | None:
         if isinstance(node, SeedNode):
@@ -389,6 +390,13 @@ class Planner:
                         around[when].append(RunHook(rendered.text, when, names_this=names_this, place=snippet.at))
         problems.check()
         return around
+
+
+def asked_first(error: ProblemsError) -> Problem:
+    """Return where a text asks the engine first. Raises the error where anything else is wrong with the text."""
+    if any(problem.code != ASKS_ENGINE for problem in error.problems):
+        raise error
+    return error.problems[0]
 
 
 def _texts(plan: NodePlan) -> tuple[str, ...]:

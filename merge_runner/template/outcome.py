@@ -7,7 +7,7 @@ from typing import Any
 from merge_runner.text import Place
 
 ASKS_ENGINE = "asks-engine"
-"""The code of a problem: the text is that of a query's rows, and the engine cannot be asked now."""
+"""The code of a problem: the text depends on what a query returns, and no engine is there to ask."""
 
 
 class Returned(Exception):  # noqa: N818 (it is no error)

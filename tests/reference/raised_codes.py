@@ -72,8 +72,10 @@ def _given(call: ast.Call, module: Module, carriers: dict[tuple[str, str], int])
     """The expression of the code that a call gives; None for a call that gives none."""
     if isinstance(call.func, ast.Attribute):
         name = call.func.attr
-        if name == "add":  # of Problems, and not of a set: it gives a code and a message
-            of_problems = len(call.args) + len(call.keywords) >= 2 and "problems" in ast.unparse(call.func).lower()
+        if name == "add":  # of Problems or of a rendering, and not of a set: it gives a code and a message
+            owner = ast.unparse(call.func).lower()
+            named = "problems" in owner or "rendering" in owner
+            of_problems = len(call.args) + len(call.keywords) >= 2 and named
             return _argument(call, 0) if of_problems else None
         position = carriers.get((module.path, name))
     elif isinstance(call.func, ast.Name):

@@ -65,9 +65,11 @@ def test_what_is_known_before_it_runs(make_project):
 
 
 def test_what_is_shown_of_a_text_that_is_not_known(make_project):
-    project, said = Project.load(make_project(CASES[1]["files"])), []
+    analysis = {"analyses/a.sql": "select {{ days() | length }}"}
+    project, said = Project.load(make_project({**CASES[1]["files"], **analysis})), []
     assert [name.rpartition(".")[2] for name in project.compile(on_message=said.append)] == ["q"]
-    assert said == ["not compiled, as the text depends on what a query returns: m (macros/days.sql:1:32)"]
+    place = "(macros/days.sql:1:32)"
+    assert said == [f"not compiled, as the text depends on what a query returns: m {place}, a {place}"]
     line = "    render it when it runs, after the query at macros/days.sql:1:32; then plan its steps"
     assert line in project.explain().lines()
     assert project.lint().not_judged == ()  # it is no MERGE

@@ -29,7 +29,6 @@ BUILT_INS: Mapping[str, BuiltIn] = {
     "model_name": BuiltIn("model_name", "The name of the model."),
     "log": BuiltIn("log('text', info=true)", "Writes a message; without `info=true` with `--debug` only."),
     "return": BuiltIn("return(value)", "Ends a macro with a value that need not be text."),
-    "run_query": BuiltIn("run_query('select …')", "The rows of a query: the model is rendered when it runs."),
     "exceptions": BuiltIn(
         "exceptions.raise_compiler_error('text')",
         "Ends the rendering with an error; `exceptions.warn('text')` logs a warning.",

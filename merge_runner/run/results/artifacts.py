@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 
 from merge_runner.atomic import write_atomic
 from merge_runner.engine.tables.first_run import built_in_warehouse
-from merge_runner.errors import Problems
+from merge_runner.errors import Problems, ProblemsError
 from merge_runner.graph.artifact import Metadata
 from merge_runner.graph.graph import AnalysisNode, UnitTestNode
 from merge_runner.graph.manifest import Compiled, manifest
@@ -17,7 +17,7 @@ from merge_runner.plan.load.defer import BuiltNode
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.input_caching import with_shared_inputs
 from merge_runner.plan.nodes.maintenance import Maintenance
-from merge_runner.plan.plan import Planner
+from merge_runner.plan.plan import Planner, asked_first
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.results.results import Timing
 from merge_runner.version import version
@@ -70,7 +70,7 @@ def compile_nodes(
     """
     ids = tuple(ids)
     plans, _ = plan_nodes(prepared, ids, invocation_id)
-    plans = _shown(prepared, plans, say) | _analyses(prepared, ids)
+    plans = _shown(prepared, {**plans, **_analyses(prepared, ids)}, say)
     write_texts(prepared, plans, ("compiled",))
     write_manifest(prepared, invocation_id, plans)
     return {node: prepared.conceal(plan.sql) for node, plan in plans.items() if plan.sql}
@@ -82,8 +82,12 @@ def _analyses(prepared: Prepared, ids: Iterable[str]) -> dict[str, NodePlan]:
     for unique_id in ids:
         if isinstance(prepared.graph.nodes[unique_id], AnalysisNode):
             with problems.collecting():
-                rendered = prepared.compiler.rendered(unique_id)
-                plans[unique_id] = NodePlan(unique_id, (), rendered, rendered.text)
+                try:
+                    rendered = prepared.compiler.rendered(unique_id)
+                except ProblemsError as error:
+                    plans[unique_id] = NodePlan(unique_id, (), asks=asked_first(error))
+                else:
+                    plans[unique_id] = NodePlan(unique_id, (), rendered, rendered.text)
     problems.check()
     return plans
 

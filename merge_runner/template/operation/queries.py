@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from merge_runner.relation import Relation
 from merge_runner.template.kind import kind
 from merge_runner.template.operation.table import Operation, Table
-from merge_runner.template.outcome import ASKS_ENGINE, RefusedError
+from merge_runner.template.outcome import RefusedError
 from merge_runner.template.undefined import ReportedUndefined
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Queries:
         return self._timed(lambda operation: operation.run(text))
 
     def _unanswered(self) -> ReportedUndefined:
-        self._rendering.add(ASKS_ENGINE, _MESSAGE, self._rendering.call_place(), _HINT)
+        self._rendering.add("asks-engine", _MESSAGE, self._rendering.call_place(), _HINT)
         return self._rendering.placeholder("run_query")
 
     def _timed(self, ask: Callable[[Operation], _Answer]) -> _Answer:
