@@ -72,6 +72,11 @@ def test_what_is_shown_of_a_text_that_is_not_known(make_project):
     assert said == [f"not compiled, as the text depends on what a query returns: m {place}, a {place}"]
     line = "    render it when it runs, after the query at macros/days.sql:1:32; then plan its steps"
     assert line in project.explain().lines()
+    levels = project.explain().as_json()["levels"]
+    assert {each["name"]: each["asks_engine"] for level in levels for each in level} == {
+        "q": None,
+        "m": "macros/days.sql:1:32",
+    }
     assert project.lint().not_judged == ()  # it is no MERGE
 
 

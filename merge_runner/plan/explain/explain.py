@@ -175,6 +175,7 @@ class Explanation:
                         "skip_unchanged": _skipping_json(node),
                         "distribution": asdict(node.distribution) if node.distribution else None,
                         "steps": _steps_json(node.plan),
+                        "asks_engine": str(node.plan.asks.place) if node.plan.asks is not None else None,
                         "built": node.forms.built if node.forms else None,
                         "first_run": _steps_json(node.forms.first_run) if node.forms else None,
                         "runs": node.reuse.runs if node.reuse else None,
