@@ -18,11 +18,12 @@ MODELS = {
     "below": {"parents": ["bad"]},
     "v": {"parents": ["b"], "materialized": "view"},
 }
+PRODUCER = {"shop.dbt_producer_watcher", "shop.dbt_producer_watcher_done"}
 
 
 @pytest.mark.parametrize(
     ("turn", "failed"),
-    [({}, set()), ({"faults": {"bad": ["fails"]}}, {"shop.dbt_producer_watcher", "shop.bad_run", "shop.below_run"})],
+    [({}, set()), ({"faults": {"bad": ["fails"]}}, {*PRODUCER, "shop.bad_run", "shop.below_run"})],
     ids=["all is built", "a model fails"],
 )
 def test_tasks_end_as_their_models_do(client, run_client, make_shop, tmp_path, turn, failed):
