@@ -144,6 +144,7 @@ def test_on_spark(make_project, driver, table_format):
     """Only rows after the watermark are merged, a wide table follows the values of a column, and neither loses a row."""
     files = {
         "seeds/raw.csv": "day,size\n1,S\n2,L\n",
+        "seeds/raw.yml": f"seeds: [{{name: raw, config: {{format: {table_format}}}}}]",
         "macros/newest.sql": "{% macro newest(table) %}{% do return(run_query('select max(day) as d from ' ~ table).rows[0].d) %}{% endmacro %}",
         "models/m.yml": "models: [{name: m, columns: [{name: day, data_type: int}, {name: size, data_type: string}]}]",
         "models/m.sql": """merge into {{ this }} as t
