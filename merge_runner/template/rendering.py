@@ -71,6 +71,8 @@ class Rendering:
         self._macros_called: set[str] = set()
         self._loading: set[str] = set()
         self._has_placeholders = False
+        self._asked = False
+        """Whether a query was asked for that nothing has executed."""
 
     def render(self, source: SourceText) -> Rendered:
         """The rendered file; raises ProblemsError with everything that was found."""
@@ -183,6 +185,7 @@ class Rendering:
 
     def add(self, code: str, message: str, place: Place, *hints: str | None) -> None:
         """Keeps a problem that rendering can go on from."""
+        self._asked = self._asked or code == ASKS_ENGINE
         self._keep([self._redacted_problem(code, message, place, *hints)])
 
     def placeholder(self, name: str) -> ReportedUndefined:
@@ -201,6 +204,8 @@ class Rendering:
         if path in self._library.packages.paths and undefined.variable in self._assigned[path]:
             return
         self._has_placeholders = True
+        if self._asked and (undefined.variable is None or undefined.variable in self._assigned[path]):
+            return  # it may be missing since a query's rows are
         if undefined.variable is not None and (broken := self._library.broken_definition(undefined.variable)):
             self._keep(broken)
             return

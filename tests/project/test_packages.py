@@ -9,6 +9,7 @@ import pytest
 
 from merge_runner.api import Project, install_packages
 from merge_runner.errors import ProblemsError
+from tests.fake_engine import FakeDriver
 from tests.written_project import write_files
 from tests.yaml_data import read_yaml
 
@@ -187,3 +188,21 @@ def test_deps(shop, tmp_path, monkeypatch, capsys):
         main(["deps", "--packages", "--quiet"])
     assert ended.value.code == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["dbt_utils", "shared"]
+
+
+def test_macros_that_ask_the_engine_run_in_the_turn_of_the_model(shop):
+    calls = (
+        "dbt_utils.get_column_values(ref('b'), 'id')",
+        "dbt_utils.get_single_value('select id from ' ~ ref('b'))",
+        "dbt_utils.get_query_results_as_dict('select id from ' ~ ref('b'))['id']",
+        "dbt_utils.pivot('id', dbt_utils.get_column_values(ref('b'), 'id'), quote_identifiers=false)",
+    )
+    text = "{{ config(materialized='table') }}select " + ", ".join(f"{{{{ {call} }}}}" for call in calls)
+    write_files(shop, {"models/b.sql": "{{ config(materialized='table') }}select 1 as id", "models/wide.sql": text})
+    (shop / "models/unknown.sql").unlink()
+    install_packages(shop)
+    driver = FakeDriver(answers={"select id": [{"id": 1}, {"id": 2}], "select": [{"value": 1}, {"value": 2}]})
+    [_, result] = Project.load(shop).build(lint=False, driver=driver).results
+    assert result.status == "success", result.message
+    pivoted = " , ".join(f"sum( case when id = '{each}' then 1 else 0 end ) as _{each}" for each in (1, 2))
+    assert " ".join(result.compiled_code.split()) == f"select [1, 2], 1, [1, 2], {pivoted}"
