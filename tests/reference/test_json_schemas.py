@@ -66,6 +66,8 @@ def _fragments() -> Iterator[tuple[str, str]]:
         yield "profiles", test_profile.one_output(output)
     for output, _ in _cases(test_profile.test_the_tables_of_a_local_output_are_where_its_conf_says):
         yield "profiles", test_profile.one_output(f"{{schema: s, {output}}}")
+    for named in (2013, "true", "lake.shop", "a.b.c"):
+        yield "profiles", test_profile.one_output(f"{{schema: {named}}}")
     for written in _cases(test_selectors.test_selections_are_named_in_a_mapping_or_as_in_dbt):
         yield "selectors", written
     for written, _ in _cases(test_selectors.test_a_wrong_selection_is_reported_at_its_place):

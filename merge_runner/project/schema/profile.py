@@ -344,7 +344,7 @@ class Output:
     __pydantic_config__: ClassVar[Mapping[str, str]] = CLOSED
     ACCEPTS: ClassVar[Mapping[str, Any]] = exclusive("master", "remote")
 
-    schema: Annotated[str, Limits(min_length=1), After(_schema), matching(_SCHEMA)]
+    schema: Annotated[str, Limits(min_length=1), After(_schema), Exactly({**TEXT, "pattern": _SCHEMA})]
     """The default schema (namespace) of tables and views. May name a catalog: `ice.shop`. Example: `schema: shop`"""
     master: Annotated[str, After(_master), matching(_MASTER_URL)] | None = None
     """The Spark master: `local[*]`, `local[N]`, `spark://…`, `yarn` or `k8s://…`. Default: `local[*]`, unless `remote`
