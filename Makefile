@@ -37,7 +37,7 @@ test-slow: $(VENV)/.dev java data
 	$(BIN)/$(PYTEST) -rs -m "slow and not nightly" --hypothesis-profile many
 
 test-nightly: $(VENV)/.dev java data
-	$(BIN)/$(PYTEST) -m "nightly or (hypothesis and not spark and not slow)" --hypothesis-profile many
+	$(BIN)/$(PYTEST) -m "nightly or (hypothesis and not spark and not slow)" --hypothesis-profile new
 
 LINES ?= 35 40 42
 test-lines: java data

@@ -16,8 +16,11 @@ from hypothesis import Phase, settings
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # No deadlines: how long an example takes is no property of the code. A property that needs more examples than others asks
 # for a multiple of `settings.default.max_examples`, so that it gets its share of each profile.
-settings.register_profile("few", deadline=None, max_examples=25)
-settings.register_profile("many", deadline=None, max_examples=100)  # make test-slow, make test-nightly
+# What a change has to pass tries the same examples each time: a new one must not fail a change that has nothing to do with
+# it. `make test-nightly` tries new ones.
+settings.register_profile("few", deadline=None, max_examples=25, derandomize=True)
+settings.register_profile("many", deadline=None, max_examples=100, derandomize=True)  # make test-slow
+settings.register_profile("new", deadline=None, max_examples=100)  # make test-nightly
 settings.register_profile("fuzz", deadline=None, max_examples=1_000)  # pytest -m fuzz --hypothesis-profile fuzz
 settings.register_profile(  # a mutant is noticed by the same few examples each time, and nobody reads the smallest (docs/contributing/quality-report.md)
     "mutation",
@@ -54,7 +57,7 @@ def pytest_configure(config):
     """Have no test create an AppCDS archive: it takes 78 s of processor time, and tests start more sets of jars than archives are kept.
 
     An archive that exists is used. The process that only distributes tests does not set it: workers would inherit it, and
-    hypothesis derandomizes where it finds CI at its start.
+    hypothesis would derandomize all profiles where it finds CI at its start.
     """
     if not getattr(config.option, "numprocesses", None):
         os.environ["CI"] = "true"

@@ -139,7 +139,7 @@ def test_a_unit_test_gives_the_macro_that_asks(make_project):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+@pytest.mark.parametrize("table_format", ["delta", pytest.param("iceberg", marks=pytest.mark.slow)])
 def test_on_spark(make_project, driver, table_format):
     """Only rows after the watermark are merged, a wide table follows the values of a column, and neither loses a row."""
     files = {
