@@ -20,8 +20,8 @@ from merge_runner.template.growth import call_size, call_work
 from merge_runner.template.jinja_compiler import Compiled, assigned_names
 from merge_runner.template.library import Library
 from merge_runner.template.limits import MAX_CHARACTERS, MAX_DEPTH, Limits, check_size
-from merge_runner.template.operation.queries import Queries
 from merge_runner.template.outcome import ASKS_ENGINE, RefusedError, Returned
+from merge_runner.template.queries import Queries
 from merge_runner.template.redact import redact
 from merge_runner.template.rendered import Log, Rendered
 from merge_runner.template.source_map import SourceMap

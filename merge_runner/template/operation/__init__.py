@@ -1,1 +1,1 @@
-"""Macros that run as operations: what they may ask of the engine, and what they get."""
+"""What templates may ask of the engine, and what they get."""

@@ -1,4 +1,4 @@
-"""What a macro may ask of the engine where an operation calls it: a query's rows, as the tables that dbt has."""
+"""What a template may ask of the engine while it is rendered: a query's rows, as the tables that dbt has."""
 
 from __future__ import annotations
 
