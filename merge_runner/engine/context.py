@@ -15,6 +15,8 @@ from merge_runner.formats import Format
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from merge_runner.plan.steps.merge import RunMerge
+
 
 @dataclass(frozen=True)
 class Tested:
@@ -61,6 +63,10 @@ class NodeOutput:
     """Whether the table has recorded this very batch, and was replaced since."""
     partitions: str | None = None
     """The only partitions of its source that the node's MERGE has read, in a few words; None: it has read all of it."""
+    reduced: RunMerge | None = None
+    """The MERGE over these rows of its source alone; None: it was the whole one."""
+    whole: str | None = None
+    """Why the node's MERGE has read all of its source though parts were asked for; None: that is not so, or not new."""
     touched: str | None = None
     """The runtime filter that the node's MERGE had."""
     bounds_news: tuple[str, ...] = ()

@@ -82,7 +82,8 @@ def over_partitions(
     layout = table_format.layout(context.session, table)
     if layout.properties.get(_MAPPING, "none") != "none" or not set(changed.columns) <= set(layout.partition_by):
         return "its partition columns have other names in its log"
-    joined, source, target = joined_columns(step.judged), _types(name, context), _types(str(step.target), context)
+    joined = joined_columns(step.judged)
+    source, target = column_types(name, context), column_types(str(step.target), context)
     kinds = [source[column.casefold()] for column in changed.columns]
     for column, kind in zip(changed.columns, kinds, strict=True):
         if kind not in _SAME_AS_TEXT:
@@ -93,6 +94,13 @@ def over_partitions(
     rows = " OR ".join(f"({' AND '.join(each)})" for each in conditions)
     alias = "" if scan.aliased else f" AS {quote(scan.parts[-1])}"
     text = splice(step.sql, [(scan.span, f"(SELECT * FROM {name} WHERE {rows}){alias}")])
+    return over_rows(step, text, bounds, skip_unchanged)
+
+
+def over_rows(
+    step: RunMerge, text: str, bounds: Literal["auto", "off"] | Sequence[str], skip_unchanged: SkipUnchanged
+) -> RunMerge:
+    """Return a MERGE as a text that reads some rows of its source alone; it has the whole one with it."""
     judged = judge_merge(parse(text), step.judged.layout, step.judged.lookup, bounds)
     return replace(
         step,
@@ -104,7 +112,7 @@ def over_partitions(
     )
 
 
-def _types(table: str, context: NodeContext) -> dict[str, str]:
+def column_types(table: str, context: NodeContext) -> dict[str, str]:
     """Return the types of the columns of a table by their folded names; one that pads or limits texts has its own."""
     with engine_errors():
         fields = context.session.table(table).schema.fields

@@ -83,7 +83,9 @@ def run_merge(step: RunMerge, context: NodeContext) -> None:
             except EngineError as error:
                 if step.whole is None or error.kind is not Kind.USER:
                     raise
-                context.output.partitions = None  # the author's statement says what is wrong, and where
+                context.output.partitions = context.output.reduced = (
+                    None  # the author's statement says what is wrong, and where
+                )
                 _merge_claimed(step.whole, claimed, context)
         if step.feed is None and context.batch is not None:
             context.output.response.batch_id = context.batch.id

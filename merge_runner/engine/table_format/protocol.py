@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from merge_runner.engine.table_format.branches import Branches
     from merge_runner.engine.table_format.commit_figures import CommitFigures
     from merge_runner.engine.table_format.stored_metadata import StoredMetadata
-    from merge_runner.engine.table_format.stored_version import Partition, StoredVersion
+    from merge_runner.engine.table_format.stored_version import ChangedFiles, Partition, StoredVersion
     from merge_runner.formats.capabilities import Capabilities
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.plan.explain.shuffle_remedies import Remedied
@@ -268,6 +268,12 @@ class TableFormat(Protocol):
 
     def changed_partitions(self, path: Path, since: str) -> frozenset[Partition] | str:
         """Return the partitions that were changed since the commit with an identity; a text says why it is not known.
+
+        `path` is that of `stored_versions`.
+        """
+
+    def changed_files(self, path: Path, since: str, until: str) -> ChangedFiles | str:
+        """Return what was changed between the commits with two identities; a text says why it is not known.
 
         `path` is that of `stored_versions`.
         """

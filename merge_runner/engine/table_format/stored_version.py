@@ -19,3 +19,17 @@ class StoredVersion:
     version: int
     identity: str
     stamp: str | None
+
+
+@dataclass(frozen=True)
+class ChangedFiles:
+    """What commits have changed between two versions of a table, `before` and `after`.
+
+    All changed rows are in the `partitions`; empty: they may be in the whole table. `bytes` are those of the files that
+    have to be read in one version to find these rows, at most.
+    """
+
+    before: int
+    after: int
+    partitions: frozenset[Partition]
+    bytes: int

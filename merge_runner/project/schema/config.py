@@ -270,8 +270,9 @@ class ModelConfig:
     Example: `timeout: 30 minutes`"""
     reuse: Annotated[Literal["auto", "partitions", "off"], Before(_off), also({"const": False})] = "auto"
     """Whether the node is left out of a build where nothing that it reads has changed since it ran, and another run
-    would provably change nothing. `partitions`: as `auto`, and a MERGE whose source is filtered rows of one table
-    reads only those partitions of it that have changed, where that provably gives the same. `off`: it always runs.
+    would provably change nothing. `partitions`: as `auto`, and a MERGE reads only those partitions of its source, or
+    those rows of a join or an aggregate, that can have changed, where that provably gives the same. `off`: it always
+    runs.
     Example: `reuse: off`"""
     build_after: BuildAfter | None = None
     """How long new data may wait: the node is built only where that much time has passed since it was built, and there

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.merge.changed_partitions import over_partitions
+from merge_runner.engine.merge.changed_rows import ConfinedRows, over_confined_failures, over_confined_rows
 from merge_runner.engine.spark.errors import EngineError, engine_error, from_engine
 from merge_runner.engine.spark.locks import writing
 from merge_runner.engine.spark.sql import set_confs
@@ -23,7 +24,9 @@ from merge_runner.formats.branches import branch_confs
 from merge_runner.formats.failures import DUPLICATE_MATCHES, Kind
 from merge_runner.graph.graph import Node, run_config
 from merge_runner.graph.label import named
+from merge_runner.plan.steps.inputs import ShareInputs
 from merge_runner.plan.steps.merge import RunMerge
+from merge_runner.plan.steps.model_tests import RunTest
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.plan.steps.step import Step
 from merge_runner.run.node.diagnosis import name_duplicates
@@ -70,8 +73,12 @@ def run_node(unique_id: str, run: RunContext, touched: Mapping[str, str | None])
                 run.driver.job_group(session, run.group(unique_id), context.description),
             ):
                 set_confs(session, _confs(run, node, context))
+                if run.reuse is not None and decided is not None:
+                    decided = run.reuse.refined(planned, decided, context)
+                    if isinstance(decided, LeftOut):
+                        return left_out_result(node, run.nodes, planned, decided, started)
                 plan = _chosen(run, planned, context)
-                for step in plan.steps:
+                for step in _needed_steps(plan, decided):
                     attempts.perform(_over_changed_partitions(step, node, decided, context))
                 if run.reuse is not None and decided is not None:
                     _keep_for_reuse(run.reuse, plan, decided, context)
@@ -94,16 +101,31 @@ def run_node(unique_id: str, run: RunContext, touched: Mapping[str, str | None])
             return Result(unique_id, "error", message=str(lost_driver(run.driver, failure)))
 
 
+def _needed_steps(plan: NodePlan, decided: Changed | None) -> Iterator[Step]:
+    """Yield the steps; what other nodes read as well is not kept where this one reads a few rows of it."""
+    reads_all = decided is None or decided.partitions is None
+    return (step for step in plan.steps if reads_all or not isinstance(step, ShareInputs))
+
+
 def _over_changed_partitions(step: Step, node: Node, decided: Changed | None, context: NodeContext) -> Step:
     """Return the step over the only rows of its source that it needs, where these are known. Raises EngineError."""
-    if decided is None or decided.partitions is None or not isinstance(step, RunMerge):
+    if decided is None or decided.partitions is None:
+        return step
+    if isinstance(step, RunTest) and isinstance(decided.partitions, ConfinedRows):
+        test = over_confined_failures(step, decided.partitions, context)
+        return step if isinstance(test, str) else test
+    if not isinstance(step, RunMerge):
         return step
     config = run_config(node)
-    found = over_partitions(step, decided.partitions, context, config.bounds, config.skip_unchanged)
+    needed, bounds, skip = decided.partitions, config.bounds, config.skip_unchanged
+    if isinstance(needed, ConfinedRows):
+        found = over_confined_rows(step, needed, context, bounds, skip)
+    else:
+        found = over_partitions(step, needed, context, bounds, skip)
     if isinstance(found, str):
         context.output.warnings.append(f"`reuse: partitions` reads the whole source: {found}")
         return step
-    context.output.partitions = str(decided.partitions)
+    context.output.partitions, context.output.reduced = str(needed), found
     return found
 
 

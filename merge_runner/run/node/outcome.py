@@ -45,6 +45,8 @@ def outcome(context: NodeContext) -> tuple[Status, str]:
         first += "; first run" if response.is_incremental is False else ""
         only = context.output.partitions
         first += f"; only {only}" if only is not None else ""
+        whole = context.output.whole
+        first += f"; all of its source: {whole}" if whole is not None else ""
         scan = _unchanged(response) + _bounds(response, context.output.bounds_news)
         return "success", ", ".join(parts) + first + scan + _altered(response) + _compacted(response)
     done = response.statement

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from merge_runner.engine.merge.changed_partitions import ChangedPartitions
+from merge_runner.engine.merge.changed_rows import ConfinedRows
 from merge_runner.engine.table_format.stored_version import StoredVersion
 
 
@@ -32,5 +33,8 @@ class Changed:
     inputs: Mapping[str, str] = field(default_factory=dict)
     before: StoredVersion | None = None
     at: float = 0.0
-    partitions: ChangedPartitions | None = None
+    partitions: ChangedPartitions | ConfinedRows | None = None
     """The only rows that its MERGE needs of its source; None: all."""
+    since: Mapping[str, str] | None = None
+    """The states of its inputs on which another run would have changed nothing, where only rows of tables have changed
+    since: which rows these are may show that it need not run, or needs only some of its source."""

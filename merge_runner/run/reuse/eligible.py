@@ -86,7 +86,7 @@ def _hidden_column(plan: NodePlan) -> str | None:
     if not any(isinstance(item, TableInput) or (isinstance(item, FileInput) and item.checksum) for item in inputs):
         return None
     texts = [step.sql for step in _steps(plan) if isinstance(step, (RunMerge, ReplaceTable, RunTest))]
-    texts += [_definition(item) or "" for item in inputs if isinstance(item, ViewInput)]
+    texts += [view_text(item) or "" for item in inputs if isinstance(item, ViewInput)]
     found = next((match for text in texts if (match := _HIDDEN.search(text)) is not None), None)
     return f"it reads `{found[0]}`, which changes where no row does" if found is not None else None
 
@@ -129,11 +129,12 @@ def reads_day(plan: NodePlan) -> bool:
 
 def view_reading(item: ViewInput) -> SourceReading | None:
     """Return what a view reads, as its file on this machine has it; None where there is none."""
-    text = _definition(item)
+    text = view_text(item)
     return query_reading(text) if text is not None else None
 
 
-def _definition(item: ViewInput) -> str | None:
+def view_text(item: ViewInput) -> str | None:
+    """Return the query of a view, as its file on this machine has it; None where there is none."""
     if not isinstance(item.definition, Path):
         return None
     try:

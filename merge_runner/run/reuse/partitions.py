@@ -12,6 +12,11 @@ from merge_runner.run.reuse.eligible import inputs_of
 from merge_runner.run.reuse.stored_state import Stored, stored_input
 
 
+def is_filtered(plan: NodePlan) -> bool:
+    """Return whether a node is a MERGE whose source is filtered rows of one table."""
+    return any(isinstance(step, RunMerge) and step.judged.reading.scan is not None for step in plan.steps)
+
+
 def needed_partitions(
     plan: NodePlan, prepared: Prepared, before: Mapping[str, str], now: Mapping[str, str]
 ) -> ChangedPartitions | str:

@@ -11,20 +11,22 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
+from functools import partial
 
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.spark.day import current_day
 from merge_runner.formats.branches import CONF as BRANCH
-from merge_runner.graph.graph import Graph, Node, SeedNode, run_config
+from merge_runner.graph.graph import DataTestNode, Graph, Node, SeedNode, run_config
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.reuse.build_after import waiting_parents, waiting_time
+from merge_runner.run.reuse.changed_rows import AskedRows, Unchanged, effect, is_confinable, keeps_to_its_rows
 from merge_runner.run.reuse.decision import Changed, LeftOut
 from merge_runner.run.reuse.eligible import asked_for, ineligible, reads_day
 from merge_runner.run.reuse.fingerprint import defaults, difference, environment_of, fingerprint
-from merge_runner.run.reuse.partitions import needed_partitions
+from merge_runner.run.reuse.partitions import is_filtered, needed_partitions
 from merge_runner.run.reuse.reads import defined, names_of_inputs, states_of_inputs, stored_target
 from merge_runner.run.reuse.records import FILE, Record, Records
 from merge_runner.run.reuse.settled import unsettled
@@ -41,6 +43,7 @@ class Reuse:
         self._id = invocation_id
         self._scratch = Scratch.of(invocation_id)
         self._states = States()
+        self._changed_rows = AskedRows()
         self._records = Records(prepared.target_path / FILE)
         self._environment = environment_of(prepared)
         self._confs = {**defaults(prepared), **prepared.files.profile.conf}
@@ -75,12 +78,34 @@ class Reuse:
         if waits is not None:
             return LeftOut(record.version, waits)
         because = _news(changed, above, self._prepared.graph) or doubt or ""
-        if run_config(node).reuse != "partitions" or doubt is not None or above:
+        if doubt is not None or above or not _asks_for_parts(node, self._prepared.graph):
             return replace(now, because=because)
+        if not is_filtered(plan) and is_confinable(plan, self._prepared, record.inputs, now.inputs):
+            return replace(now, because=because, since=record.inputs)
         needed = needed_partitions(plan, self._prepared, record.inputs, now.inputs)
         if isinstance(needed, str):
             return replace(now, because=f"{because}; `reuse: partitions` reads all of it: {needed}")
         return replace(now, because=f"{because} in {needed}", partitions=needed)
+
+    def refined(self, plan: NodePlan, decided: Changed, context: NodeContext) -> LeftOut | Changed:
+        """Return what is decided of a node once the engine is asked which rows of its inputs have changed.
+
+        Raises EngineError where the node is cancelled, or the engine lost.
+        """
+        if decided.since is None:
+            return decided
+        rows_of = partial(self._changed_rows.of, context)
+        found = effect(plan, self._prepared, decided.since, decided.inputs, rows_of)
+        if isinstance(found, str):
+            context.output.whole = found
+            return decided
+        if not isinstance(found, Unchanged):
+            return replace(decided, partitions=found)
+        record = self._records.get(plan.unique_id)
+        if record is None:
+            return decided
+        self._records.keep(plan.unique_id, replace(record, inputs=decided.inputs))
+        return LeftOut(record.version, f"{', '.join(found.tables)} changed in no column that it reads")
 
     def _now(self, node: Node, plan: NodePlan, target: Stored | None) -> Changed:
         """Return what a node would read now, without a reason to run."""
@@ -163,7 +188,8 @@ class Reuse:
             if isinstance(step, RunMerge) and doubt is None:
                 # Delta commits a MERGE that has not seen rows which another writer appended while it ran.
                 alone = target is None or target.changed_only_by(context.stamp, decided.before)
-                doubt = unsettled(step, context) if alone else _MEANWHILE
+                asked = context.output.reduced if keeps_to_its_rows(plan, step, decided.partitions) else None
+                doubt = unsettled(step, asked or step, context) if alone else _MEANWHILE
         if doubt is None and target is not None and (left is None or target.state() != left):
             doubt = _MEANWHILE
         at = datetime.now(timezone.utc)
@@ -206,6 +232,12 @@ def _is_same_day(record: Record, at: float) -> bool:
 def _since(record: Record) -> str:
     version = record.version
     return f"version {version}" if version is not None else f"{record.at[:16].replace('T', ' ')} UTC"
+
+
+def _asks_for_parts(node: Node, graph: Graph) -> bool:
+    """Return whether a node says `reuse: partitions`; of a data test, whether a model that it reads does."""
+    nodes = [graph.nodes[parent] for parent in node.depends_on] if isinstance(node, DataTestNode) else [node]
+    return any(run_config(each).reuse == "partitions" for each in nodes)
 
 
 def _news(changed: Sequence[str], above: Collection[str], graph: Graph) -> str | None:

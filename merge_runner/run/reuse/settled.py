@@ -10,10 +10,10 @@ from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.pruning.judge.repetition import repetition
 
 
-def unsettled(step: RunMerge, context: NodeContext) -> str | None:
+def unsettled(step: RunMerge, asked: RunMerge, context: NodeContext) -> str | None:
     """Return why another run of a MERGE with the same source may change rows; None: it does not. Raises EngineError.
 
-    A run that changed no row shows it by itself.
+    A run that changed no row shows it by itself. `asked` is the MERGE over those rows of the source that count.
     """
     figures = context.output.response.statement
     if not isinstance(figures, MergeFigures):
@@ -23,7 +23,7 @@ def unsettled(step: RunMerge, context: NodeContext) -> str | None:
         return None
     proof = repetition(step.judged)
     if proof.reads_target:
-        done = does_nothing(context.session, step, unique=proof.unique)
+        done = does_nothing(context.session, asked, unique=proof.unique)
         return None if done else "a second run would change rows: its source reads the target"
     found = proof.updates
     if found is None and updated != 0 and not keys_hold(context.session, step, proof.set_keys, no_nulls=False):

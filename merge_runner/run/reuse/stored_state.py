@@ -20,7 +20,7 @@ from merge_runner.engine.spark.embedded_catalog import database
 from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.engine.table_format.registry import table_format
 from merge_runner.engine.table_format.stored_metadata import StoredMetadata
-from merge_runner.engine.table_format.stored_version import Partition, StoredVersion
+from merge_runner.engine.table_format.stored_version import ChangedFiles, Partition, StoredVersion
 from merge_runner.formats.registry import table_format_of
 from merge_runner.location import Location, local_path
 from merge_runner.plan.load.project_context import Prepared
@@ -100,6 +100,11 @@ class Stored:
         """Return the partitions of a table that were changed since a version; a text says why they are not known."""
         found = self._table() if self.is_table else None
         return found[0].changed_partitions(found[1], since) if found is not None else "it is no table"
+
+    def changed_files(self, since: str, until: str) -> ChangedFiles | str:
+        """Return what was changed between two states of a table; a text says why that is not known."""
+        found = self._table() if self.is_table else None
+        return found[0].changed_files(found[1], since, until) if found is not None else "it is no table"
 
     def _table(self) -> tuple[TableFormat, Path] | None:
         format, *where = json.loads(self.path)

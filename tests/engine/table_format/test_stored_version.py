@@ -6,7 +6,7 @@ import pytest
 
 from merge_runner.engine.table_format.delta import stored_version as delta
 from merge_runner.engine.table_format.iceberg import stored_version as iceberg
-from merge_runner.engine.table_format.stored_version import StoredVersion
+from merge_runner.engine.table_format.stored_version import ChangedFiles, StoredVersion
 
 ADD = {"add": {"path": "a.parquet", "dataChange": True}}
 MOVED = {"add": {"path": "b.parquet", "dataChange": False}}
@@ -114,3 +114,65 @@ def test_all_of_them_are_there_newest_first(tmp_path):
     assert [version.version for version in found] == [3, 1, 0]
     path = metadata(tmp_path, 9, [snapshot(7, "append"), snapshot(8, "replace", 7), snapshot(9, "overwrite", 8)])
     assert [version.version for version in iceberg.stored_versions(path)] == [9, 7, -1]
+
+
+DAY = {"metaData": {"schemaString": "a", "partitionColumns": ["day"], "configuration": {}}}
+WHOLE = {"metaData": {"schemaString": "a", "partitionColumns": []}}
+UNKNOWN = "its log does not have the versions that were read"
+
+
+def of_day(day, size=10):
+    return {"add": {"path": day, "partitionValues": {"day": day}, "size": size, "dataChange": True}}
+
+
+@pytest.mark.parametrize(
+    ("commits", "size", "found"),
+    [
+        ([("CREATE TABLE", DAY), ("WRITE", of_day("1"), of_day("2"))], 99, ({"1", "2"}, 20)),
+        (
+            [("CREATE TABLE", DAY), ("WRITE", of_day("1")), ("OPTIMIZE", MOVED), ("DELETE", of_day("2"))],
+            99,
+            ({"1", "2"}, 20),
+        ),
+        ([("CREATE TABLE", DAY), ("WRITE", of_day(None))], 99, ({None}, 10)),
+        ([("CREATE TABLE", DAY), ("WRITE", of_day("1"), ADD)], 99, (set(), 99)),  # a file without its partition
+        ([("CREATE TABLE", WHOLE), ("WRITE", ADD)], 99, (set(), 99)),
+        ([("CREATE TABLE", WHOLE), ("WRITE", ADD)], None, "its size is not known"),
+        ([("CREATE TABLE", WHOLE), ("CREATE OR REPLACE TABLE AS SELECT", ADD, WHOLE)], 99, (set(), 99)),
+        (
+            [("CREATE TABLE", WHOLE), ("REPLACE TABLE", ADD, DAY)],
+            99,
+            "its columns or its partitioning have changed",
+        ),
+        (
+            [("CREATE TABLE", WHOLE), ("CHANGE COLUMN", {"metaData": {"schemaString": "b", "partitionColumns": []}})],
+            99,
+            "its columns or its partitioning have changed",
+        ),
+        (
+            [
+                (
+                    "CREATE TABLE",
+                    {"metaData": {**WHOLE["metaData"], "configuration": {"delta.columnMapping.mode": "name"}}},
+                ),
+                ("WRITE", ADD),
+            ],
+            99,
+            "its columns have other names in its log",
+        ),
+    ],
+)
+def test_what_two_versions_of_a_delta_table_differ_in(tmp_path, commits, size, found):
+    folder = log(tmp_path, *commits)
+    for path in (folder / "_delta_log").glob("*.json") if size is not None else ():
+        path.with_suffix(".crc").write_text(json.dumps({"tableSizeBytes": size}))
+    versions = list(delta.stored_versions(folder))
+    changed = delta.changed_files(folder, versions[-1].identity, versions[0].identity)
+    if isinstance(found, str):
+        assert changed == found
+    else:
+        days, read = found
+        partitions = frozenset((("day", day),) for day in days)
+        assert changed == ChangedFiles(0, versions[0].version, partitions, read)
+    assert delta.changed_files(folder, versions[0].identity, versions[-1].identity) == UNKNOWN
+    assert delta.changed_files(folder, "another", versions[0].identity) == UNKNOWN

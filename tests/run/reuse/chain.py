@@ -51,6 +51,8 @@ class Chain:
             self.config["partition_by"] = ["d"]
             if table_format == "delta" and random.random() < 0.6:
                 self.config["reuse"] = "partitions"
+        self.reuses_parts = Random(f"{seed} parts").random() < 0.6
+        """Whether the simulation reuses parts of it."""
         self.rows = self.make.rows(8, keys=["id"], unique=True, least=1)
         self.extra: list[str] = []
         """Columns that were declared later."""

@@ -1,8 +1,8 @@
 """Histories on the fake engine, whose statements the oracle runs: what a table has comes from tests/oracle, not from Spark.
 
 The decisions are those of real builds: they read logs of Delta and metadata of Iceberg that are written here as the
-engines write them. What only an engine can say is left out: the day in a time zone, unit tests, `skip_unchanged` and
-`reuse: partitions`, whose statements are others than the chain's.
+engines write them. Of a MERGE over some rows of its source (`reuse: partitions`) the oracle takes these rows alone. What
+only an engine can say is left out: the day in a time zone, unit tests, and `skip_unchanged`, whose statement is another one.
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ _METADATA = (CREATE, REPLACE, "SET TBLPROPERTIES", "CHANGE COLUMN", "ADD COLUMNS
 """Operations that write no rows."""
 _OF_CHAIN = re.compile(r"\b(?:stg_|src_|by_)?(m\d+)\b")
 _NULL = re.compile(r"`?(\w+)`? IS NULL")
+_NEEDED = re.compile(r"(?:WHERE|AND) \(?(?:s\.)?`?(\w+)`?\)? IN \(((?:date'[^']*'|cast\([^)]*\)|'[^']*'|, )*)\)")
+"""What a statement of changed_rows.py asks of the rows of a source or of a data test."""
+_LITERAL = re.compile(r"'[^']*'|-?\d+(?= AS )")
 _GROUPED = re.compile(r"GROUP BY (.*) HAVING count")
 
 
@@ -86,8 +89,10 @@ class SimulatedLake(Lake):
         metrics = {f"numTargetRows{kind.capitalize()}": str(count) for kind, count in changes.items()}
         info = {"operation": operation, "txnId": str(uuid.uuid4()), "operationMetrics": metrics}
         actions: list[dict[str, Any]] = [{"commitInfo": info | ({"userMetadata": stamp} if stamp else {})}]
+        columns = str(sum(commit.operation == "ADD COLUMNS" for commit in table.commits))
+        metadata = {"id": table.name, "schemaString": columns, "partitionColumns": []}
         if operation in _METADATA or operation == REPLACE_AS:
-            actions.append({"metaData": {"id": table.name}})
+            actions.append({"metaData": metadata})
         if operation not in _METADATA:
             actions.append(
                 {"add": {"path": str(version), "partitionValues": {}, "dataChange": operation != "OPTIMIZE"}}
@@ -98,6 +103,7 @@ class SimulatedLake(Lake):
             log.mkdir(parents=True, exist_ok=True)
             text = "".join(json.dumps(action) + "\n" for action in actions)
             (log / f"{version:020}.json").write_text(text)
+            (log / f"{version:020}.crc").write_text(json.dumps({"metadata": metadata, "tableSizeBytes": 1}))
 
     def _snapshot(self, table: Table, operation: str, stamp: str | None) -> None:
         known = self.iceberg.setdefault(table.name, Iceberg())
@@ -246,8 +252,17 @@ class SimulatedDriver(FakeDriver):
         return self.simulated.of.get(self.key(name), [])
 
     def source(self, chain: Chain) -> list[Row]:
-        """Return what the MERGE of a chain reads."""
-        return rows_of(chain.query, {"src": self.staged(chain), "this": self.rows(chain.name)})
+        """Return what the MERGE of a chain reads, or the part of it that the statement asks for."""
+        rows = rows_of(chain.query, {"src": self.staged(chain), "this": self.rows(chain.name)})
+        return _needed(self.text, rows)
+
+    def version(self, folder: str, version: int) -> list[Row]:
+        """Return the rows of a version of the table in a folder."""
+        for lake in (self.simulated, self.histories.raw_lake):
+            for table in lake.tables.values():
+                if str(table.location) == folder and table.name in lake.versions:
+                    return dict(lake.versions[table.name])[version]
+        raise ValueError(folder)
 
     def merged(self, chain: Chain, merge: Merge) -> Outcome:
         """Return what a MERGE of a chain makes of its table as it is. Raises MultipleMatchesError."""
@@ -303,10 +318,11 @@ class _Failures(dict[str, int]):
         of_source, name = re.findall(r"\b(src_)?(m\d+)\b", text)[-1]
         if of_source:
             chain = self._driver.chain(name)
-            ids = Counter(row["id"] for row in self._driver.source_rows(chain) if row["id"] is not None)
+            rows = _needed(text, self._driver.source_rows(chain))
+            ids = Counter(row["id"] for row in rows if row["id"] is not None)
             yield text, sum(count > 1 for count in ids.values())
         elif (least := re.search(r"where n < (\d+)", text)) is not None:
-            rows = self._driver.rows(name)
+            rows = _needed(text, self._driver.rows(name))
             yield text, sum(row["n"] is not None and row["n"] < int(least[1]) for row in rows)
 
 
@@ -360,12 +376,46 @@ def _conditions_of(text: str) -> tuple[Expression, ...]:
     return _conditions(*map(int, found.groups()), changes_at)
 
 
+def _needed(text: str, rows: list[Row]) -> list[Row]:
+    """Return the rows that a statement asks for."""
+    for name, listed in _NEEDED.findall(text):
+        values = {literal.strip("'") for literal in _LITERAL.findall(listed)}
+        rows = [row for row in rows if row[name] is not None and str(row[name]) in values]
+    return rows
+
+
+def _changed(text: str, driver: SimulatedDriver) -> Any:
+    """Return the answer to a query of changed_rows.py; None: it is another one."""
+    versions = re.findall(r"delta\.`([^`]*)` VERSION AS OF (\d+)", text)
+    if not versions:
+        return None
+    new, *others = ([*driver.version(folder, int(version))] for folder, version in versions)
+    names = list(dict.fromkeys([*COLUMNS, *(name for rows in (new, *others) for row in rows for name in row)]))
+    if not others:
+        return {name: COLUMNS.get(name, "int") for name in names}
+    more = Counter(tuple(row.get(name) for name in names) for row in new)
+    more.subtract(tuple(row.get(name) for name in names) for row in others[0])
+    return [
+        {
+            **{f"c{place}": None if value is None else str(value) for place, value in enumerate(values)},
+            "more": number,
+        }
+        for values, number in more.items()
+        if number
+    ]
+
+
 def _asked(text: str, driver: SimulatedDriver) -> Any:
-    """Return the answer to a query of inserted_keys.py or second_run.py; None: it is another one."""
+    """Return the answer to a query about keys, a second run or changed rows; None: it is another one."""
+    if (changed := _changed(text, driver)) is not None:
+        return changed
     found = _OF_CHAIN.findall(text)
     if not found or " AS failures" in text:
         return None
     chain = driver.chain(found[-1])
+    if (named := re.match(r"SELECT ([\w, `]+) FROM \(select ", text.lstrip())) is not None:
+        names = re.findall(r"\w+", named[1])
+        return {name: {**COLUMNS, **dict.fromkeys(chain.extra, "int")}.get(name, "unknown") for name in names}
     if " AS clause FROM " in text or "SELECT max(n) FROM (" in text:
         return _second_run(chain, text, driver)
     if "merge_runner_row" in text:
@@ -413,7 +463,8 @@ class SimulatedHistories(Histories):
             chain.unit = False
             chain.staging = "ephemeral" if chain.staging == "view" and self.format == "iceberg" else chain.staging
             chain.reads = None if chain.reads == "day" else chain.reads
-            chain.config = {key: value for key, value in chain.config.items() if key not in ("skip_unchanged", "reuse")}
+            chain.config = {key: value for key, value in chain.config.items() if key != "skip_unchanged"}
+            chain.config |= {"reuse": "partitions"} if self.format == "delta" and chain.reuses_parts else {}
         self.warehouse = root / "warehouse"
         self.warehouse.mkdir(parents=True)
         self.lakes = {target: SimulatedLake(self.warehouse) for target in self.schemas}

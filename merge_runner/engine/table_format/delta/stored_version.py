@@ -14,13 +14,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from merge_runner.engine.table_format.stored_version import Partition, StoredVersion
+from merge_runner.engine.table_format.stored_version import ChangedFiles, Partition, StoredVersion
 from merge_runner.relation import quote, string_literal
 
 _MOVES_FILES = frozenset({"OPTIMIZE", "VACUUM START", "VACUUM END"})
 """Operations after which the table has the same rows, where no action of the commit says otherwise."""
 _CHANGED_ROWS = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted")
 """The metrics of a MERGE: where all are 0, it has copied rows at most."""
+_MAPPING = "delta.columnMapping.mode"
 
 
 def stored_versions(folder: Path) -> Iterator[StoredVersion]:
@@ -50,10 +51,73 @@ def changed_partitions(folder: Path, since: str) -> frozenset[Partition] | str:
                     continue
                 if not file.get("partitionValues"):
                     return "it is not partitioned, or a commit does not name the partition of a file"
-                found.add(tuple(sorted(file["partitionValues"].items())))
+                found.add(_partition(file["partitionValues"]))
     except (OSError, ValueError, TypeError, AttributeError):
         pass
     return "its log does not have the version that was read before"
+
+
+def changed_files(folder: Path, since: str, until: str) -> ChangedFiles | str:
+    """Return what was changed between two commits, given by their identities; a text says why it is not known."""
+    partitions: set[Partition] = set()
+    size, after = 0, None
+    try:
+        for version, actions in _changes(folder):
+            if version.identity == since and after is not None:
+                return _between(folder, version.version, after, frozenset(partitions), size)
+            if version.identity == until:
+                after = version.version
+            for action in actions if after is not None else ():
+                file = action.get("add") or action.get("remove")
+                if file is not None:
+                    size += int(file.get("size") or 0)
+                    partitions.add(_partition(file.get("partitionValues") or {}))
+    except (OSError, ValueError, TypeError, AttributeError):
+        pass
+    return "its log does not have the versions that were read"
+
+
+def _between(folder: Path, before: int, after: int, partitions: frozenset[Partition], size: int) -> ChangedFiles | str:
+    """Return what was changed where the table has the same columns and partitioning in both versions.
+
+    A table that was replaced meanwhile, as a seed is, may well have. Raises what reading and parsing raises.
+    """
+    old, new = _described(folder, before), _described(folder, after)
+    if any(old[0].get(key) != new[0].get(key) for key in ("schemaString", "partitionColumns")):
+        return "its columns or its partitioning have changed"
+    if any((each.get("configuration") or {}).get(_MAPPING, "none") != "none" for each, _ in (old, new)):
+        return "its columns have other names in its log"
+    names = tuple(sorted(new[0].get("partitionColumns") or ()))
+    if names and all(tuple(name for name, _ in partition) == names for partition in partitions):
+        return ChangedFiles(before, after, partitions, size)
+    if old[1] is None or new[1] is None:
+        return "its size is not known"
+    return ChangedFiles(before, after, frozenset(), max(old[1], new[1]))
+
+
+def _described(folder: Path, version: int) -> tuple[dict[str, Any], int | None]:
+    """Return the metadata of a version of a table, and the bytes of its files (None: not known).
+
+    Raises what reading and parsing raises.
+    """
+    size = None
+    for number in range(version, -1, -1):
+        path = folder / "_delta_log" / f"{number:020}.json"
+        checksum = path.with_suffix(".crc")
+        known = json.loads(checksum.read_bytes()) if checksum.exists() else {}
+        size = known.get("tableSizeBytes") if number == version else size
+        if known.get("metadata"):
+            return known["metadata"], size
+        for line in path.read_bytes().splitlines():
+            action = json.loads(line) if line.strip() else {}
+            if "metaData" in action:
+                return action["metaData"], size
+    raise ValueError(folder)
+
+
+def _partition(values: dict[str, str | None]) -> Partition:
+    """Return the partition of a file; an empty text is NULL (Delta's protocol, "Partition Value Serialization")."""
+    return tuple(sorted((name, value or None) for name, value in values.items()))
 
 
 def in_partition(column: str, kind: str, value: str) -> str:

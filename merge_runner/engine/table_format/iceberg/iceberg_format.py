@@ -21,6 +21,8 @@ from merge_runner.formats.iceberg.capabilities import ICEBERG
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark.sql import SparkSession
 
     from merge_runner.merge.statement import MergeStatement
@@ -57,6 +59,10 @@ class IcebergFormat:
     optimize = staticmethod(maintenance.optimize)
     vacuum = staticmethod(maintenance.vacuum)
     merges_since_compaction = staticmethod(maintenance.merges_since_compaction)
+
+    def changed_files(self, _path: Path, _since: str, _until: str) -> str:
+        """Return that changed rows are not looked for."""
+        return "the rows that have changed are looked for in Delta tables alone"
 
     def snapshot(self, session: SparkSession, table: Relation, version: int | None = None) -> None:
         """Return None: the files of a snapshot are not asked for conditions, nor are ids of tables kept."""

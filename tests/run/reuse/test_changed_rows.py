@@ -1,0 +1,98 @@
+"""What the changed rows of a table can change, on the fake engine: cases from changed_rows.yml."""
+
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from merge_runner import Project
+from tests.fake_engine.driver import FakeDriver
+from tests.fake_engine.faults import Faults
+from tests.fake_engine.lake import Lake, Table
+from tests.yaml_data import read_yaml
+
+CASES = read_yaml(Path(__file__).with_name("changed_rows.yml"))
+TYPES = {"id": "bigint", "n": "bigint", "day": "date", "note": "string"}
+YML = """
+version: 2
+sources:
+  - name: raw
+    tables:
+      - {name: orders, path: data/orders, format: delta, columns: [{name: id, data_type: bigint}]}
+      - {name: items, path: data/items, format: delta, columns: [{name: day, data_type: date}]}
+models: [{name: m, columns: [{name: day, data_type: date}, {name: n, data_type: bigint}]}]
+"""
+MERGE = (
+    "{{ config(reuse='partitions', bounds='off', skip_unchanged='off') }}\n"
+    "merge into {{ this }} as t using (USING) as s on t.day = s.day\n"
+    "when matched and s.n <> t.n then update set * when not matched then insert * CLAUSE"
+)
+
+
+@pytest.fixture(autouse=True)
+def reusing(monkeypatch):
+    monkeypatch.delenv("MERGE_RUNNER_REUSE")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.get("using", case.get("sql")))
+def test_case(make_project, case):
+    text = case.get("sql") or MERGE.replace("USING", case["using"]).replace("CLAUSE", case.get("clause", ""))
+    text = text.replace("ORDERS", "{{ source('raw', 'orders') }}").replace("ITEMS", "{{ source('raw', 'items') }}")
+    root = make_project({"models/m.yml": YML, "models/m.sql": text})
+    driver = FakeDriver(Lake(), answers=answers(case))
+    prepared = Project.load(root).prepared
+    for name in ("orders", "items"):
+        commit(root / "data" / name, 0)
+        relation = prepared.graph.nodes[f"source.shop.raw.{name}"].relation
+        table = f"{relation.schema}.{relation.identifier}"
+        driver.lake.tables[table] = Table(table, TYPES, {}, root / "data" / name)
+    build(root, driver)
+    commit(root / "data/orders", 1, case.get("columns", "{}"), size=case.get("size", 100))
+    if case.get("other"):
+        commit(root / "data/items", 1)
+    if case.get("fails"):
+        driver.faults = Faults({"SELECT c0": ["fails"]})
+    before, found = len(driver.statements), build(root, driver)
+    ran = [each for each in driver.statements[before:] if each.lstrip().lower().startswith(("merge", "create or"))]
+    if case.get("left out"):
+        assert (found.status, found.message) == ("no-op", "raw.orders changed in no column that it reads")
+        assert not ran
+        assert build(root, driver).message.startswith("inputs unchanged since version")
+        return
+    assert (found.status, len(ran)) == ("success", 1)
+    assert (" AS s on (t.day" in ran[0]) is ("only" in case)
+    if "only" in case:
+        on = f"(t.day = s.day\n) AND {case['only'].replace('(s.day)', 't.day')}\n"
+        assert f" as s\nWHERE {case['only']}) AS s on {on}" in ran[0]
+    said = found.message + "".join(found.warnings)
+    assert case.get("whole", case.get("refused", "")) in said
+    assert build(root, driver).status == "no-op"
+
+
+def build(root, driver):
+    results = Project.load(root).build(driver=driver, lint=False, reuse="auto").results
+    return next(result for result in results if result.unique_id == "model.shop.m")
+
+
+def commit(folder, version, columns="{}", size=100):
+    actions = [{"commitInfo": {"operation": "WRITE", "txnId": f"{version}"}}]
+    actions += [{"add": {"path": f"{version}", "partitionValues": {}, "size": size, "dataChange": True}}]
+    (folder / "_delta_log").mkdir(parents=True, exist_ok=True)
+    name = folder / "_delta_log" / f"{version:020}"
+    name.with_suffix(".json").write_text("".join(json.dumps(each) + "\n" for each in actions))
+    name.with_suffix(".crc").write_text(json.dumps({"metadata": {"schemaString": columns}, "tableSizeBytes": size}))
+
+
+def answers(case):
+    types = TYPES | case.get("types", {})
+    rows = [
+        {f"c{place}": str(value) if isinstance(value, (int, date)) else value for place, value in enumerate(row)}
+        for row in case["rows"]
+    ]
+    return {
+        "SELECT * FROM delta.": types,
+        "SELECT c0": rows,
+        "SELECT (s.day) AS b0": {"b0": "date"},
+        "SELECT 1 FROM": [],
+    }
