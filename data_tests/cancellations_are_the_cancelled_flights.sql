@@ -6,7 +6,9 @@ select
     coalesce(f.flight, c.flight) as flight,
     coalesce(f.origin, c.origin) as origin
 from (
-    select * from {{ ref('fct_flight') }} as g where g.status = 'cancelled'
+    select g.status, g.flight_date, g.carrier, g.flight, g.origin
+    from {{ ref('fct_flight') }} as g
+    where g.status = 'cancelled'
 ) as f
 full outer join {{ ref('fct_cancellation') }} as c
     on c.flight_date = f.flight_date
