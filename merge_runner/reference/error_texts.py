@@ -230,7 +230,7 @@ _TEMPLATES = {
         "Correct the expression that the message names.",
     ),
     "asks-engine": Meaning(
-        "A text depends on what a query returns, where no query runs: in a unit test, or with `show`.",
+        "A text depends on what a query returns, where no query runs, as in a unit test.",
         "Build the model, which is rendered in its turn; in a unit test override the macro that asks.",
     ),
     "undefined-name": Meaning(

@@ -12,8 +12,8 @@ from merge_runner.engine.startup import Starting
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.plan.nodes.inputs import Inputs
 from merge_runner.run.execution.driver_scope import driving
+from merge_runner.run.node.text_on_engine import reading
 from merge_runner.run.results.events import Events
 
 
@@ -46,15 +46,10 @@ def run_operation(
     ProblemsError where there is no such macro, or Spark does not start: nothing has run then.
     """
     name = _named(prepared, macro)
-    inputs = Inputs(prepared)
     with driving(prepared, events, driver, starting) as running, running.session() as session:
         statements = Statements(session, Catalog(running.table_format), prepared.on_log)
-
-        def read(unique_id: str) -> None:
-            statements.to_attach.extend(inputs.attach([unique_id]).inputs)
-
         try:
-            returned = prepared.compiler.operate(name, arguments, statements, read)
+            returned = prepared.compiler.operate(name, arguments, statements, reading(prepared, statements))
         except ProblemsError as error:
             return Operated(name, statements.count, problems=tuple(error.problems))
         return Operated(name, statements.count, returned)

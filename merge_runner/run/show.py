@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from merge_runner.engine.driver.driver import Driver
-from merge_runner.engine.operation import changed_rows, first_rows
+from merge_runner.engine.operation import Statements, changed_rows, first_rows
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.startup import Starting
 from merge_runner.engine.tables.catalog import Catalog
@@ -17,13 +17,14 @@ from merge_runner.merge.statement import Clause
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.load.query import query
 from merge_runner.plan.nodes.inputs import Inputs
-from merge_runner.plan.plan import Planner
+from merge_runner.plan.plan import Planner, asked_first
 from merge_runner.plan.steps.inputs import AttachInputs, Input
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.plan.steps.table import CreateTarget
 from merge_runner.run.execution.driver_scope import driving
 from merge_runner.run.node.outcome import error_place
+from merge_runner.run.node.text_on_engine import asking, engine_problems, reading
 from merge_runner.run.results.events import Events
 from merge_runner.template.operation.table import Table
 from merge_runner.template.rendered import Rendered
@@ -75,6 +76,14 @@ class _Query:
         return self.rendered.place(within + start) if 0 <= start < len(self.text) and within >= 0 else None
 
 
+@dataclass(frozen=True)
+class _Asks:
+    """A text that asks the engine before it is known: that of a node, or of the command line."""
+
+    node: Node | None
+    inline: str = ""
+
+
 def show(
     prepared: Prepared,
     ids: Sequence[str],
@@ -89,42 +98,79 @@ def show(
     `driver` is a running one to use, and to leave running; `starting` is one on its way, which is stopped. Raises
     ProblemsError where something cannot be shown; nothing has been queried where that is known before.
     """
-    queries: Sequence[_Query | NodePlan] = (
-        [_inline(prepared, inline)] if inline is not None else _of_nodes(prepared, ids)
-    )
+    queries = [_inline(prepared, inline)] if inline is not None else _of_nodes(prepared, ids)
     if not queries:
         return ()
     with driving(prepared, events, driver, starting) as running:
         catalog = Catalog(running.table_format)
+        found = (_asked(prepared, each, running, catalog) if isinstance(each, _Asks) else each for each in queries)
         return tuple(
             _changes(prepared, each, limit, running, catalog)
             if isinstance(each, NodePlan)
             else _preview(prepared, each, limit, running, catalog)
-            for each in queries
+            for each in found
         )
 
 
-def _inline(prepared: Prepared, text: str) -> _Query:
+def _inline(prepared: Prepared, text: str, operation: Statements | None = None) -> _Query | _Asks:
     read: list[str] = []
-    rendered = prepared.compiler.inline(text, read.append)
+    attach = reading(prepared, operation) if operation is not None else lambda _: None
+
+    def on_read(unique_id: str) -> None:
+        read.append(unique_id)
+        attach(unique_id)
+
+    try:
+        rendered = prepared.compiler.inline(text, on_read, operation)
+    except ProblemsError as error:
+        asked_first(error)
+        return _Asks(None, text)
     return _Query(None, query(rendered), Inputs(prepared).attach(read).inputs, rendered)
 
 
-def _of_nodes(prepared: Prepared, ids: Iterable[str]) -> list[_Query | NodePlan]:
+def _of_nodes(prepared: Prepared, ids: Iterable[str]) -> list[_Query | NodePlan | _Asks]:
     """Return the queries of the nodes that have one, and the plans of MERGEs: tests have none. Raises ProblemsError."""
-    found: list[_Query | NodePlan] = []
+    found: list[_Query | NodePlan | _Asks] = []
     problems, planner = Problems(), Planner(prepared)
     for unique_id in ids:
-        node = prepared.graph.nodes[unique_id]
         with problems.collecting():
-            each = planner.plan(unique_id) if node.materialized == "merge" else _of_node(prepared, node)
+            each = _of_node(prepared, prepared.graph.nodes[unique_id], planner)
             if each is not None:
                 found.append(each)
     problems.check()
     return found
 
 
-def _of_node(prepared: Prepared, node: Node) -> _Query | None:
+def _of_node(prepared: Prepared, node: Node, planner: Planner) -> _Query | NodePlan | _Asks | None:
+    try:
+        found = planner.plan(node.unique_id) if node.materialized == "merge" else _query_of(prepared, node)
+    except ProblemsError as error:
+        asked_first(error)
+        return _Asks(node)
+    return _Asks(node) if isinstance(found, NodePlan) and found.asks is not None else found
+
+
+def _asked(prepared: Prepared, asks: _Asks, driver: Driver, catalog: Catalog) -> _Query | NodePlan:
+    """Return the query or MERGE of a text that asks the engine, once it has been asked. Raises ProblemsError."""
+    node = asks.node
+    with driver.session({} if node is None else _confs(node)) as session:
+        statements = Statements(session, catalog, prepared.on_log)
+        try:
+            with engine_problems(statements):
+                if node is None:
+                    found: _Query | NodePlan | _Asks | None = _inline(prepared, asks.inline, statements)
+                else:
+                    with asking(prepared, node.unique_id, statements) as project:
+                        found = _of_node(project, node, Planner(project))
+        except EngineError as error:
+            problem = Problem(error.code, error.message, error.place, error.hint)
+            raise ProblemsError([_concealed(problem, prepared.conceal)]) from error
+    assert found is not None
+    assert not isinstance(found, _Asks), "it has asked"
+    return found
+
+
+def _query_of(prepared: Prepared, node: Node) -> _Query | None:
     inputs, compiler = Inputs(prepared), prepared.compiler
     if isinstance(node, SeedNode | SourceNode):
         relation = compiler.relation(node.unique_id)

@@ -24,7 +24,8 @@ def refuse(_session, text):
 
 
 def asked(lake, **given):
-    return FakeDriver(lake, answers={**dict.fromkeys(_OWN, ROWS), "delete": []}, **{"observe": refuse, **given})
+    given = {"answers": {**dict.fromkeys(_OWN, ROWS), "delete": []}, "observe": refuse, **given}
+    return FakeDriver(lake, **given)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["title"])
@@ -136,6 +137,41 @@ def test_a_unit_test_gives_the_macro_that_asks(make_project):
     assert (problem.code, str(problem.place)) == ("asks-engine", "macros/newest.sql:1:35")
     given = UNIT_TEST.replace("OVERRIDES", ", overrides: {macros: {newest: 8}}")
     assert Project.load(make_project({**files, "models/u.yml": given})).compile()
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "queries"),
+    [
+        (
+            {"select": "m"},
+            ["select distinct day from SCHEMA.q", "select max(n) as n7, max(n) as n8, 1 as x from SCHEMA.q"],
+        ),
+        (
+            {"inline": "select {{ run_query('select day from ' ~ ref('q')) | length }}"},
+            ["select day from SCHEMA.q", "select 2"],
+        ),
+        ({"select": "a"}, ["select distinct day from SCHEMA.q", "select 2"]),
+    ],
+    ids=["a model", "a query of the command line", "an analysis"],
+)
+def test_show_runs_the_query_first(make_project, asked_for, queries):
+    root, lake = make_project({**CASES[1]["files"], "analyses/a.sql": "select {{ days() | length }}"}), Lake()
+    assert Project.load(root).build("q", lint=False, driver=asked(lake)).ok
+    project = Project.load(root)
+    driver = asked(lake, answers={"SELECT * FROM (": ROWS, **dict.fromkeys(_OWN, ROWS)})
+    [preview] = project.show(**asked_for, driver=driver)
+    assert len(preview.table) == 2
+    texts = [text.replace("SELECT * FROM (\n", "").partition("\n)")[0] for text in driver.statements]
+    schema = project.prepared.files.profile.schema
+    assert [text for text in texts if text.startswith("select")] == [text.replace("SCHEMA", schema) for text in queries]
+
+
+def test_show_reports_what_the_engine_refuses(make_project):
+    files = {
+        "models/m.sql": "{{ config(materialized='table') }}select {{ run_query('select day from nowhere').rows[0][0] }} as day"
+    }
+    with pytest.raises(ProblemsError, match=r"models/m\.sql:1:45: The table or view `nowhere` cannot be found"):
+        Project.load(make_project(files)).show("m", driver=asked(Lake()))
 
 
 @pytest.mark.spark

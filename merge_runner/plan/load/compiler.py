@@ -200,13 +200,13 @@ class Compiler:
         context = self._context_of_none("operation", macro, on_read)
         return self._templates.call_macro(macro, replace(context, operation=operation), **arguments)
 
-    def inline(self, text: str, on_read: Callable[[str], None]) -> Rendered:
+    def inline(self, text: str, on_read: Callable[[str], None], operation: Operation | None = None) -> Rendered:
         """Return a text of the command line, rendered: it belongs to no node. Raises ProblemsError.
 
-        `on_read` is called with the id of each node that it refers to.
+        `on_read` is called with the id of each node that it refers to; `operation` executes its statements.
         """
-        source = SourceText("--inline", text)
-        return self._templates.render(source, self._context_of_none("sql operation", "inline", on_read))
+        context = self._context_of_none("sql operation", "inline", on_read)
+        return self._templates.render(SourceText("--inline", text), replace(context, operation=operation))
 
     def _context_of_none(self, kind: str, name: str, on_read: Callable[[str], None]) -> Context:
         files = self._files

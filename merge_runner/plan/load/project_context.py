@@ -16,7 +16,7 @@ from merge_runner.graph.kept.nodes import head_of, heads_of
 from merge_runner.graph.order import topological
 from merge_runner.graph.selection.selection import Selection
 from merge_runner.lazy_dataclass import dataclass
-from merge_runner.plan.load.asking import Asking
+from merge_runner.plan.load.asking import Asking, inlined_models
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.in_child import made_in_child
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from merge_runner.plan.load.compiler import Compiler
     from merge_runner.project.load.state import ProjectState
     from merge_runner.project.schema.selectors import Indirect
+    from merge_runner.template.operation.table import Operation
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,18 @@ class Prepared:
     def whole(self) -> Prepared:
         """The same project where models read all rows of their inputs."""
         return self if self.sample is None else replace(self, sample=None)
+
+    def asking_for(
+        self, unique_id: str, operation: Operation, on_read: Callable[[str], None], *, first_run: bool = False
+    ) -> Prepared:
+        """Return the same project where the texts of one node ask the engine, whose statements `operation` executes.
+
+        `on_read` is called with the id of each node that they refer to, before a statement may read it; `first_run`
+        says that the table of the node was never built. What the texts log goes to the operation.
+        """
+        inlined = inlined_models(self.graph, unique_id)
+        asking = Asking(unique_id, inlined, operation, on_read, first_run)
+        return replace(self, asking=asking, on_log=lambda _log: None)
 
     @cached_property
     def model_names(self) -> Mapping[str, str]:

@@ -42,7 +42,7 @@ class NodePlan:
     first_run: FirstRun | None = None
     """What runs instead where the table was never built, if that differs."""
     asks: Problem | None = None
-    """Where its text asks the engine: its steps are made when it runs (plan/plan_asking.py), and none is here."""
+    """Where its text asks the engine: its steps are made when it runs (run/node/text_on_engine.py), not before."""
 
     @property
     def forms(self) -> tuple[NodePlan, ...]:

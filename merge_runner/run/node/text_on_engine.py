@@ -1,6 +1,9 @@
-"""Makes the plan of a node whose text depends on what a query returns: its queries run in the node's session."""
+"""Lets the texts of a node ask the engine, in a session in which it runs or is shown."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.operation import Statements
@@ -11,32 +14,56 @@ from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import RefNode
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.inputs import Inputs
-from merge_runner.plan.plan_asking import plan_asking
+from merge_runner.plan.plan import Planner
 from merge_runner.plan.steps.node_plan import NodePlan
 
 
 def planned_on_engine(prepared: Prepared, unique_id: str, context: NodeContext, *, first_run: bool) -> NodePlan:
     """Return the plan of a node, with its text as its queries have it.
 
-    The queries run once, whatever is tried again of the node: they may be any statements. What they commit does not
-    carry the stamp of the node's own statement. Raises EngineError.
+    `first_run`: its table was never built. The queries run once, whatever is tried again of the node: they may be any
+    statements. What they commit does not carry the stamp of the node's own statement. Raises EngineError for what can
+    be known only now: the problems of the text, and config or edges that depend on what a query returns.
     """
-    node, inputs = prepared.graph.nodes[unique_id], Inputs(prepared)
-    statements = Statements(context.session, context.catalog, on_log=lambda _log: None)
-
-    def read(parent: str) -> None:
-        statements.to_attach.extend(inputs.attach([parent]).inputs)
-
-    if isinstance(node, RefNode):
-        read(unique_id)  # they may read `this`
     set_confs(context.session, stamp_confs(of_hook(context.stamp, "run_query")))
+    statements = Statements(context.session, context.catalog, on_log=lambda _log: None)  # the text that runs is logged
+    with asking(prepared, unique_id, statements, first_run=first_run) as project:
+        plan = Planner(project).plan(unique_id)
+    set_confs(context.session, stamp_confs(context.stamp))
+    assert plan is not None, f"{unique_id} has no steps"
+    return plan
+
+
+@contextmanager
+def asking(
+    prepared: Prepared, unique_id: str, statements: Statements, *, first_run: bool = False
+) -> Iterator[Prepared]:
+    """The project as it is inside the block: there the texts of one node ask the engine. Raises EngineError."""
+    read = reading(prepared, statements)
+    if isinstance(prepared.graph.nodes[unique_id], RefNode):
+        read(unique_id)  # they may read `this`
+    with engine_problems(statements):
+        yield prepared.asking_for(unique_id, statements, read, first_run=first_run)
+
+
+def reading(prepared: Prepared, statements: Statements) -> Callable[[str], None]:
+    """Return what is called with the id of a node that the next statement may read."""
+    inputs = Inputs(prepared)
+
+    def read(unique_id: str) -> None:
+        statements.to_attach.extend(inputs.attach([unique_id]).inputs)
+
+    return read
+
+
+@contextmanager
+def engine_problems(statements: Statements) -> Iterator[None]:
+    """Raise the problems of texts that ask the engine as an EngineError, the engine's own where that ended them."""
     try:
-        plan = plan_asking(prepared, unique_id, statements, read, first_run=first_run)
+        yield
     except ProblemsError as error:
         problem = error.problems[0]
         if statements.refused is not None:
             statements.refused.place = problem.place
             raise statements.refused from error
         raise EngineError.of(problem) from error
-    set_confs(context.session, stamp_confs(context.stamp))
-    return plan
