@@ -46,7 +46,7 @@ def groups(report: Report) -> Iterator[Group]:
 
 
 def _where(item: NotJudged) -> str:
-    return str(item.place) if item.model is None else item.place.path
+    return item.place.path if item.container == "dbt" else str(item.place)  # a dbt model has all of it in its config
 
 
 def lines(report: Report, style: Style) -> Iterator[str]:
