@@ -7,6 +7,12 @@ from pathlib import Path
 import pytest
 
 from merge_runner import Project
+from merge_runner.engine.merge.changed_rows import ChangedRows, ConfinedColumn, ConfinedRows
+from merge_runner.plan.plan import Planner
+from merge_runner.plan.steps.merge import RunMerge
+from merge_runner.run.reuse.changed_rows import Unchanged, effect, keeps_to_its_rows
+from merge_runner.run.reuse.eligible import inputs_of
+from merge_runner.run.reuse.stored_state import stored_input
 from tests.fake_engine.driver import FakeDriver
 from tests.fake_engine.faults import Faults
 from tests.fake_engine.lake import Lake, Table
@@ -96,3 +102,64 @@ def answers(case):
         "SELECT (s.day) AS b0": {"b0": "date"},
         "SELECT 1 FROM": [],
     }
+
+
+CARRIED = "select g.day, count(*) as n from (select day from ORDERS union all select a.day from {{ this }} as a) as g group by g.day"
+BOTH = "when matched then update set * when not matched then insert *"
+
+
+@pytest.mark.parametrize(
+    ("using", "clauses", "keeps"),
+    [
+        (CARRIED, BOTH, True),
+        (CARRIED, "when matched and s.n = 0 then delete when matched then update set n = s.n", True),
+        (CARRIED, "when not matched then insert (day, n) values (s.day, s.n)", True),
+        (CARRIED, "when not matched then insert (n) values (s.n)", False),
+        (CARRIED, "when not matched then insert (day, n) values (date'2024-01-01', s.n)", False),
+        (CARRIED, "when matched then update set day = date_add(s.day, 1)", False),
+        ("select max(day) as day, count(*) as n from {{ this }}", BOTH, False),
+        ("select day, (select max(n) from {{ this }}) as n from ORDERS", BOTH, False),
+        ("select day, n from ORDERS where n > (select max(n) from {{ this }})", BOTH, False),
+        ("select o.day, o.n from ORDERS as o join {{ this }} as a on a.n = o.n", BOTH, False),
+        ("select o.day, a.n from ORDERS as o left join {{ this }} as a on a.day = o.day", BOTH, True),
+    ],
+)
+def test_a_merge_over_some_rows_leaves_what_the_others_depend_on(make_project, using, clauses, keeps):
+    text = f"merge into {{{{ this }}}} as t using ({using}) as s on t.day = s.day {clauses}"
+    text = text.replace("ORDERS", "{{ source('raw', 'orders') }}")
+    prepared = Project.load(make_project({"models/m.yml": YML, "models/m.sql": text})).prepared
+    plan = Planner(prepared, "").plan("model.shop.m")
+    (step,) = (step for step in plan.steps if isinstance(step, RunMerge))
+    rows = ConfinedRows((ConfinedColumn("day", "s.day", "day", "date", ("2024-01-02",)),))
+    assert keeps_to_its_rows(plan, step, rows) is keeps
+
+
+ADDED = ((("1", "5", "2024-01-02", "a"), 1),)
+NOTED = ((("1", "5", "2024-01-02", "a"), -1), (("1", "5", "2024-01-02", "b"), 1))
+
+
+@pytest.mark.parametrize(
+    ("query", "rows", "found"),
+    [
+        ("select id, day from ORDERS where n < 0", ADDED, "id=1, day=2024-01-02"),
+        ("select id, day from ORDERS where n < 0", NOTED, "unchanged"),
+        ("select * from ORDERS where n < 0", NOTED, "id=1, n=5, day=2024-01-02, note=a and 1 more"),
+        ("select day, count(*) as c from ORDERS group by day having count(*) > 1", ADDED, "day=2024-01-02"),
+        ("select day from ORDERS", ((("1", "5", None, "a"), 1),), "no column shows which of its failures may be new"),
+        ("select max(day) as day from ORDERS", ADDED, "no column shows which of its failures may be new"),
+        ("{{ config(fail_calc='sum(n)') }} select n from ORDERS", ADDED, "it passes with some failures"),
+        ("{{ config(error_if='> 3') }} select n from ORDERS", ADDED, "it passes with some failures"),
+    ],
+)
+def test_new_failures_of_a_data_test_have_the_values_of_changed_rows(make_project, query, rows, found):
+    text = query.replace("ORDERS", "{{ ref('orders') }}")
+    model = "{{ config(materialized='table') }} select 1 as id"
+    prepared = Project.load(make_project({"models/orders.sql": model, "tests/t.sql": text})).prepared
+    plan = Planner(prepared, "").plan("test.shop.t")
+    (item,) = inputs_of(plan)
+    stored, states = stored_input(item, prepared), []
+    for version in (0, 1):
+        commit(Path(json.loads(stored.path)[1]), version)
+        states.append({str(stored): stored.state()})
+    effected = effect(plan, prepared, *states, lambda *_: ChangedRows(TYPES, tuple(TYPES), rows))
+    assert ("unchanged" if isinstance(effected, Unchanged) else str(effected)) == found
