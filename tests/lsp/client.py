@@ -16,7 +16,7 @@ MAKES_FILES = types.WorkspaceEditClientCapabilities(
 class Editor:
     """Opens and changes documents of files, and gets what the server says of them."""
 
-    def __init__(self, *, pulls=True, encodings=None, makes_files=False, folders=()):
+    def __init__(self, *, pulls=True, encodings=None, makes_files=False, folders=(), server=("merge_runner", "lsp")):
         self._loop = asyncio.new_event_loop()
         self.client = LanguageClient("editor", "1")
         self.pushed = {}
@@ -30,7 +30,7 @@ class Editor:
         workspace = types.WorkspaceClientCapabilities(workspace_edit=MAKES_FILES) if makes_files else None
         able = types.ClientCapabilities(workspace, PULLS if pulls else None, general=general)
         opened = [types.WorkspaceFolder(each.as_uri(), each.name) for each in folders]
-        self.run(self.client.start_io(sys.executable, "-m", "merge_runner", "lsp"))
+        self.run(self.client.start_io(sys.executable, "-m", *server))
         self.server = self.run(self.client.initialize_async(types.InitializeParams(able, workspace_folders=opened)))
         self.client.initialized(types.InitializedParams())
 
@@ -128,6 +128,9 @@ class Editor:
         """The ids of the processes that the server has started."""
         tasks = Path(f"/proc/{self._process.pid}/task")
         return [int(each) for task in tasks.iterdir() for each in (task / "children").read_text().split()]
+
+    def signal(self, number):
+        self._process.send_signal(number)
 
     def kill(self, signal):
         """End the server by a signal."""

@@ -46,6 +46,8 @@ class OpenProject:
     def __init__(self, root: Path, env: Mapping[str, str]) -> None:
         self.root = root
         self.known: KnownProject | None = None
+        self.loads = 0
+        """How often it has been loaded, or could not be."""
         self._whole: KnownProject | None = None
         """The last state in which every model could be read."""
         self._env = env
@@ -80,6 +82,7 @@ class OpenProject:
         if self._is_current(path):
             return
         self._loaded = dict(self._texts)
+        self.loads += 1
         try:
             # a project without unsaved texts is taken as an earlier run has kept it
             unsaved = self._unsaved()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ from merge_runner.lsp.protocol import opened
 from merge_runner.lsp.protocol.asked import Asked, Opened, Plain
 from merge_runner.lsp.protocol.diagnostics import diagnostics, in_file, result_id
 from merge_runner.lsp.protocol.features import add_features
+from merge_runner.lsp.protocol.garbage import Garbage
 from merge_runner.lsp.protocol.messages import Messages
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.lsp.protocol.views import add_views
@@ -61,7 +61,8 @@ class Server(LanguageServer):
         self._changes = 0
         """Changes of documents and files: a client may open a text again with the version of another one."""
         self._found: dict[str, tuple[int, Looked]] = {}
-        """By document: the number of changes before it was looked at, and what is known of it."""
+        """By document: the number of changes before it was looked at, which is the newest, and what is known of it."""
+        self._garbage = Garbage()
         self.of_workspace = WorkspaceDiagnostics(self.documents)
 
     @property
@@ -87,7 +88,10 @@ class Server(LanguageServer):
                 if key not in self._found or self._found[key][0] != changes:
                     file, texts = opened.file_of(self.workspace, uri), opened.texts(self.workspace)
                     found = await asyncio.to_thread(self._look, file, texts) if file is not None else Looked()
+                    # what is known of other documents is of an older state, and would keep the project of that
+                    self._found = {each: known for each, known in self._found.items() if known[0] == changes}
                     self._found[key] = (changes, found)
+                    self._garbage.answered(self.documents.loads)
                 found = self._found[key][1]
             if opened.document(self.workspace, uri) is document and document.version == seen:
                 return document, seen, _of_cell(found, cell)
@@ -151,10 +155,7 @@ class Server(LanguageServer):
             message = f"internal error of merge-runner, please report it: {type(error).__name__}: {error}"
             return Looked([Remark(Place(str(file), 1, 1), "internal", message, "error")])
         finally:
-            if not gc.isenabled():
-                # what a start has made stays: no collection looks at it again
-                gc.freeze()
-                gc.enable()
+            self._garbage.first_answer()
 
     def report(
         self, found: Sequence[types.Diagnostic], known: str | None
