@@ -95,11 +95,12 @@ def test_a_project_is_built_by_spark_submit_with_the_jars_that_it_is_given(submi
 def test_a_jvm_without_delta_and_an_output_for_another_master_are_refused(submit, cluster):
     done, _ = submit({"master": cluster.address}, *OPTIONS)
     assert done.returncode == 2, done.stdout + done.stderr[-6000:]
-    assert "Spark was started without Delta, and no jar can be added to it now" in done.stderr
-    assert "spark-submit --jars" in done.stderr
+    # spark-submit writes what the program writes to stderr to its own stdout.
+    assert "Spark was started without Delta, and no jar can be added to it now" in done.stdout
+    assert "spark-submit --jars" in done.stdout
     done, _ = submit({"master": "local[2]"}, *OPTIONS)
     assert done.returncode == 2
-    assert f"spark-submit runs this on {cluster.address}, and the output dev on local[2]" in done.stderr
+    assert f"spark-submit runs this on {cluster.address}, and the output dev on local[2]" in done.stdout
 
 
 def test_a_standalone_master_has_no_cluster_mode_for_python(submit, cluster):
