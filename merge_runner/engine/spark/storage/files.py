@@ -21,6 +21,10 @@ _PATH = "org.apache.hadoop.fs.Path"
 _LOG = "_delta_log"
 _FIRST_COMMIT = "00000000000000000000.json"
 _MISSING = "FileNotFoundException"
+_REPLACED = "RemoteFileChangedException"
+"""What S3A (Hadoop 3.3, 3.4) raises of a file that was replaced after it was opened, as a lock is that is renewed."""
+_MOST_READS = 20
+"""How often such a file is read: a lock is replaced once in some seconds."""
 _PUT = "mergerunner.S3ConditionalPut"
 """The class of ours by which S3 itself refuses to overwrite, on each Hadoop (`S3ConditionalPut.java`)."""
 
@@ -77,18 +81,26 @@ def read_text(session: SparkSession, place: Location) -> str | None:
     """Return the text of a file in UTF-8; None where there is none. Raises EngineError."""
     if isinstance(place, Path):
         return place.read_text(encoding="utf-8") if place.exists() else None
-    try:
-        with engine_errors():
-            files, path = _of(session, place)
-            stream = files.open(path)
-            try:
-                return str(java_class(session, "org.apache.commons.io.IOUtils").toString(stream, "UTF-8"))
-            finally:
-                stream.close()
-    except EngineError as error:
-        if error.code != _MISSING:
-            raise
-        return None
+    reads = 0
+    while True:
+        try:
+            return _read(session, place)
+        except EngineError as error:
+            reads += 1
+            if error.code == _MISSING:
+                return None
+            if error.code != _REPLACED or reads == _MOST_READS:
+                raise
+
+
+def _read(session: SparkSession, place: Uri) -> str:
+    with engine_errors():
+        files, path = _of(session, place)
+        stream = files.open(path)
+        try:
+            return str(java_class(session, "org.apache.commons.io.IOUtils").toString(stream, "UTF-8"))
+        finally:
+            stream.close()
 
 
 def write_text(session: SparkSession, place: Location, text: str) -> None:
