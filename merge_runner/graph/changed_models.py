@@ -11,9 +11,9 @@ from merge_runner.contributions import Contributions, key
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.build import Builder
 from merge_runner.graph.cycles import check_acyclic
-from merge_runner.graph.graph import Dag, Graph, ModelNode, Node, RefNode
+from merge_runner.graph.graph import Dag, Graph, ModelNode, RefNode
 from merge_runner.graph.invocation import Invocation
-from merge_runner.graph.kept.nodes import KeptNodes, heads_of
+from merge_runner.graph.kept.nodes import heads_of, with_changed
 from merge_runner.graph.references import check_access
 from merge_runner.graph.streams import check_streams
 from merge_runner.project.load.files import ModelFile, ProjectFiles
@@ -50,7 +50,7 @@ def with_changed_models(
         return None
     if any(not graph.macros.keys() >= set(node.macros) for node in builder.nodes.values()):
         return None  # a macro of a package that no node has called before
-    nodes = _with(graph.nodes, builder.nodes)
+    nodes = with_changed(graph.nodes, builder.nodes)
     check_streams(nodes, builder.problems)
     if files.groups:
         check_access(nodes, builder.refs_of, builder.refs, builder.problems)
@@ -69,10 +69,6 @@ def with_changed_models(
     return files, replace(
         graph, nodes=nodes, dag=dag, warnings=warnings | builder.warnings, vars_of=vars_of | builder.vars_of
     )
-
-
-def _with(nodes: Mapping[str, Node], changed: Mapping[str, Node]) -> Mapping[str, Node]:
-    return nodes.with_changed(changed) if isinstance(nodes, KeptNodes) else {**nodes, **changed}
 
 
 class _Builder(Builder):

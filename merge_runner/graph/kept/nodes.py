@@ -40,6 +40,11 @@ def heads_of(nodes: Mapping[str, Node], kind: type[RefNode | SourceNode]) -> Ite
     return nodes.heads(kind) if isinstance(nodes, KeptNodes) else map(head_of, nodes_of(nodes, kind))
 
 
+def with_changed(nodes: Mapping[str, Node], changed: Mapping[str, Node]) -> Mapping[str, Node]:
+    """Return the nodes with others for some of the ids; none is read for it."""
+    return nodes.with_changed(changed) if isinstance(nodes, KeptNodes) else {**nodes, **changed}
+
+
 def head_of(node: Node) -> Head:
     """Return the head of a node."""
     changes_of, concurrent = (node.changes_of, node.config.concurrent) if isinstance(node, ModelNode) else (None, False)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from merge_runner.errors import Problems, ProblemsError
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode
+from merge_runner.graph.kept.nodes import heads_of, nodes_of
 from merge_runner.lint.run.project import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lsp.documents.query_columns import (
@@ -91,13 +92,12 @@ class KnownProject(QueryColumns):
     @cached_property
     def refs(self) -> Mapping[str, RefNode]:
         """Models and seeds by name."""
-        return {node.name: node for node in self.prepared.graph.nodes.values() if isinstance(node, RefNode)}
+        return {node.name: node for node in nodes_of(self.prepared.graph.nodes, RefNode)}
 
     @cached_property
     def sources(self) -> Mapping[tuple[str, str], SourceNode]:
         """Tables of sources by the names of source and table."""
-        nodes = self.prepared.graph.nodes.values()
-        return {(node.source_name, node.name): node for node in nodes if isinstance(node, SourceNode)}
+        return {(node.source_name, node.name): node for node in nodes_of(self.prepared.graph.nodes, SourceNode)}
 
     @cached_property
     def macros(self) -> Mapping[str, MacroDefinition]:
@@ -110,20 +110,29 @@ class KnownProject(QueryColumns):
         return self.macros.get(name) if packaged is None else packaged.definition
 
     @cached_property
-    def _by_path(self) -> Mapping[str, ModelNode]:
-        nodes = self.prepared.graph.nodes.values()
-        return {node.path: node for node in nodes if isinstance(node, ModelNode)}
+    def _models(self) -> Mapping[str, str]:
+        """The ids of its models by path; no model of a kept project is read for it."""
+        return {head.path: head.unique_id for head in heads_of(self.prepared.graph.nodes, ModelNode)}
 
     def model_at(self, path: str) -> ModelNode | None:
         """Return the model whose file this is."""
-        return self._by_path.get(path)
+        unique_id = self._models.get(path)
+        return self.prepared.graph.model(unique_id) if unique_id is not None else None
 
     @cached_property
     def own_files(self) -> frozenset[str]:
         """The paths of its models, macros, tests, fixtures and property files, those that cannot be read among them."""
-        return frozenset(
-            {*self._texts, *self.property_files, *(source.path for source in self.prepared.files.fixtures.values())}
-        )
+        fixtures = (source.path for source in self.prepared.files.fixtures.values())
+        others = (source.path for source in self._other_sources)
+        return frozenset({*self._models, *others, *self.property_files, *fixtures, PYPROJECT, SELECTORS})
+
+    @property
+    def _other_sources(self) -> list[SourceText]:
+        """The texts of models that cannot be read, macros, tests and analyses."""
+        files = self.prepared.files
+        read = {head.name for head in heads_of(self.prepared.graph.nodes, ModelNode)}
+        sources = [files.models[name].source for name in files.models if name not in read]
+        return [*sources, *files.macros, *files.singular_tests, *(each.source for each in files.analyses)]
 
     def text(self, path: str) -> str:
         """Return the text of a file, as an editor has it or as it was when the project was loaded; "" for no file."""
@@ -144,15 +153,13 @@ class KnownProject(QueryColumns):
     @cached_property
     def _texts(self) -> Mapping[str, str]:
         files = self.prepared.files
-        read = {node.name for node in self._by_path.values()}
-        sources = [files.models[name].source for name in files.models if name not in read]
-        sources += [*files.macros, *files.singular_tests, *(each.source for each in files.analyses)]
+        sources = self._other_sources
         for path in (*self.property_files, PYPROJECT, SELECTORS):
             found = read_text(files.root / path, path, Problems())
             if found is not None:
                 sources.append(found)
-        texts = {source.path: source.text for source in sources}
-        return {path: node.raw_code for path, node in self._by_path.items()} | texts
+        models = {node.path: node.raw_code for node in nodes_of(self.prepared.graph.nodes, ModelNode)}
+        return models | {source.path: source.text for source in sources}
 
     @cached_property
     def property_files(self) -> tuple[str, ...]:
