@@ -16,8 +16,22 @@ from merge_runner.pruning.logic.time_units import PARTS, of_inside, of_part, of_
 
 _MAX_SPLITS, _MAX_LEGS = 3, 8
 """How deep the legs of ORs that hold are tried one by one, and of how many legs."""
+_MAX_CASES = 1_000
+"""How many of these are tried for one question: each multiplies the cases below it. What takes more is not proven."""
 _MANY = 100
 """Lists of more values are looked up as a whole, not compared value by value."""
+
+
+class _Cases:
+    """How many cases may still be tried for one question."""
+
+    def __init__(self) -> None:
+        self.left = _MAX_CASES
+
+    def take(self) -> bool:
+        """Return whether another one may be tried."""
+        self.left -= 1
+        return self.left >= 0
 
 
 class Facts:
@@ -26,12 +40,15 @@ class Facts:
     `not_null` are terms that are known not to be NULL besides.
     """
 
-    def __init__(self, terms: Iterable[Term], not_null: Iterable[Term] = (), depth: int = 0) -> None:
+    def __init__(
+        self, terms: Iterable[Term], not_null: Iterable[Term] = (), depth: int = 0, cases: _Cases | None = None
+    ) -> None:
         self.terms: dict[Term, None] = {}
         for term in terms:
             for part in conjuncts(term):
                 self.terms.setdefault(part)
         self._depth = depth
+        self._cases = cases or _Cases()
         self._same: dict[Term, Term] = {}
         self.not_null = tuple(not_null)
         self._read()
@@ -126,6 +143,8 @@ class Facts:
 
     def implies(self, goal: Term) -> bool | None:
         """True: proven. None: a condition on the same columns may do so, which is not known. False: none does."""
+        if self._depth == 0:
+            self._cases.left = _MAX_CASES
         return self._implies(self._canonical(goal))
 
     def never_null(self, term: Term) -> bool:
@@ -144,7 +163,7 @@ class Facts:
         found = self._any_leg(goal) if goal.name == "or" else self._single(goal)
         if found is not True and self._depth < _MAX_SPLITS and self._by_cases(goal):
             return True
-        return None if found is False and self._is_doubtful(goal) else found
+        return None if found is False and (self._cases.left < 0 or self._is_doubtful(goal)) else found
 
     def _is_doubtful(self, goal: Call) -> bool:
         """Whether the columns of the goal are restricted, and one of the two is written in a way that is not known."""
@@ -178,7 +197,10 @@ class Facts:
         for leg in goal.args:
             if isinstance(leg, Call) and leg.name in COMPARISONS and all(map(self._never_null, leg.args)):
                 others = joined("or", [other for other in goal.args if other != leg])
-                yield Facts([*self.terms, negated(leg)], self.not_null, self._depth + 1).implies(others)
+                if not self._cases.take():
+                    yield None
+                    return
+                yield self._case([*self.terms, negated(leg)]).implies(others)
 
     def _by_cases(self, goal: Call) -> bool:
         """Whether every leg of some OR that holds proves it, or of an OR every value of a list."""
@@ -188,10 +210,12 @@ class Facts:
                 others = [other for other in self.terms if other != term]
                 known = Facts(others, self.not_null, _MAX_SPLITS)
                 legs = tuple(leg for leg in legs if known.implies(negated(leg)) is not True)  # it cannot be this one
-                cases = (Facts([*others, leg], self.not_null, self._depth + 1) for leg in legs)
-                if all(case.implies(goal) is True for case in cases):
+                if all(self._cases.take() and self._case([*others, leg]).implies(goal) is True for leg in legs):
                     return True
         return False
+
+    def _case(self, terms: Iterable[Term]) -> Facts:
+        return Facts(terms, self.not_null, self._depth + 1, self._cases)
 
     def _single(self, goal: Call) -> bool | None:
         name, arguments = goal

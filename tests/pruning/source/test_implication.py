@@ -291,3 +291,14 @@ def test_nothing_is_proven_of_a_moment_and_its_units_that_is_false():
         taken = set.intersection(*(WHERE[fact] for fact in facts))
         for goal, true in WHERE.items():
             assert known.implies(goal) is not True or taken <= true, (facts, goal)
+
+
+def test_what_takes_too_many_cases_is_not_known():
+    """Each OR has four legs, and each leg of one leaves those of all others: some 10 million cases."""
+    terms = [
+        Call("or", (*(Call(name, (column, number(each))) for name in "<>" for column in COLUMNS),))
+        for each in range(60)
+    ]
+    goal = Call("or", tuple(Call("=", (column, number(99))) for column in COLUMNS))
+    assert Facts(terms).implies(goal) is None
+    assert Facts(terms[:1]).implies(goal) is False
