@@ -35,11 +35,15 @@ class Statements:
     count: int = 0
     """How many statements have run."""
     to_attach: list[Input] = field(default_factory=list)
+    left_out: Callable[[str], bool] = lambda _: False
+    """Whether a statement is not executed, and returns no rows."""
     refused: EngineError | None = None
     """What ended the rendering, where that is an error of the engine."""
 
     def run(self, statement: str) -> Table:
         """Execute a statement and return its rows. Raises RefusedError where the engine refuses it."""
+        if self.left_out(statement):
+            return Table()
         with self._refusing():
             self._attach()
             names, rows = run_query(self.session, statement)

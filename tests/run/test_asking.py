@@ -97,6 +97,18 @@ def test_a_query_runs_once_and_its_commits_are_not_those_of_the_statement(make_p
     assert writers == [("delete", "run_query"), ("merge", None), ("merge", None)]
 
 
+def test_a_batch_that_comes_again_changes_nothing_before_the_merge_that_is_left_out(make_project):
+    model = """{% do run_query("delete from " ~ this) %}{% set newest = run_query("select day from " ~ ref('q')).rows[0].day %}
+    merge into {{ this }} as t using {{ ref('q') }} as s on t.day = s.day and t.day >= {{ newest }}
+    when matched then update set t.n = s.n when not matched then insert *"""
+    root, lake = make_project({**WATERMARK, "models/m.sql": model}), Lake()
+    for batch, deletes, status in ((1, 1, "success"), (1, 0, "no-op"), (2, 1, "success")):
+        driver = asked(lake)
+        results = Project.load(root).build(lint=False, driver=driver, batch_id=batch).results
+        assert next(each.status for each in results if each.unique_id.endswith(".m")) == status
+        assert len([text for text in driver.statements if text.startswith("delete")]) == deletes
+
+
 def test_it_runs_in_each_build_and_what_reads_it_does_not(make_project):
     root, lake = (
         make_project(

@@ -17,7 +17,7 @@ from merge_runner.engine.table_format.commit_metadata import of_hook, stamp_conf
 from merge_runner.engine.tables.catalog import table_folder
 from merge_runner.formats.rewordings import NOT_EMPTY
 from merge_runner.plan.steps.merge import RunHook
-from merge_runner.plan.steps.table import CreateTarget
+from merge_runner.plan.steps.table import Layout
 
 _COMMENTS = re.compile(r"(?:\s+|--[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
 _OF_THE_SESSION = re.compile(
@@ -32,7 +32,12 @@ _FILES_THERE = re.compile(r"file:(?://)?(?P<folder>/.*) has files")
 
 def run_hook(step: RunHook, context: NodeContext) -> None:
     """Runs a hook, unless it prepares a MERGE that its table has already. Raises EngineError."""
-    if step.prepares is not None and not is_of_the_session(step.sql) and _has_merged(step.prepares, context):
+    prepares = step.prepares
+    if (
+        prepares is not None
+        and not is_of_the_session(step.sql)
+        and has_merged(prepares.layout, context, replace=prepares.replace)
+    ):
         context.output.response.pre_hooks_left_out = (context.output.response.pre_hooks_left_out or 0) + 1
         return
     try:
@@ -101,11 +106,13 @@ def is_of_the_session(sql: str) -> bool:
     return _OF_THE_SESSION.match(sql, comments.end() if comments else 0) is not None
 
 
-def _has_merged(target: CreateTarget, context: NodeContext) -> bool:
-    """Whether the MERGE will be left out, since an earlier invocation or run of the batch has committed it."""
-    layout = target.layout
+def has_merged(layout: Layout, context: NodeContext, *, replace: bool) -> bool:
+    """Return whether the MERGE will be left out, since an earlier invocation or run of the batch has committed it.
+
+    `replace`: its table is made again. Raises EngineError.
+    """
     # In any case: a hook may name the table, which an embedded warehouse has as a folder only.
-    if not context.catalog.adopt(context.session, layout) or target.replace:
+    if not context.catalog.adopt(context.session, layout) or replace:
         return False
     table, format = layout.relation, layout.format
     if committed_earlier(context, table, format) is not None:

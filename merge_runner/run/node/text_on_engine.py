@@ -9,9 +9,12 @@ from merge_runner.engine.context import NodeContext
 from merge_runner.engine.operation import Statements
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import set_confs
+from merge_runner.engine.steps.hooks import has_merged, is_of_the_session
 from merge_runner.engine.table_format.commit_metadata import of_hook, stamp_confs
 from merge_runner.errors import ProblemsError
-from merge_runner.graph.graph import RefNode
+from merge_runner.graph.graph import ModelNode, RefNode
+from merge_runner.plan.layout.table_layout import table_layout
+from merge_runner.plan.load.compiler import is_rebuilt
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.inputs import Inputs
 from merge_runner.plan.plan import Planner
@@ -27,6 +30,12 @@ def planned_on_engine(prepared: Prepared, unique_id: str, context: NodeContext, 
     """
     set_confs(context.session, stamp_confs(of_hook(context.stamp, "run_query")))
     statements = Statements(context.session, context.catalog, on_log=lambda _log: None)  # the text that runs is logged
+    node = prepared.graph.nodes[unique_id]
+    if isinstance(node, ModelNode) and node.materialized == "merge":
+        layout, rebuilt = table_layout(prepared, node), is_rebuilt(node, prepared.invocation)
+        if (context.earlier or context.batch) and has_merged(layout, context, replace=rebuilt):
+            # As a pre_hook, such a statement would take out of the table what no MERGE puts back.
+            statements.left_out = lambda text: not is_of_the_session(text)
     with asking(prepared, unique_id, statements, first_run=first_run) as project:
         plan = Planner(project).plan(unique_id)
     set_confs(context.session, stamp_confs(context.stamp))
