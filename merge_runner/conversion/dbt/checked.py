@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +22,7 @@ from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.project_context import Prepared, prepare
 from merge_runner.plan.load.query import check_queries, query
 from merge_runner.plan.model_tests.unit_tests import check_unit_tests
+from merge_runner.plan.plan import asked_first
 from merge_runner.pruning.query.read_using import source_facts
 
 _NO_MERGE = frozenset({"C010", "J001"})
@@ -82,7 +84,7 @@ def write(files: Files, root: Path) -> None:
 def _check(prepared: Prepared) -> None:
     """Check what `merge-runner parse` does, and that each model renders to a MERGE or a query, in a first run as well.
 
-    Raises ProblemsError.
+    The text of a model that asks the engine is known only when it runs. Raises ProblemsError.
     """
     problems = Problems()
     for check in (
@@ -94,7 +96,7 @@ def _check(prepared: Prepared) -> None:
             check()
     for each in (prepared, prepared.first_run):
         for unique_id, node in each.graph.nodes.items():
-            with problems.collecting():
+            with problems.collecting(), _if_known():
                 if node.materialized == "merge":
                     each.compiler.merge(unique_id)
                 elif isinstance(node, ModelNode):
@@ -111,9 +113,20 @@ def _leave_out(conversion: Conversion, problems: Iterable[Problem], made: Files)
 def _query_columns(prepared: Prepared, model: str) -> tuple[str, ...] | None:
     """The columns of the query in the MERGE of a model, None where they are not all known."""
     first = prepared.first_run
-    statement = first.compiler.merge(named_model(first.graph, model).unique_id)
-    facts = source_facts(statement, Layouts.load(first).lookup)
-    return tuple(column.name for column in facts.known) if facts.names_known else None
+    with _if_known():
+        statement = first.compiler.merge(named_model(first.graph, model).unique_id)
+        facts = source_facts(statement, Layouts.load(first).lookup)
+        return tuple(column.name for column in facts.known) if facts.names_known else None
+    return None
+
+
+@contextmanager
+def _if_known() -> Iterator[None]:
+    """End the block at a text that asks the engine."""
+    try:
+        yield
+    except ProblemsError as error:
+        asked_first(error)
 
 
 def _of_finding(finding: Finding) -> Todo:
