@@ -29,6 +29,11 @@ class Uri:
         return scheme(self.text) or ""
 
     @property
+    def store(self) -> str:
+        """The scheme and the bucket, container or host that it is in, without a slash at its end."""
+        return "/".join(self.text.split("/", 3)[:3])
+
+    @property
     def parent(self) -> Uri:
         """The folder that it is in."""
         return Uri(self.text.rpartition("/")[0])

@@ -35,3 +35,8 @@ def test_parts_of_a_uri():
         "s3a://bucket/lake/shop",
         "s3a",
     )
+
+
+@pytest.mark.parametrize("store", ["s3a://bucket", "abfss://lake@acme.dfs.core.windows.net", "hdfs://host:8020"])
+def test_the_store_of_a_uri_is_its_bucket_container_or_host(store):
+    assert [Uri(f"{store}{path}").store for path in ("", "/lake", "/lake/shop")] == [store] * 3

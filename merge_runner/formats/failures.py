@@ -206,6 +206,20 @@ SURROUNDINGS: tuple[tuple[str, str], ...] = (
         r"No AWS Credentials provided|Unable to load credentials|NoAuthWithAWSException|NoAwsCredentialsException",
         "give the environment keys: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
     ),
+    (
+        r"Invalid configuration value detected for fs\.azure\.account\.key",
+        "give the environment a key of the account: AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN, or AZURE_TENANT_ID, "
+        "AZURE_CLIENT_ID and AZURE_CLIENT_SECRET",
+    ),
+    (r"Server failed to authenticate the request", "check the key or token of the account in the environment"),
+    (
+        r"abfss?://\S+ has invalid authority",
+        "write abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/… as `warehouse` in profiles.yml",
+    ),
+    (
+        r"Error getting access token from metadata server",
+        "set GOOGLE_APPLICATION_CREDENTIALS to the file with the key of a service account",
+    ),
     (r"UnknownStoreException|NoSuchBucket|Bucket does not exist", "create the bucket, or correct its name"),
     (
         r"AccessDeniedException|\(Service: S3, Status Code: 403|InvalidAccessKeyId|SignatureDoesNotMatch",

@@ -1,6 +1,5 @@
 """Real clients of dbt, from the package registry, each in an environment of its own."""
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -9,34 +8,15 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "build/clients"
-"""Git ignores it: an environment is made once."""
+from tests.environments import ROOT, python_with
+
 HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="session")
 def client():
     """Return the Python of an environment with these packages; skip where the registry cannot be reached."""
-
-    def python(*packages):
-        key = hashlib.sha256("\n".join((*packages, sys.version)).encode()).hexdigest()[:10]
-        folder = FOLDER / f"{packages[0].partition('==')[0]}-{key}"
-        found = folder / "bin/python"
-        if not (folder / "complete").exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-            pip = [found, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-            ping = subprocess.run(
-                [*pip, "--dry-run", "--no-deps", packages[0]], capture_output=True, text=True, check=False
-            )
-            if ping.returncode:
-                pytest.skip(f"NOT TESTED: {packages[0]} cannot be installed: {ping.stderr.strip().splitlines()[-1]}")
-            subprocess.run([*pip, *packages], check=True)
-            (folder / "complete").touch()
-        return found
-
-    return python
+    return python_with
 
 
 @pytest.fixture

@@ -3,11 +3,7 @@
 import json
 import os
 import random
-import signal
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +12,22 @@ from merge_runner.engine.spark.storage.leases import LEASE
 from merge_runner.formats.lines import installed_line
 from tests.connect_server import free_port
 from tests.run.spark_sql import spark_sql
-from tests.s3_server import KEYS, S3Server
+from tests.run.store_processes import (
+    COUNTED,
+    ENV,
+    MERGED,
+    commits,
+    kill,
+    lines,
+    operations,
+    results,
+    runner,
+    started,
+    succeeds,
+    until,
+    writer,
+)
+from tests.s3_server import S3Server
 
 pytest.importorskip("moto")
 pytestmark = pytest.mark.slow
@@ -26,7 +37,6 @@ WRITES = int(os.environ.get("S3_WRITES", "15"))
 CACHE = cache_folder(os.environ)
 KILLS = int(os.environ.get("S3_KILLS", "3"))
 """How often a runner is killed."""
-ENV = {**os.environ, **KEYS, "AWS_EC2_METADATA_DISABLED": "true", "CI": "true"}
 
 
 @pytest.fixture(scope="module")
@@ -45,27 +55,6 @@ def lake(s3, make_project, request):
         return make_project({"profiles.yml": f"shop: {{outputs: {{dev: {{{profile}}}}}}}", **files}), key
 
     return make
-
-
-def runner(root, *words, status=0, env=ENV):
-    """What a command prints, and its results."""
-    done = subprocess.run(
-        [sys.executable, "-m", "merge_runner", *words], cwd=root, env=env, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == status, done.stdout + done.stderr
-    return done.stdout + done.stderr
-
-
-def results(root):
-    found = json.loads((root / "target" / "run_results.json").read_text())["results"]
-    return {each["unique_id"].partition("shop.")[2]: each for each in found}
-
-
-def commits(s3, key):
-    """The operations of a Delta table, by version."""
-    logs = [each for each in s3.objects(f"{key}/_delta_log/0") if each.endswith(".json")]
-    lines = [[json.loads(line) for line in s3.text(each).splitlines()] for each in sorted(logs)]
-    return [next(each["commitInfo"] for each in found if "commitInfo" in each) for found in lines]
 
 
 SHOP = {
@@ -189,60 +178,6 @@ def test_keys_that_the_store_does_not_know_are_reported(tmp_path, make_project, 
             assert "give the key the right to list, read, write and delete objects there" in said
 
 
-MERGED = {
-    "models/counts.sql": """
-        {{ config(retries=100) }}
-        merge into {{ this }} as t using (
-            select id, cast(1 as bigint) as n from range(5)
-            {%- if var('slow', false) %} where reflect('java.lang.Thread', 'sleep', 60000L) is null {%- endif %}
-        ) as s on t.id = s.id
-        when matched then update set n = t.n + 1 when not matched then insert *
-    """
-}
-"""Adds 1 to each row; with the var `slow` it does not end."""
-COUNTED = "select id, n from {table} order by id"
-
-
-def started(root, *words):
-    """Starts a process in a group of its own."""
-    return subprocess.Popen(
-        [sys.executable, *words],
-        cwd=root,
-        env=ENV,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-
-
-def writer(root, name, first, last):
-    return started(root, Path(__file__).with_name("s3_writer.py"), root, name, str(first), str(last))
-
-
-def succeeds(process):
-    said = process.communicate()[1]
-    assert process.returncode == 0, said
-
-
-def kill(process):
-    """End a runner with its JVM."""
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-
-
-def until(happens, process, seconds=240):
-    deadline = time.monotonic() + seconds
-    while not happens():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
-def lines(file):
-    return file.read_text().splitlines() if file.exists() else []
-
-
 @pytest.mark.nightly
 @pytest.mark.lines
 def test_two_drivers_insert_and_no_commit_is_lost(s3, lake):
@@ -290,10 +225,6 @@ def test_two_runners_merge_one_iceberg_table(s3, make_project, tmp_path, request
     )
     assert rows == [(id, 2 * WRITES) for id in range(5)]
     assert snapshots[0][0] == 2 * WRITES
-
-
-def operations(s3, key):
-    return [each["operation"] for each in commits(s3, key)]
 
 
 def holder(s3, key):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,23 +58,37 @@ def names(session: SparkSession, folder: Uri) -> list[str]:
 
 
 def list_once(session: SparkSession, folder: Uri, settings: Mapping[str, str]) -> None:
-    """List a folder, which need not exist, by a separate client with settings of Hadoop. Raises EngineError."""
+    """List a folder by a separate client with settings of Hadoop. Raises EngineError.
+
+    The folder need not exist. Its container or bucket has to: clients of Azure or Google report both as a missing file.
+    """
+    with engine_errors():
+        conf = java_class(session, "org.apache.hadoop.conf.Configuration")(
+            session.sparkContext._jsc.hadoopConfiguration()
+        )
+        for key, value in settings.items():
+            conf.set(key, value)
+        place = java_class(session, _PATH)
+        own = java_class(session, "org.apache.hadoop.fs.FileSystem").newInstance(place(folder.text).toUri(), conf)
+        try:
+            if not _is_found(lambda: own.listStatusIterator(place(folder.text)).hasNext()):
+                root = f"{folder.store}/"
+                if not _is_found(lambda: own.getFileStatus(place(root))):
+                    raise EngineError("no-store", f"{root} does not exist", "create it, or correct its name")
+        finally:
+            own.close()
+
+
+def _is_found(reading: Callable[[], object]) -> bool:
+    """Return whether what is read is there. Raises EngineError."""
     try:
         with engine_errors():
-            conf = java_class(session, "org.apache.hadoop.conf.Configuration")(
-                session.sparkContext._jsc.hadoopConfiguration()
-            )
-            for key, value in settings.items():
-                conf.set(key, value)
-            path = java_class(session, _PATH)(folder.text)
-            own = java_class(session, "org.apache.hadoop.fs.FileSystem").newInstance(path.toUri(), conf)
-            try:
-                own.listStatusIterator(path).hasNext()
-            finally:
-                own.close()
+            reading()
     except EngineError as error:
         if error.code != _MISSING:
             raise
+        return False
+    return True
 
 
 def read_text(session: SparkSession, place: Location) -> str | None:

@@ -1,6 +1,6 @@
 """One of several writers of a table, a process with a Spark driver of its own.
 
-    python s3_writer.py ROOT NAME FIRST LAST
+    python store_writer.py ROOT NAME FIRST LAST
 
 builds the project for each number from FIRST to LAST; what has been acknowledged is a line of NAME.txt in ROOT. With NAME
 `batch…` the number is its `--batch-id`. Where a file `gate` is in ROOT, it starts when that has gone. Messages of waiting
