@@ -80,6 +80,10 @@ class AzureServer:
         """Return the text of a blob."""
         return self._request("GET", name)
 
+    def put(self, name, text):
+        """Write a blob."""
+        self._request("PUT", name, text)
+
     def place(self, folder):
         """Return the URI of a folder of the container."""
         return f"abfss://{self.container}@{self.host}/{folder}"
@@ -94,16 +98,22 @@ class AzureServer:
             "spark.driver.extraJavaOptions": trusted,
         }
 
-    def _request(self, method, name="", **query):
-        """Return the text of the answer to a request with a shared key."""
+    def _request(self, method, name="", text="", **query):
+        """Return the text of the answer to a request with a shared key; `text` is the blob that a PUT writes."""
         path = f"/{ACCOUNT}/{self.container}" + (f"/{urllib.parse.quote(name)}" if name else "")
         headers = {"x-ms-date": formatdate(usegmt=True), "x-ms-version": _VERSION}
-        parts = [method, *[""] * 11]
-        signed = [*parts, *(f"{key}:{value}" for key, value in sorted(headers.items())), f"/{ACCOUNT}{path}"]
+        kind = length = ""
+        if name and method == "PUT":
+            headers["x-ms-blob-type"] = "BlockBlob"
+            kind, length = "text/plain", str(len(text.encode()) or "")
+        signed = [method, "", "", length, "", kind, *[""] * 6]
+        signed += [*(f"{key}:{value}" for key, value in sorted(headers.items())), f"/{ACCOUNT}{path}"]
         signed += [f"{key}:{value}" for key, value in sorted(query.items())]
         digest = hmac.digest(base64.b64decode(KEY), "\n".join(signed).encode(), hashlib.sha256)
         headers["Authorization"] = f"SharedKey {ACCOUNT}:{base64.b64encode(digest).decode()}"
+        headers |= {"Content-Type": kind} if kind else {}
         url = f"https://127.0.0.1:{self._port}{path}?{urllib.parse.urlencode(query)}"
-        request = urllib.request.Request(url, method=method, headers=headers)
+        body = text.encode() if kind else None
+        request = urllib.request.Request(url, body, method=method, headers=headers)
         with urllib.request.urlopen(request, timeout=60, context=self._tls) as answer:
             return answer.read().decode()

@@ -94,6 +94,15 @@ def test_two_runners_merge_one_table(server, make_project):
     assert operations(server, "runners/shop/counts") == ["CREATE TABLE", *["MERGE"] * (2 * WRITES)]
 
 
+def test_a_create_that_was_killed_before_its_rename_is_no_table(azure, make_project):
+    """What it leaves is a hidden file in the log."""
+    root = shop(make_project, azure, azure.place("killed"), MERGED)
+    left = "killed/shop/counts/_delta_log/.00000000000000000000.json.0.tmp"
+    azure.put(left, "{}")
+    runner(root, "build", "--no-lint")
+    assert operations(azure, "killed/shop/counts") == ["CREATE TABLE", "MERGE"]
+
+
 def test_a_bucket_that_is_not_there_is_one_error(server, make_project):
     """Both clients report it as they report a folder that is not there, which is where a first run begins."""
     warehouse = server.place("x").replace("lake", "nowhere")

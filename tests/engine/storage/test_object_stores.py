@@ -143,7 +143,7 @@ def test_each_line_has_the_connectors_of_its_hadoop(line, hadoop):
     ],
 )
 def test_the_classes_that_confs_name_are_in_the_pinned_jars(warehouse, env, more, line):
-    """Nothing else of `abfss` and `gs` is tested: there is no server of them here."""
+    """On other lines than 4.1 nothing else of `abfss` and `gs` is tested."""
     made = profile(warehouse=warehouse)
     groups = jar_groups(made)
     ours = [FOLDER / "merge-runner-log-store.jar"] if "log-store" in groups else []

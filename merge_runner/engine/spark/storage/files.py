@@ -62,6 +62,7 @@ def list_once(session: SparkSession, folder: Uri, settings: Mapping[str, str]) -
 
     The folder need not exist. Its container or bucket has to: clients of Azure or Google report both as a missing file.
     """
+    missing: str | None = None
     with engine_errors():
         conf = java_class(session, "org.apache.hadoop.conf.Configuration")(
             session.sparkContext._jsc.hadoopConfiguration()
@@ -71,24 +72,27 @@ def list_once(session: SparkSession, folder: Uri, settings: Mapping[str, str]) -
         place = java_class(session, _PATH)
         own = java_class(session, "org.apache.hadoop.fs.FileSystem").newInstance(place(folder.text).toUri(), conf)
         try:
-            if not _is_found(lambda: own.listStatusIterator(place(folder.text)).hasNext()):
+            if _is_missing(lambda: own.listStatusIterator(place(folder.text)).hasNext()):
                 root = f"{folder.store}/"
-                if not _is_found(lambda: own.getFileStatus(place(root))):
-                    raise EngineError("no-store", f"{root} does not exist", "create it, or correct its name")
+                with suppress(EngineError):  # a key need not have the right to read the bucket itself
+                    if _is_missing(lambda: own.getFileStatus(place(root))):
+                        missing = root
         finally:
             own.close()
+    if missing is not None:
+        raise EngineError("no-store", f"{missing} does not exist", "create it, or correct its name")
 
 
-def _is_found(reading: Callable[[], object]) -> bool:
-    """Return whether what is read is there. Raises EngineError."""
+def _is_missing(reading: Callable[[], object]) -> bool:
+    """Return whether what is read is reported as a missing file. Raises EngineError."""
     try:
         with engine_errors():
             reading()
     except EngineError as error:
         if error.code != _MISSING:
             raise
-        return False
-    return True
+        return True
+    return False
 
 
 def read_text(session: SparkSession, place: Location) -> str | None:
