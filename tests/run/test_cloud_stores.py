@@ -101,6 +101,7 @@ def test_a_create_that_was_killed_before_its_rename_is_no_table(azure, make_proj
     azure.put(left, "{}")
     runner(root, "build", "--no-lint")
     assert operations(azure, "killed/shop/counts") == ["CREATE TABLE", "MERGE"]
+    assert left not in azure.objects("killed/shop/counts/")
 
 
 def test_a_bucket_that_is_not_there_is_one_error(server, make_project):

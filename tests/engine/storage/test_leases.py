@@ -156,10 +156,13 @@ def test_what_is_not_there_has_no_text_and_no_names(spark, warehouse):
 def test_an_empty_log_is_removed_and_one_with_a_commit_is_not(spark, warehouse):
     files.write_text(spark, warehouse / "t" / "_delta_log" / "00000000000000000000.json", "{}")
     local(warehouse / "u" / "_delta_log").mkdir(parents=True)
-    for name in ("t", "u"):
+    # What a process leaves that was killed before it renamed the first commit.
+    files.write_text(spark, warehouse / "v" / "_delta_log" / ".00000000000000000000.json.0a1b.tmp", "{}")
+    for name in ("t", "u", "v"):
         files.remove_empty_log(spark, warehouse / name)
     assert files.has_table(spark, warehouse / "t")
     assert files.names(spark, warehouse / "u") == []
+    assert [name for name in files.names(spark, warehouse / "v") if not name.endswith(".crc")] == []
 
 
 def test_what_works_in_a_warehouse_is_reported_and_nothing_is_left(spark, warehouse):

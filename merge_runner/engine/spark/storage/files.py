@@ -168,12 +168,19 @@ def delete(session: SparkSession, place: Uri) -> None:
 
 
 def remove_empty_log(session: SparkSession, location: Location) -> None:
-    """Remove the log of a table that has no commit: a process that was killed leaves it, and CREATE stops there."""
+    """Remove the log of a table that has no commit: a process that was killed leaves it, and CREATE stops there.
+
+    Where a commit is a rename (Azure, HDFS), the log may hold the first one under its hidden name.
+    """
     if isinstance(location, Path):
         shutil.rmtree(location / _LOG, ignore_errors=True)
         return
+    log = location / _LOG
     with suppress(Exception):  # where it holds a commit by now, it stays: a folder with files is not removed
-        delete(session, location / _LOG)
+        for name in names(session, log):
+            if name.startswith(f".{_FIRST_COMMIT}.") and name.endswith(".tmp"):
+                delete(session, log / name)
+        delete(session, log)
 
 
 def _of(session: SparkSession, place: Uri) -> tuple[Any, Any]:
