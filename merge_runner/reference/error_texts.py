@@ -416,6 +416,7 @@ _START = {
         "The object store ignores If-None-Match, so that two writers would overwrite each other's commits.",
         "Keep the tables in a store with conditional writes, or Iceberg tables in a catalog that decides commits.",
     ),
+    "no-store": Meaning("The container or bucket of the warehouse does not exist.", "Create it, or correct its name."),
     "no-catalog": Meaning("The file of an embedded catalog cannot be used.", "Check the folder and your permissions."),
     "no-archive": Meaning(
         "The AppCDS archive cannot be created, or is switched off.", "Nothing: Spark starts without it, but slower."

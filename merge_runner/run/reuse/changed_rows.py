@@ -13,6 +13,7 @@ from merge_runner.engine.merge.changed_partitions import MOST
 from merge_runner.engine.merge.changed_rows import MOST_BYTES, ChangedRows, ConfinedColumn, ConfinedRows, changed_rows
 from merge_runner.engine.spark.errors import Kind, engine_error, from_engine
 from merge_runner.engine.table_format.stored_version import ChangedFiles
+from merge_runner.formats.registry import capabilities, table_format_of
 from merge_runner.merge.read_query import read_query
 from merge_runner.merge.statement import Expr
 from merge_runner.plan.load.project_context import Prepared
@@ -108,7 +109,9 @@ def is_confinable(plan: NodePlan, prepared: Prepared, before: Mapping[str, str],
     tables = {
         str(stored_input(item, prepared))
         for item in inputs_of(plan)
-        if isinstance(item, TableInput) and item.format.casefold() == "delta"
+        if isinstance(item, TableInput)
+        and (format := table_format_of(item.format)) is not None
+        and capabilities(format).compares_versions
     }
     changed = {name for name in {*before, *now} if before.get(name) != now.get(name)}
     return bool(changed) and changed <= tables and any(isinstance(step, _WITH_QUERIES) for step in plan.steps)
