@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 class Asking:
     """A running node, whose texts `operation` executes the statements of."""
 
-    node: str
-    """Its id."""
-    inlined: frozenset[str]
-    """The ids of the models whose texts may be part of its text."""
+    nodes: frozenset[str]
+    """Its id, and those of the models whose texts may be part of its text."""
     operation: Operation
     on_read: Callable[[str], None]
     """Called with the id of each node that these texts refer to, before a statement may read it."""
@@ -28,12 +26,12 @@ class Asking:
 
     def operation_of(self, unique_id: str) -> Operation | None:
         """Return what executes the statements of a node's texts; None where they are not part of this node."""
-        return self.operation if unique_id == self.node or unique_id in self.inlined else None
+        return self.operation if unique_id in self.nodes else None
 
 
-def inlined_models(graph: Graph, unique_id: str) -> frozenset[str]:
-    """Return the models above a node whose queries may be inlined in its text: a view is where a run is sampled."""
-    found: set[str] = set()
+def with_inlined(graph: Graph, unique_id: str) -> frozenset[str]:
+    """Return a node and the models above whose queries may be inlined in its text: a view is where a run is sampled."""
+    found = {unique_id}
     waiting = list(graph.nodes[unique_id].depends_on)
     while waiting:
         parent = waiting.pop()

@@ -210,22 +210,11 @@ class Compiler:
 
     def _context_of_none(self, kind: str, name: str, on_read: Callable[[str], None]) -> Context:
         files = self._files
-
-        def resolve_ref(name: str) -> Relation:
-            if (unique_id := self._ref(name)) is not None:
-                on_read(unique_id)
-            return self._resolve_ref(name)
-
-        def resolve_source(source: str, table: str) -> Relation:
-            relation = self._resolve_source(source, table)
-            on_read(self._source(source, table))
-            return relation
-
-        return Context(
+        context = Context(
             model_name=name,
             this=None,
-            resolve_ref=resolve_ref,
-            resolve_source=resolve_source,
+            resolve_ref=self._resolve_ref,
+            resolve_source=self._resolve_source,
             vars=files.vars,
             env=self._invocation.env,
             target=files.profile.target_values,
@@ -233,6 +222,23 @@ class Compiler:
             columns=self._columns,
             model=model_values(kind, (files.settings.name, name), ""),
         )
+        return self._reporting(context, on_read)
+
+    def _reporting(self, context: Context, on_read: Callable[[str], None]) -> Context:
+        """Return a context in which `on_read` is called with the id of each node that a text refers to."""
+
+        def resolve_ref(name: str) -> Relation:
+            relation = context.resolve_ref(name)
+            if (unique_id := self._ref(name)) is not None:
+                on_read(unique_id)
+            return relation
+
+        def resolve_source(source: str, table: str) -> Relation:
+            relation = context.resolve_source(source, table)
+            on_read(self._source(source, table))
+            return relation
+
+        return replace(context, resolve_ref=resolve_ref, resolve_source=resolve_source)
 
     def _ref(self, name: str) -> str | None:
         """Return the id of the model or seed of a name; None where there is none."""
@@ -276,13 +282,11 @@ class Compiler:
         invocation = self._invocation
         full_refresh = is_rebuilt(node, invocation)
         self._reads.note([("node", node.unique_id)])
-        return Context(
+        context = Context(
             model_name=node.name,
             this=node.relation,
-            resolve_ref=lambda name: self._to_read(node, self._ref(name), self._resolve_ref(name, named)),
-            resolve_source=lambda source, table: self._to_read(
-                node, self._source(source, table), self._resolve_source(source, table, named)
-            ),
+            resolve_ref=lambda name: self._resolve_ref(name, named),
+            resolve_source=lambda source, table: self._resolve_source(source, table, named),
             vars=Asked(files.vars, "var", self._reads),
             env=Asked(invocation.env, "env", self._reads),
             target=files.profile.target_values,
@@ -292,25 +296,23 @@ class Compiler:
             model=model_values(node.resource_type, node.fqn, node.path),
             macros=invocation.macros,
             columns=self._columns,
-            operation=self._asking.operation_of(node.unique_id) if self._asking is not None else None,
         )
+        asking = self._asking
+        if asking is None or (operation := asking.operation_of(node.unique_id)) is None:
+            return context
 
-    def _to_read(self, node: Node, unique_id: str | None, relation: Relation) -> Relation:
-        """Return the relation of what a node refers to; while it runs, its next statement may read that.
+        def on_read(unique_id: str) -> None:
+            """Have the next statement find a node. Raises LookupError for one that may be built at the same time."""
+            if unique_id != node.unique_id and unique_id not in node.depends_on:
+                name = self._graph.nodes[unique_id].full_name
+                comment = "-- depends_on: {{ ref('…') }}"
+                raise LookupError(
+                    f"{node.name} names {name} because of what a query returns, and its dependencies are known "
+                    f"before: write the comment {comment} with it"
+                )
+            asking.on_read(unique_id)
 
-        Raises LookupError where the graph does not know of it: it might be built at the same time.
-        """
-        if self._asking is None or unique_id is None or self._asking.operation_of(node.unique_id) is None:
-            return relation
-        if unique_id != node.unique_id and unique_id not in node.depends_on:
-            name = self._graph.nodes[unique_id].full_name
-            comment = "-- depends_on: {{ ref('…') }}"
-            raise LookupError(
-                f"{node.name} names {name} because of what a query returns, and its dependencies are known before: "
-                f"write the comment {comment} with it"
-            )
-        self._asking.on_read(unique_id)
-        return relation
+        return self._reporting(replace(context, operation=operation), on_read)
 
 
 def is_rebuilt(node: Node, invocation: Invocation) -> bool:

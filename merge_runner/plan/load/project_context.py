@@ -16,7 +16,7 @@ from merge_runner.graph.kept.nodes import head_of, heads_of
 from merge_runner.graph.order import topological
 from merge_runner.graph.selection.selection import Selection
 from merge_runner.lazy_dataclass import dataclass
-from merge_runner.plan.load.asking import Asking, inlined_models
+from merge_runner.plan.load.asking import Asking, with_inlined
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.in_child import made_in_child
@@ -106,8 +106,7 @@ class Prepared:
         `on_read` is called with the id of each node that they refer to, before a statement may read it; `first_run`
         says that the table of the node was never built. What the texts log goes to the operation.
         """
-        inlined = inlined_models(self.graph, unique_id)
-        asking = Asking(unique_id, inlined, operation, on_read, first_run)
+        asking = Asking(with_inlined(self.graph, unique_id), operation, on_read, first_run)
         return replace(self, asking=asking, on_log=lambda _log: None)
 
     @cached_property
