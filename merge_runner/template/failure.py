@@ -14,14 +14,14 @@ from jinja2.sandbox import MAX_RANGE
 
 from merge_runner.errors import Problem, did_you_mean
 from merge_runner.relation import Relation
-from merge_runner.template.built_ins import InlineConfig
 from merge_runner.template.current_rendering import MacroPackage
 from merge_runner.template.dbt_hints import ATTRIBUTE_HINTS, ENGINE_HINT, HINTS, RELATION_HINTS, TARGET_HINTS
-from merge_runner.template.dbt_names import Adapter
 from merge_runner.template.environment import RELATION_ATTRIBUTES
 from merge_runner.template.jinja_compiler import unknown_filter
 from merge_runner.template.kind import kind
 from merge_runner.template.limits import MAX_DEPTH, LimitError
+from merge_runner.template.names.built_ins import InlineConfig
+from merge_runner.template.names.dbt_names import Adapter
 from merge_runner.template.outcome import RefusedError
 from merge_runner.template.undefined import ReportedUndefined
 from merge_runner.text import SourceText

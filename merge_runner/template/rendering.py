@@ -9,19 +9,19 @@ from jinja2.runtime import Macro
 from jinja2.sandbox import SandboxedEnvironment
 
 from merge_runner.errors import Problem, Problems, ProblemsError, joined_hints
-from merge_runner.template.built_ins import BuiltIns, plain
 from merge_runner.template.captured import Captured
 from merge_runner.template.context import Context
 from merge_runner.template.current_rendering import ProjectMacro
-from merge_runner.template.dbt_names import DbtNames
 from merge_runner.template.environment import ModelContext
 from merge_runner.template.failure import failure, innermost, undefined_use
 from merge_runner.template.growth import call_size, call_work
 from merge_runner.template.jinja_compiler import Compiled, assigned_names
 from merge_runner.template.library import Library
 from merge_runner.template.limits import MAX_CHARACTERS, MAX_DEPTH, Limits, check_size
+from merge_runner.template.names.built_ins import BuiltIns, plain
+from merge_runner.template.names.dbt_names import DbtNames
+from merge_runner.template.names.queries import Queries
 from merge_runner.template.outcome import ASKS_ENGINE, RefusedError, Returned
-from merge_runner.template.queries import Queries
 from merge_runner.template.redact import redact
 from merge_runner.template.rendered import Log, Rendered
 from merge_runner.template.source_map import SourceMap

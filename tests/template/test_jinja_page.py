@@ -9,9 +9,9 @@ from jinja2 import Environment
 
 from merge_runner.project.schema.profile import Profile
 from merge_runner.template.context import Context
-from merge_runner.template.dbt_names import DbtNames
 from merge_runner.template.environment import RELATION_ATTRIBUTES, ModelEnvironment
 from merge_runner.template.library import Library
+from merge_runner.template.names.dbt_names import DbtNames
 from merge_runner.template.packages import Packages
 from merge_runner.template.rendering import Rendering
 

@@ -17,8 +17,8 @@ from merge_runner.template.modules import modules
 from merge_runner.template.outcome import RefusedError
 
 if TYPE_CHECKING:
-    from merge_runner.template.built_ins import BuiltIns
     from merge_runner.template.current_rendering import CurrentRendering
+    from merge_runner.template.names.built_ins import BuiltIns
     from merge_runner.template.relation_column import RelationColumn
 
 _NOTHING: Any = object()

@@ -1,0 +1,1 @@
+"""The names that templates have, and what they do in one rendering."""
