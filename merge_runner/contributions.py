@@ -57,17 +57,18 @@ class Contributions:
             return None
         questions, answers, value = json.loads(content)
         return (
-            ([(kind, name) for kind, name in questions], value)
-            if _answered(key, questions, answer) == answers
-            else None
+            ([(kind, name) for kind, name in questions], value) if _answers(key, questions, answer) == answers else None
         )
 
     def put(self, key: bytes, questions: Iterable[Question], answer: Answer, value: Any) -> None:
         """Keep a contribution with the questions that were asked while it was made, if JSON can hold it."""
-        asked = sorted(questions)
-        if NEVER not in asked:
-            with suppress(TypeError):
-                self._new[key] = json.dumps([asked, _answered(key, asked, answer), value])
+        with suppress(TypeError):
+            self.put_text(key, answered(key, questions, answer), json.dumps(value))
+
+    def put_text(self, key: bytes, said: str | None, text: str) -> None:
+        """Keep the JSON text of a contribution with what `answered` returned, if that is anything."""
+        if said is not None:
+            self._new[key] = f"[{said}, {text}]"
 
     def write(self, most: int) -> None:
         """Write what is new, and leave the `most` contributions that were written last."""
@@ -169,7 +170,13 @@ def _files(folder: str) -> Iterator[list[Any]]:
             yield from _files(entry.path)
 
 
-def _answered(key: bytes, questions: Iterable[Question], answer: Answer) -> str:
+def answered(key: bytes, questions: Iterable[Question], answer: Answer) -> str | None:
+    """Return what is kept of the questions and answers of a contribution; None: it cannot be kept."""
+    asked = sorted(questions)
+    return None if NEVER in asked else f'{json.dumps(asked)}, "{_answers(key, asked, answer)}"'
+
+
+def _answers(key: bytes, questions: Iterable[Question], answer: Answer) -> str:
     """One hash of all answers: some are secrets, and a hash of a short one alone would give it away."""
     said = [(kind, name, answer(kind, name)) for kind, name in questions]
     return _hash(key + repr(said).encode("utf-8", "surrogatepass")).hex()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from merge_runner.contributions import Contributions, key, most_of, tool
+from merge_runner.contributions import Contributions, answered, key, most_of, tool
 from merge_runner.graph.captures import capture_all_runs
 from merge_runner.merge.find import holds_merge
 from merge_runner.project.schema.secret_names import secret_values, secret_vars
@@ -95,8 +95,9 @@ class KeptCaptures:
             reads.note(("macros", path) for path in self._templates.reachable_files(source.text))
             made = make(replace(context, vars=Asked(context.vars, "var", reads), env=Asked(context.env, "env", reads)))
         value = as_json(made)
-        if value is not None and not may_hold_secret(value, questions, context.vars, context.env):
-            self._kept.put(about, questions, answer, value)
+        text = json.dumps(value) if value is not None else None
+        if text is not None and not may_hold_secret(text, questions, context.vars, context.env):
+            self._kept.put_text(about, answered(about, questions, answer), text)
         return made
 
 
@@ -106,13 +107,10 @@ def _known(context: Context) -> tuple[Any, ...]:
     return (context.model_name, context.this, context.target, runs, context.config, context.model)
 
 
-def may_hold_secret(
-    value: Any, questions: Iterable[Question], vars_: Mapping[str, Any], env: Mapping[str, str]
-) -> bool:
-    """Return whether a value may hold an environment variable, or anything that was made of a secret."""
+def may_hold_secret(text: str, questions: Iterable[Question], vars_: Mapping[str, Any], env: Mapping[str, str]) -> bool:
+    """Return whether a JSON text may hold an environment variable, or anything that was made of a secret."""
     asked = {name: env.get(name) for kind, name in questions if kind == "env"}
     read = {name: vars_.get(name) for kind, name in questions if kind == "var"}
     if [*secret_values(asked), *secret_vars(read)]:
         return True
-    said = json.dumps(value)
-    return any(text and json.dumps(text)[1:-1] in said for text in asked.values())
+    return any(value and json.dumps(value)[1:-1] in text for value in asked.values())

@@ -8,10 +8,12 @@ that its SQL names, macros, vars, environment variables. What has a Problem or m
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from merge_runner.contributions import key, most_of
+from merge_runner.contributions import answered, key, most_of
 from merge_runner.graph.kept.captures import may_hold_secret
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.check import Checked
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.run.cache import linter
@@ -19,8 +21,21 @@ from merge_runner.lint.run.kept_outcomes import KeptOutcomes
 from merge_runner.lint.run.outcome_json import as_json, finding_of_json, merge_of_json, not_judged_of_json
 from merge_runner.lint.run.project import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
+from merge_runner.plan.layout.answers import Answers
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.project_context import Prepared
+from merge_runner.reads import Question
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome for a model, and what is kept of it."""
+
+    checked: Checked
+    text: str | None = None
+    """Its JSON text; None: it may hold a secret."""
+    said: str | None = None
+    """What it was made of, with the answers; None: that has other answers each time."""
 
 
 class KeptChecks:
@@ -78,17 +93,26 @@ class KeptChecks:
         not_judged = tuple(map(not_judged_of_json, value["not_judged"]))
         return Checked(tuple(map(finding_of_json, value["findings"])), merge, hooks, not_judged, frozenset(asked))
 
-    def put(self, unique_id: str, checked: Checked) -> None:
-        """Keep what was found in a model."""
+    def outcome(self, unique_id: str, checked: Checked) -> Outcome:
+        """Return an outcome with what is kept of it: best made where its model was looked at, whose parts are read."""
         if self._kept is None:
-            return
+            return Outcome(checked)
         value = {name: as_json(getattr(checked, name)) for name in ("findings", "merge", "hooks", "not_judged")}
-        vars_, env = self._prepared.files.vars, self._answers.env
-        if not may_hold_secret(value, checked.reads, vars_, env) and not self._prepared.reveals_secret(
-            json.dumps(value)
-        ):
-            self._kept.put(self._key(unique_id), checked.reads, self._answers, value)
-            self._found[unique_id] = checked
+        text = json.dumps(value)
+        if may_hold_secret(text, checked.reads, self._prepared.files.vars, self._answers.env):
+            return Outcome(checked)
+        return Outcome(checked, text, answered(self._key(unique_id), checked.reads, self._answers))
+
+    def put(self, unique_id: str, outcome: Outcome) -> None:
+        """Keep what was found in a model."""
+        if self._kept is not None and outcome.text is not None and not self._prepared.reveals_secret(outcome.text):
+            self._kept.put_text(self._key(unique_id), outcome.said, outcome.text)
+            self._found[unique_id] = outcome.checked
+
+    @property
+    def answers(self) -> Answers:
+        """What is read while models are looked at."""
+        return self._answers
 
     def of_project(self, linter: ProjectLinter, chosen: Sequence[str], *, whole: bool) -> list[Finding]:
         """Return what rules about the project find in some models, or in all of them where that is kept.
@@ -125,3 +149,25 @@ class KeptChecks:
 
     def _key(self, unique_id: str) -> bytes:
         return key("check", self._common, unique_id)
+
+
+@dataclass(frozen=True)
+class KeepingLinter:
+    """Looks at models as `linter` does, and makes what is kept of each; `check_all` may call it in other processes."""
+
+    linter: ProjectLinter
+    kept: KeptChecks
+
+    def check(self, unique_id: str) -> Outcome:
+        """Return the outcome for a model or seed."""
+        return self.kept.outcome(unique_id, self.linter.check(unique_id))
+
+    def learned(self) -> tuple[Mapping[str, str | None], Mapping[Question, str | None]]:
+        """Return what is known now that was not before: of the environment, and answers."""
+        return self.linter.learned(), self.kept.answers.known
+
+    def learn(self, learned: Any) -> None:
+        """Take what `learned` returned in another process."""
+        asked, answers = learned
+        self.linter.learn(asked)
+        self.kept.answers.known.update(answers)

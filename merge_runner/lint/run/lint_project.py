@@ -16,7 +16,7 @@ from merge_runner.lint.finding import Finding
 from merge_runner.lint.report import Report
 from merge_runner.lint.run.authors_texts import AuthorsTexts
 from merge_runner.lint.run.hook_files import has_merges
-from merge_runner.lint.run.kept_checks import KeptChecks
+from merge_runner.lint.run.kept_checks import KeepingLinter, KeptChecks
 from merge_runner.lint.run.parallel import check_all
 from merge_runner.lint.run.project import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
@@ -70,7 +70,7 @@ def lint_project(
     kept = None
     if layouts is None:
         kept = KeptChecks(prepared, found_layouts, selection, recorded_only=options.layout is None)
-        checked = _checked(linter, kept, asked, processes)
+        checked = _checked(KeepingLinter(linter, kept), asked, processes)
         of_project = kept.of_project(linter, chosen, whole=whole)
         kept.write()
     else:
@@ -107,17 +107,16 @@ def lint_project(
     )
 
 
-def _checked(
-    linter: ProjectLinter, kept: KeptChecks, chosen: Sequence[str], processes: int | None
-) -> Sequence[Checked]:
+def _checked(linter: KeepingLinter, chosen: Sequence[str], processes: int | None) -> Sequence[Checked]:
     """The outcome for each model: that of an earlier run, or one that is made and kept now."""
+    kept = linter.kept
     found = {unique_id: kept.get(unique_id) for unique_id in chosen}
     missing = [unique_id for unique_id, known in found.items() if known is None]
     kept.close()
     made = dict(zip(missing, check_all(linter, missing, processes), strict=True)) if missing else {}
-    for unique_id, checked in made.items():
-        kept.put(unique_id, checked)
-    return [known or made[unique_id] for unique_id, known in found.items()]
+    for unique_id, outcome in made.items():
+        kept.put(unique_id, outcome)
+    return [known or made[unique_id].checked for unique_id, known in found.items()]
 
 
 def _baseline(prepared: Prepared, options: LintOptions) -> Baseline | None:

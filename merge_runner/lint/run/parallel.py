@@ -6,12 +6,9 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from merge_runner.errors import ProblemsError
-from merge_runner.lint.check import Checked
-from merge_runner.lint.run.project import ProjectLinter
-from merge_runner.project.syntax.environment import RecordingEnv
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -27,8 +24,24 @@ _GARBAGE = 60_000
 Chunks = Mapping[int, Sequence[str]]
 """Ids of models by the number of their chunk."""
 
+_Outcome = TypeVar("_Outcome")
+_Made_co = TypeVar("_Made_co", covariant=True)
 
-def check_all(linter: ProjectLinter, unique_ids: Sequence[str], processes: int | None = None) -> list[Checked]:
+
+class Linter(Protocol[_Made_co]):
+    """What looks at the models of a project, each when it is asked for."""
+
+    def check(self, unique_id: str) -> _Made_co:
+        """Return the outcome for a model."""
+
+    def learned(self) -> Any:
+        """Return what is known now, and has to be known besides the outcomes."""
+
+    def learn(self, learned: Any) -> None:
+        """Take what `learned` returned in another process."""
+
+
+def check_all(linter: Linter[_Outcome], unique_ids: Sequence[str], processes: int | None = None) -> list[_Outcome]:
     """Return the outcome for each model, in their order; `processes` None: as many processes as pay."""
     if processes is None:
         processes = _processes(len(unique_ids))
@@ -51,7 +64,7 @@ def _processes(models: int) -> int:
     return min(len(os.sched_getaffinity(0)), -(-models // _WORTH) + 1)
 
 
-def _in_processes(linter: ProjectLinter, chunks: Chunks, processes: int) -> dict[int, list[Checked]]:
+def _in_processes(linter: Linter[_Outcome], chunks: Chunks, processes: int) -> dict[int, list[_Outcome]]:
     """The outcome of each chunk. No process outlives this, whatever ends it.
 
     Each has its share from the start and writes into a separate pipe: where this process is killed, the others end
@@ -60,7 +73,7 @@ def _in_processes(linter: ProjectLinter, chunks: Chunks, processes: int) -> dict
     import signal
     from multiprocessing.connection import wait
 
-    done: dict[int, list[Checked]] = {}
+    done: dict[int, list[_Outcome]] = {}
     workers: dict[Connection, ForkProcess] = {}
     gc.collect()
     gc.freeze()  # a collection in a child would touch, and so copy, every page that it inherited
@@ -110,7 +123,7 @@ def _one_interrupt() -> Callable[[int, FrameType | None], Any] | None:
     return before
 
 
-def _start(linter: ProjectLinter, share: Chunks) -> tuple[Connection, ForkProcess]:
+def _start(linter: Linter[Any], share: Chunks) -> tuple[Connection, ForkProcess]:
     """A process that looks at the chunks, and where it reports the outcome."""
     from multiprocessing import get_context
 
@@ -122,7 +135,7 @@ def _start(linter: ProjectLinter, share: Chunks) -> tuple[Connection, ForkProces
     return receiver, process
 
 
-def _take(receiver: Connection, linter: ProjectLinter, done: dict[int, list[Checked]]) -> bool:
+def _take(receiver: Connection, linter: Linter[_Outcome], done: dict[int, list[_Outcome]]) -> bool:
     """Takes what a process says; False where that was its last word. Raises what the process ran into."""
     try:
         said = receiver.recv()
@@ -136,13 +149,13 @@ def _take(receiver: Connection, linter: ProjectLinter, done: dict[int, list[Chec
             raise error from RuntimeError(f"in a process of lint:\n{trace}")
         case ProblemsError.__name__, tuple(problems):
             raise ProblemsError(problems)
-    if isinstance(linter.env, RecordingEnv):
-        linter.env.asked.update(said)
+        case None, learned:
+            linter.learn(learned)
     return False
 
 
-def _work(linter: ProjectLinter, share: Chunks, receiver: Connection, sender: Connection) -> None:
-    """What a process does: reports the outcome of each chunk, and which environment variables that depends on."""
+def _work(linter: Linter[Any], share: Chunks, receiver: Connection, sender: Connection) -> None:
+    """What a process does: reports the outcome of each chunk, and what was learned."""
     import signal
     import traceback
 
@@ -159,7 +172,7 @@ def _work(linter: ProjectLinter, share: Chunks, receiver: Connection, sender: Co
                     collections += 1
                     gc.collect(0 if collections & (collections - 1) else 2)
                 sender.send((number, [linter.check(unique_id) for unique_id in chunk]))
-            sender.send(linter.env.asked if isinstance(linter.env, RecordingEnv) else {})
+            sender.send((None, linter.learned()))
         except ProblemsError as error:
             sender.send((ProblemsError.__name__, error.problems))
         except BrokenPipeError:
