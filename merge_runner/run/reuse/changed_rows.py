@@ -17,7 +17,7 @@ from merge_runner.formats.registry import capabilities, table_format_of
 from merge_runner.merge.read_query import read_query
 from merge_runner.merge.statement import Expr
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.plan.steps.inputs import Input, TableInput, ViewInput
+from merge_runner.plan.steps.inputs import TableInput, ViewInput
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.model_tests import RunTest
 from merge_runner.plan.steps.node_plan import NodePlan
@@ -27,6 +27,7 @@ from merge_runner.pruning.query.confined_columns import Resolve, columns_of_quer
 from merge_runner.pruning.query.read_columns import read_columns
 from merge_runner.relation import Relation, quote
 from merge_runner.run.reuse.eligible import inputs_of, view_text
+from merge_runner.run.reuse.reads import stored_target
 from merge_runner.run.reuse.stored_state import Stored, stored_input
 
 RowsOf = Callable[[str, ChangedFiles], "ChangedRows | str"]
@@ -83,25 +84,52 @@ def effect(
     It has run on these, and another run would have changed nothing. Raises EngineError.
     """
     changed = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
-    items = {str(stored_input(item, prepared)): item for item in inputs_of(plan)}
-    found: list[tuple[TableInput, ChangedRows]] = []
+    found: list[tuple[_Table, ChangedRows]] = []
+    tables = []
     for name in changed:
-        item = items.get(name)
-        if not isinstance(item, TableInput) or name not in before or name not in now:
+        table = _table(plan, prepared, name)
+        if table is None or name not in before or name not in now:
             return "more has changed than rows of tables"
+        tables.append(table)
         rows = _changed_rows(name, before[name], now[name], rows_of)
         if isinstance(rows, str):
-            return f"{item.relation.name}: {rows}"
-        names = _names_read(plan, item, rows)
+            return f"{table.name}: {rows}"
+        names = _names_read(plan, table, rows)
         if isinstance(names, str):
             return names
         if rows.differ_in(names):
-            found.append((item, rows))
+            found.append((table, rows))
     if not found:
-        return Unchanged(tuple(items[name].relation.name for name in changed))
+        return Unchanged(tuple(table.name for table in tables))
     if len(found) > 1:
-        return f"rows of {' and of '.join(item.relation.name for item, _ in found)} have changed"
+        return f"rows of {' and of '.join(table.name for table, _ in found)} have changed"
     return _confined(plan, *found[0])
+
+
+@dataclass(frozen=True)
+class _Table:
+    """What is stored in one place, by all the names that a node has for it: two sources may have one `path`."""
+
+    relations: tuple[Relation, ...]
+
+    @property
+    def name(self) -> str:
+        return self.relations[0].name
+
+    def is_named_by(self, parts: tuple[str, ...]) -> bool:
+        """Return whether the unquoted parts of a name in a query mean it."""
+        return any(relation.is_named_by(parts, default=False) for relation in self.relations)
+
+
+def _table(plan: NodePlan, prepared: Prepared, name: str) -> _Table | None:
+    """Return the table that is stored under a name; None where it is no table, or not read."""
+    items = [item for item in inputs_of(plan) if str(stored_input(item, prepared)) == name]
+    if not items or not all(isinstance(item, TableInput) for item in items):
+        return None
+    relations = [item.relation for item in items]
+    if plan.writes is not None and str(stored_target(plan, prepared)) == name:
+        relations.append(plan.writes)
+    return _Table(tuple(relations))
 
 
 def is_confinable(plan: NodePlan, prepared: Prepared, before: Mapping[str, str], now: Mapping[str, str]) -> bool:
@@ -131,7 +159,7 @@ def _changed_rows(name: str, before: str, now: str, rows_of: RowsOf) -> ChangedR
     return rows_of(name, files)
 
 
-def _names_read(plan: NodePlan, item: Input, rows: ChangedRows) -> list[str] | str:
+def _names_read(plan: NodePlan, table: _Table, rows: ChangedRows) -> list[str] | str:
     """Return the columns of a table that a node may read, which were all compared; a text: one was not."""
     views = [text for each in inputs_of(plan) if isinstance(each, ViewInput) and (text := view_text(each)) is not None]
     texts, queries = list(views), [read_query(text) for text in views]
@@ -142,31 +170,31 @@ def _names_read(plan: NodePlan, item: Input, rows: ChangedRows) -> list[str] | s
             texts.append(step.sql)
             queries += [cte.query for cte in statement.ctes]
             queries += [statement.source.query] if statement.source.query is not None else []
-            is_whole = is_whole or item.relation.is_named_by(statement.source.parts, default=False)
+            is_whole = is_whole or table.is_named_by(statement.source.parts)
         elif isinstance(step, (ReplaceTable, RunTest)):
             texts += [step.sql, step.failures] if isinstance(step, RunTest) else [step.sql]
             queries.append(read_query(step.sql))
-    read = read_columns(texts, queries, lambda parts: item.relation.is_named_by(parts, default=False))
+    read = read_columns(texts, queries, table.is_named_by)
     names = [name for name in rows.types if is_whole or read is None or read(name)]
     other = [name for name in names if name not in rows.columns]
-    return f"{other[0]} of {item.relation.name} has the type {rows.types[other[0]]}" if other else names
+    return f"{other[0]} of {table.name} has the type {rows.types[other[0]]}" if other else names
 
 
-def _confined(plan: NodePlan, item: TableInput, rows: ChangedRows) -> ConfinedRows | str:
+def _confined(plan: NodePlan, table: _Table, rows: ChangedRows) -> ConfinedRows | str:
     """Return the rows that a MERGE needs of its source where these of one of its tables have changed."""
     if any(isinstance(step, RunTest) for step in plan.steps):
-        return _confined_failures(plan, item, rows)
+        return _confined_failures(plan, table, rows)
     merges = [step for step in plan.steps if isinstance(step, RunMerge)]
     if len(merges) != 1:
         return "it is no MERGE"
     judged = merges[0].judged
     if any(clause.kind == "not_matched_by_source" for clause in judged.statement.clauses):
         return "WHEN NOT MATCHED BY SOURCE needs the whole source"
-    columns = tuple(_columns(merges[0], item, rows, _resolving(plan, item.relation)))
+    columns = tuple(_columns(merges[0], rows, _resolving(plan, table)))
     return ConfinedRows(columns) if columns else "no column of ON shows which of its rows may have changed"
 
 
-def _columns(step: RunMerge, item: TableInput, rows: ChangedRows, resolve: Resolve) -> Iterator[ConfinedColumn]:
+def _columns(step: RunMerge, rows: ChangedRows, resolve: Resolve) -> Iterator[ConfinedColumn]:
     judged = step.judged
     confined = confined_columns(judged.statement, resolve, _days(rows))
     for key in join_keys(judged.statement.on, judged.scope):
@@ -194,12 +222,12 @@ def _days(rows: ChangedRows) -> frozenset[str]:
     return frozenset(name for name, kind in rows.types.items() if kind == "date")
 
 
-def _confined_failures(plan: NodePlan, item: TableInput, rows: ChangedRows) -> ConfinedRows | str:
+def _confined_failures(plan: NodePlan, table: _Table, rows: ChangedRows) -> ConfinedRows | str:
     """Return the rows of a data test that may be other than those of its last run, in which it found none."""
     (step,) = (step for step in plan.steps if isinstance(step, RunTest))
     if (step.failures, step.error_if, step.warn_if) != ("count(*)", "!= 0", "!= 0"):
         return "it passes with some failures"
-    of = columns_of_query(read_query(step.sql), _resolving(plan, item.relation), _days(rows))
+    of = columns_of_query(read_query(step.sql), _resolving(plan, table), _days(rows))
     columns = []
     for name in rows.columns:
         found = of(name)
@@ -209,7 +237,7 @@ def _confined_failures(plan: NodePlan, item: TableInput, rows: ChangedRows) -> C
     return ConfinedRows(tuple(columns)) if columns else "no column shows which of its failures may be new"
 
 
-def keeps_to_its_rows(plan: NodePlan, step: RunMerge, rows: object) -> bool:
+def keeps_to_its_rows(plan: NodePlan, prepared: Prepared, step: RunMerge, rows: object) -> bool:
     """Return whether a MERGE over some rows of its source, which reads its own target, leaves the others as they are.
 
     What it writes has the values of these rows in the columns by which ON joins, and a row of the source with another
@@ -217,7 +245,8 @@ def keeps_to_its_rows(plan: NodePlan, step: RunMerge, rows: object) -> bool:
     """
     if not isinstance(rows, ConfinedRows) or plan.writes is None:
         return False
-    confined = confined_columns(step.judged.statement, _resolving(plan, plan.writes))
+    own = _table(plan, prepared, str(stored_target(plan, prepared))) or _Table((plan.writes,))
+    confined = confined_columns(step.judged.statement, _resolving(plan, own))
     for column in rows.columns:
         found = confined(column.name.casefold())
         if found is None or found.column != column.target or not _writes_values_of_source(step, column):
@@ -244,12 +273,12 @@ def _writes_values_of_source(step: RunMerge, column: ConfinedColumn) -> bool:
     return True
 
 
-def _resolving(plan: NodePlan, changed: Relation) -> Resolve:
+def _resolving(plan: NodePlan, changed: _Table) -> Resolve:
     """Return what says of the names in the query of a node what they mean."""
     others = [(item, item.relation) for item in inputs_of(plan)]
 
     def resolve(parts: tuple[str, ...]) -> Literal["changed", "fixed"] | Expr | None:
-        if changed.is_named_by(parts, default=False):
+        if changed.is_named_by(parts):
             return "changed"
         for item, relation in others:
             if not relation.is_named_by(parts, default=False):

@@ -188,7 +188,7 @@ class Reuse:
             if isinstance(step, RunMerge) and doubt is None:
                 # Delta commits a MERGE that has not seen rows which another writer appended while it ran.
                 alone = target is None or target.changed_only_by(context.stamp, decided.before)
-                asked = context.output.reduced if keeps_to_its_rows(plan, step, decided.partitions) else None
+                asked = context.output.reduced if keeps_to_its_rows(plan, self._prepared, step, decided.partitions) else None
                 doubt = unsettled(step, asked or step, context) if alone else _MEANWHILE
         if doubt is None and target is not None and (left is None or target.state() != left):
             doubt = _MEANWHILE

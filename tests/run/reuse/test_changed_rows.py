@@ -1,6 +1,7 @@
 """What the changed rows of a table can change, on the fake engine: cases from changed_rows.yml."""
 
 import json
+import re
 from datetime import date
 from pathlib import Path
 
@@ -27,6 +28,7 @@ sources:
     tables:
       - {name: orders, path: data/orders, format: delta, columns: [{name: id, data_type: bigint}]}
       - {name: items, path: data/items, format: delta, columns: [{name: day, data_type: date}]}
+      - {name: again, path: data/orders, format: delta, columns: [{name: id, data_type: bigint}]}
 models: [{name: m, columns: [{name: day, data_type: date}, {name: n, data_type: bigint}]}]
 """
 MERGE = (
@@ -44,15 +46,16 @@ def reusing(monkeypatch):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.get("using", case.get("sql")))
 def test_case(make_project, case):
     text = case.get("sql") or MERGE.replace("USING", case["using"]).replace("CLAUSE", case.get("clause", ""))
-    text = text.replace("ORDERS", "{{ source('raw', 'orders') }}").replace("ITEMS", "{{ source('raw', 'items') }}")
+    for name in ("orders", "items", "again"):
+        text = text.replace(name.upper(), f"{{{{ source('raw', '{name}') }}}}")
     root = make_project({"models/m.yml": YML, "models/m.sql": text})
     driver = FakeDriver(Lake(), answers=answers(case))
     prepared = Project.load(root).prepared
-    for name in ("orders", "items"):
-        commit(root / "data" / name, 0)
+    for name, folder in (("orders", "orders"), ("items", "items"), ("again", "orders")):
+        commit(root / "data" / folder, 0)
         relation = prepared.graph.nodes[f"source.shop.raw.{name}"].relation
         table = f"{relation.schema}.{relation.identifier}"
-        driver.lake.tables[table] = Table(table, TYPES, {}, root / "data" / name)
+        driver.lake.tables[table] = Table(table, TYPES, {}, root / "data" / folder)
     build(root, driver)
     commit(root / "data/orders", 1, case.get("columns", "{}"), size=case.get("size", 100))
     if case.get("other"):
@@ -122,16 +125,21 @@ BOTH = "when matched then update set * when not matched then insert *"
         ("select day, n from ORDERS where n > (select max(n) from {{ this }})", BOTH, False),
         ("select o.day, o.n from ORDERS as o join {{ this }} as a on a.n = o.n", BOTH, False),
         ("select o.day, a.n from ORDERS as o left join {{ this }} as a on a.day = o.day", BOTH, True),
+        ("select o.day, a.n from ORDERS as o join {{ this }} as a on a.day = o.day join OWN as b on b.n = o.n", BOTH, False),
     ],
 )
 def test_a_merge_over_some_rows_leaves_what_the_others_depend_on(make_project, using, clauses, keeps):
     text = f"merge into {{{{ this }}}} as t using ({using}) as s on t.day = s.day {clauses}"
-    text = text.replace("ORDERS", "{{ source('raw', 'orders') }}")
-    prepared = Project.load(make_project({"models/m.yml": YML, "models/m.sql": text})).prepared
+    text = text.replace("ORDERS", "{{ source('raw', 'orders') }}").replace("OWN", "{{ source('raw', 'own') }}")
+    root = make_project({"models/m.sql": text})
+    schema = re.search(r"schema: (\w+)", (root / "profiles.yml").read_text())[1]
+    own = f"\n      - {{name: own, path: warehouse/{schema}/m, format: delta}}\nmodels:"
+    (root / "models/m.yml").write_text(YML.replace("\nmodels:", own))
+    prepared = Project.load(root).prepared
     plan = Planner(prepared, "").plan("model.shop.m")
     (step,) = (step for step in plan.steps if isinstance(step, RunMerge))
     rows = ConfinedRows((ConfinedColumn("day", "s.day", "day", "date", ("2024-01-02",)),))
-    assert keeps_to_its_rows(plan, step, rows) is keeps
+    assert keeps_to_its_rows(plan, prepared, step, rows) is keeps
 
 
 ADDED = ((("1", "5", "2024-01-02", "a"), 1),)
