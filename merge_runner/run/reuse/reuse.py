@@ -7,7 +7,7 @@ it reads and what it wrote; and where that run has shown, or its statement prove
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -188,10 +188,12 @@ class Reuse:
             if isinstance(step, RunMerge) and doubt is None:
                 # Delta commits a MERGE that has not seen rows which another writer appended while it ran.
                 alone = target is None or target.changed_only_by(context.stamp, decided.before)
-                asked = context.output.reduced if keeps_to_its_rows(plan, self._prepared, step, decided.partitions) else None
+                keeps = keeps_to_its_rows(plan, self._prepared, step, decided.partitions)
+                asked = context.output.reduced if keeps else None
                 doubt = unsettled(step, asked or step, context) if alone else _MEANWHILE
         if doubt is None and target is not None and (left is None or target.state() != left):
             doubt = _MEANWHILE
+        doubt = doubt or self._changed_meanwhile(plan, decided.inputs)
         at = datetime.now(timezone.utc)
         day = current_day(context.session) if doubt is None and reads_day(plan) else None
         record = Record(
@@ -199,6 +201,17 @@ class Reuse:
         )
         within = _is_same_day(record, decided.at) and _is_same_day(record, time.time())
         return record if within else replace(record, doubt=_ANOTHER_DAY)
+
+    def _changed_meanwhile(self, plan: NodePlan, inputs: Mapping[str, str]) -> str | None:
+        """Return which table was changed while a node ran; None: it has read the versions that were looked at before.
+
+        A later change may take that one back. Between the versions that were looked at no row differs then.
+        """
+        for name, state in inputs.items():
+            stored = Stored.of(name)
+            if stored.is_table and stored.state() != state:
+                return f"{names_of_inputs(plan, self._prepared).get(name, 'a table')} was changed while it was read"
+        return None
 
     def save(self) -> None:
         """Write what was kept. Raises OSError."""

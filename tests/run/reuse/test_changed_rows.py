@@ -79,6 +79,30 @@ def test_case(make_project, case):
     assert build(root, driver).status == "no-op"
 
 
+def test_a_change_that_is_taken_back_after_it_was_read(make_project):
+    using = "select day, sum(n) as n from {{ source('raw', 'orders') }} group by day"
+    root = make_project({"models/m.yml": YML, "models/m.sql": MERGE.replace("USING", using).replace("CLAUSE", "")})
+    orders = root / "data/orders"
+    driver = FakeDriver(Lake(), answers=answers({"rows": []}))
+    driver.lake.tables["raw.orders"] = Table("raw.orders", TYPES, {}, orders)
+    commit(orders, 0)
+    build(root, driver)
+
+    def change(_session, text):
+        if text.lstrip().startswith("merge"):
+            commit(orders, 2)
+
+    commit(orders, 1)
+    assert build(root, driver).message == "raw.orders changed in no column that it reads"
+    driver.observe = change
+    (root / "models/m.sql").write_text((root / "models/m.sql").read_text() + " -- another text")
+    build(root, driver)
+    driver.observe = lambda *_: None
+    commit(orders, 3)
+    assert build(root, driver).status == "success"
+    assert build(root, driver).status == "no-op"
+
+
 def build(root, driver):
     results = Project.load(root).build(driver=driver, lint=False, reuse="auto").results
     return next(result for result in results if result.unique_id == "model.shop.m")
@@ -125,7 +149,11 @@ BOTH = "when matched then update set * when not matched then insert *"
         ("select day, n from ORDERS where n > (select max(n) from {{ this }})", BOTH, False),
         ("select o.day, o.n from ORDERS as o join {{ this }} as a on a.n = o.n", BOTH, False),
         ("select o.day, a.n from ORDERS as o left join {{ this }} as a on a.day = o.day", BOTH, True),
-        ("select o.day, a.n from ORDERS as o join {{ this }} as a on a.day = o.day join OWN as b on b.n = o.n", BOTH, False),
+        (
+            "select o.day, a.n from ORDERS as o join {{ this }} as a on a.day = o.day join OWN as b on b.n = o.n",
+            BOTH,
+            False,
+        ),
     ],
 )
 def test_a_merge_over_some_rows_leaves_what_the_others_depend_on(make_project, using, clauses, keeps):
