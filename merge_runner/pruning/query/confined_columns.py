@@ -8,6 +8,7 @@ through filters, joins, groups, windows and unions. What is not known to keep it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -33,12 +34,12 @@ _MOST_VIEWS = 20
 class Confined:
     """A column that confines a change, and the `column` of the changed table whose values those are, case folded.
 
-    `compared`: it has once been compared, or united, with a column that may be of another type. Where its type is that
-    of the column of the table, it has not been converted on the way; a second comparison could convert it back.
+    `compared`: how often it has been compared, or united, with a column that may be of another type. Where its type is
+    that of the column of the table, one comparison has not converted it; a second one could have converted it back.
     """
 
     column: str
-    compared: bool = False
+    compared: int = 0
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,9 @@ def columns_of_query(query: Expr, resolve: Resolve, days: Container[str] = ()) -
 def confined_columns(statement: MergeStatement, resolve: Resolve, days: Container[str] = ()) -> Of:
     """Return what says of the columns of the source of a MERGE what they confine.
 
-    `days` are the columns of the changed table of the type `date`, case folded: a date is what it was after any
-    conversion to a type that it can be compared with, and back.
+    `days` are the columns of the changed table of the type `date`, case folded: a date is what it was after one
+    conversion to a type that it can be compared with, and back. After two it need not be: a text with a time zone
+    may be of one day as a date, and of another one as a timestamp.
     """
     analysis = _Analysis(resolve, days)
     try:
@@ -202,7 +204,8 @@ class _Analysis:
             raise _UnknownError
         starred = [each for each in select.expressions if _is_star(each)]
         plain = [each for each in select.expressions if not _is_star(each)]
-        names = None if starred else tuple(each.alias_or_name.casefold() for each in plain)
+        is_known = not starred and not any(_has_other_columns(each) for each in plain)
+        names = tuple(each.alias_or_name.casefold() for each in plain) if is_known else None
         if joined.fixed:
             return Rows(True, names, _nothing)
         kept = _kept_columns(select, joined)
@@ -270,6 +273,20 @@ def _is_star(tree: exp.Expr) -> bool:
     return True
 
 
+def _has_other_columns(tree: exp.Expr) -> bool:
+    """Whether an item of a SELECT may give several columns: a generator, or a name in backquotes that is a pattern.
+
+    Names are patterns with the conf `spark.sql.parser.quotedRegexColumnNames`.
+    """
+    from sqlglot import exp
+
+    from merge_runner.pruning.query.output import is_generator
+
+    if isinstance(tree, exp.Aliases) or is_generator(tree):
+        return True
+    return isinstance(tree, exp.Column) and re.fullmatch(r"\w+", tree.name) is None
+
+
 def _plain_column(tree: Any, joined: _Joined) -> _Column | None:
     """Return the column of FROM that an expression is by itself; None: it is none, or it is not certain which."""
     from sqlglot import exp
@@ -331,10 +348,10 @@ def _united(one: Rows, other: Rows, days: Container[str]) -> Rows:
             if rows.names is None or place >= len(rows.names):
                 return None
             found.append(rows.of(rows.names[place]))
-        known = [each for each in found if each is not None and (not each.compared or each.column in days)]
+        known = [each for each in found if each is not None and _is_comparable(each, days)]
         if len(known) != len(found) or len({each.column for each in known}) != 1:
             return None
-        return Confined(known[0].column, compared=True)
+        return Confined(known[0].column, 1 + max(each.compared for each in known))
 
     fixed = one.fixed and other.fixed
     return Rows(fixed, one.names, _nothing if fixed else of)
@@ -360,15 +377,20 @@ def _join(before: _Joined, name: str, rows: Rows, join: exp.Expr, days: Containe
             return own
         for partner in _partners(equal, column, is_new=is_new, name=name):
             other = before.of(partner) if is_new else rows.of(partner[1])
-            if other is None or (other.compared and other.column not in days):
+            if other is None or not _is_comparable(other, days):
                 continue
             if own_fixed:
-                return Confined(other.column, compared=True)
-            if own is not None and own.column == other.column and (not own.compared or own.column in days):
-                return own
+                return Confined(other.column, other.compared + 1)
+            if own is not None and own.column == other.column and not own.compared:
+                return own  # its values are those of the table: what it is compared with has been converted to them
         return None
 
     return _Joined(False, relations, of)
+
+
+def _is_comparable(found: Confined, days: Container[str]) -> bool:
+    """Return whether a column of the type of the table still confines the change after one more comparison."""
+    return found.compared < (2 if found.column in days else 1)
 
 
 def _partners(
