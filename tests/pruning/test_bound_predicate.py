@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from merge_runner.formats.types import parse_type
-from merge_runner.pruning.runtime_filter.bound_literal import OutOfRangeError, literal_type
+from merge_runner.pruning.runtime_filter.bound_literal import OutOfRangeError, exact_type, literal_of_text, literal_type
 from merge_runner.pruning.runtime_filter.bound_predicate import (
     MOST_RANGES,
     BoundValues,
@@ -45,6 +45,48 @@ def test_bound_predicate(case):
     listed, ranges = case.get("listed", 1), case.get("ranges", MOST_RANGES)
     found = bound_predicate("t.p", values(kind, keys, case.get("with_null", False)), listed=listed, ranges=ranges)
     assert (found.text, found.words) == (case["text"], case["words"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "literal"),
+    [
+        ("int", "-5", "-5"),
+        ("bigint", "9223372036854775807", "9223372036854775807L"),
+        ("smallint", "7", "7S"),
+        ("smallint", "40000", None),
+        ("int", "1_000", None),
+        ("int", " 5", None),
+        ("int", "٣", None),
+        ("date", "2024-02-29", "DATE '2024-02-29'"),
+        ("date", "2023-02-29", None),
+        ("date", "0000-01-01", None),
+        ("date", "+12024-01-02", None),
+        ("date", "20240102", None),
+        ("decimal(5,2)", "-1.50", "CAST('-1.50' AS DECIMAL(5, 2))"),
+        ("decimal(5,2)", "1000.00", None),
+        ("decimal(5,2)", "0E-10", None),
+        ("boolean", "true", "true"),
+        ("boolean", "TRUE", None),
+        ("timestamp", "-1000001", "TIMESTAMP '1969-12-31 23:59:58.999999Z'"),
+        ("timestamp", "2024-01-02 00:00:00", None),
+        ("timestamp_ntz", "2024-01-02 00:00:00", None),
+        ("string", "a", "'a'"),
+        ("string", "", "''"),
+        ("string", "it's", "CAST(X'69742773' AS STRING)"),
+        ("string", "a\\", "CAST(X'615c' AS STRING)"),
+        ("string", "a\n", "CAST(X'610a' AS STRING)"),
+        ("string", "${env:HOME}", "CAST(X'247b656e763a484f4d457d' AS STRING)"),
+        ("string", "\udcff", None),
+        ("string collate UTF8_LCASE", "a", None),
+        ("char(3)", "a  ", None),
+        ("varchar(3)", "a", None),
+        ("double", "0.0", None),
+        ("binary", "00", None),
+    ],
+)
+def test_a_text_as_a_literal_of_its_type(kind, text, literal):
+    parsed = exact_type(kind)
+    assert (literal_of_text(parsed, text) if parsed is not None else None) == literal
 
 
 @given(st.sets(st.integers(-(10**6), 10**6), min_size=1, max_size=200), st.integers(1, 300))

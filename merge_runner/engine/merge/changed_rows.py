@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,8 @@ from merge_runner.merge.splice import splice
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.model_tests import RunTest
 from merge_runner.plan.steps.skip_unchanged import SkipUnchanged
-from merge_runner.relation import quote, string_literal
+from merge_runner.pruning.runtime_filter.bound_literal import exact_type, literal_of_text
+from merge_runner.relation import quote
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,8 +34,6 @@ _AS_TEXT = {
     **{"string": "{}", "timestamp": "cast(unix_micros({}) AS string)", "binary": "hex({})"},
 }
 """How values are compared, by type: as texts, one for each value. As numbers, 0.0 and -0.0 are equal."""
-_WHOLE = re.compile(r"-?\d+")
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ def _in_partitions(files: ChangedFiles, types: Mapping[str, str]) -> str | None:
     for partition in files.partitions:
         each = []
         for name, value in partition:
-            literal = _literal(types.get(name.casefold(), ""), value) if value is not None else ""
+            literal = _literal(types.get(name.casefold()), value) if value is not None else ""
             if literal is None:
                 return None
             each.append(f"{quote(name)} = {literal}" if literal else f"{quote(name)} IS NULL")
@@ -138,12 +136,9 @@ class ConfinedColumn:
         return f"({', '.join(known)})" if len(known) == len(literals) else None
 
 
-def _literal(kind: str, value: str) -> str | None:
-    if kind == "date":
-        return f"date'{value}'" if _DAY.fullmatch(value) else None
-    if kind in ("tinyint", "smallint", "int", "bigint"):
-        return f"cast({value} AS {kind})" if _WHOLE.fullmatch(value) else None
-    return string_literal(value) if kind == "string" else None
+def _literal(kind: str | None, value: str) -> str | None:
+    parsed = exact_type(kind)
+    return literal_of_text(parsed, value) if parsed is not None else None
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,9 @@ from merge_runner.engine.merge.statement import Bounded
 from merge_runner.engine.spark.errors import EngineError, Kind, engine_errors
 from merge_runner.engine.spark.sql import analyse, files_read
 from merge_runner.engine.table_format.protocol import TableFormats, TableState
-from merge_runner.formats.types import parse_type
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.runtime_filter import Bounding
-from merge_runner.pruning.runtime_filter.bound_literal import LiteralType, literal_type
+from merge_runner.pruning.runtime_filter.bound_literal import LiteralType, exact_type, literal_type
 from merge_runner.pruning.runtime_filter.bound_predicate import MOST_LISTED, BoundPredicate, bound_predicate
 from merge_runner.pruning.runtime_filter.source_pinning import Fixing
 from merge_runner.pruning.verdict import Bound
@@ -218,7 +217,7 @@ class _Maker:
 def _literal_type(column: StructField, value: str) -> LiteralType | None:
     """How values of a type are compared with a column of a table."""
     declared = str(column.metadata.get("__CHAR_VARCHAR_TYPE_STRING", ""))
-    column_type, value_type = parse_type(column.dataType.simpleString()), parse_type(value)
+    column_type, value_type = exact_type(column.dataType.simpleString()), exact_type(value)
     if column_type is None or value_type is None or declared.startswith("char"):
         return None  # Spark pads what it compares with a char(n)
     return literal_type(column_type, value_type)

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import analyse, run_statement
-from merge_runner.formats.types import parse_type
-from merge_runner.pruning.runtime_filter.bound_literal import OutOfRangeError, literal_type
+from merge_runner.pruning.runtime_filter.bound_literal import OutOfRangeError, exact_type, literal_type
 from merge_runner.relation import quote
 from merge_runner.text import Span
 
@@ -58,7 +57,7 @@ def mark_value(session: SparkSession, statement: MergeStatement, mark: Mark) -> 
     query = mark.query.of(statement.text)
     columns = []
     for field in analyse(session, f"SELECT * FROM ({query}\n)").fields:
-        type_ = parse_type(field.dataType.simpleString())
+        type_ = exact_type(field.dataType.simpleString())
         kind = literal_type(type_, type_) if type_ is not None else None
         if kind is None:
             raise EngineError("mark-type", f"no literal is exactly a {field.dataType.simpleString()} of the target")

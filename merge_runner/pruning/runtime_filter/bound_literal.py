@@ -6,12 +6,13 @@ of the values themselves, so that a value is written in the column's type, or eq
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import date, datetime, timedelta, timezone
 from decimal import Context, Decimal
 from typing import Any
 
-from merge_runner.formats.types import DataType
+from merge_runner.formats.types import DataType, parse_type
 from merge_runner.lazy_dataclass import dataclass
 
 _WHOLE = {"tinyint": (1 << 7, "Y"), "smallint": (1 << 15, "S"), "int": (1 << 31, ""), "bigint": (1 << 63, "L")}
@@ -48,6 +49,45 @@ def literal_type(column: DataType, value: DataType) -> LiteralType | None:
     """How a value's type is compared with a column's; None where that is not known to be exact."""
     maker = _MAKERS.get(column.name)
     return maker(column, value) if maker is not None else None
+
+
+def exact_type(text: str | None) -> DataType | None:
+    """Return the type of a DDL text; None where it is not known, or a collation makes different texts equal."""
+    return None if text is None or re.search(r"\bcollate\b", text, re.IGNORECASE) else parse_type(text)
+
+
+def literal_of_text(kind: DataType, text: str) -> str | None:
+    """Return the literal of a value that Spark has cast to a text; of a timestamp, of its microseconds since 1970.
+
+    None where no literal is known to be exactly the value.
+    """
+    own, pattern = literal_type(kind, kind), _TEXTS.get(kind.name)
+    if own is None or pattern is None or re.fullmatch(pattern, text, re.DOTALL | re.ASCII) is None:
+        return None
+    try:
+        return own.literal(_key(kind.name, text))
+    except (ValueError, OutOfRangeError):
+        return None  # a date that Python does not have, or a text that is not Unicode
+
+
+def text_literal(text: str) -> str:
+    """Return a text as Spark's literal, which no setting of its parser changes. Raises UnicodeEncodeError."""
+    return string_literal_of(text.encode().hex())
+
+
+_TEXTS = {
+    **dict.fromkeys((*_WHOLE, "timestamp"), r"-?\d{1,19}"),
+    **{"date": r"\d{4}-\d\d-\d\d", "decimal": r"-?\d+(\.\d+)?", "string": r".*", "boolean": "true|false"},
+}
+"""The texts of values by type; one in another form is left to the caller."""
+
+
+def _key(kind: str, text: str) -> Decimal | int | str:
+    if kind == "date":
+        return (date.fromisoformat(text) - _DAY_ZERO).days
+    if kind == "boolean":
+        return int(text == "true")
+    return text.encode().hex() if kind == "string" else Decimal(text)
 
 
 def _whole(column: DataType, value: DataType) -> LiteralType | None:
@@ -110,7 +150,7 @@ def _string(column: DataType, value: DataType) -> LiteralType | None:
 
 
 def _is_string(data_type: DataType) -> bool:
-    return str(data_type) == "string"  # one with another collation is another type
+    return data_type.name == "string"
 
 
 def _boolean(column: DataType, value: DataType) -> LiteralType | None:

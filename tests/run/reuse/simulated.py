@@ -37,9 +37,9 @@ _METADATA = (CREATE, REPLACE, "SET TBLPROPERTIES", "CHANGE COLUMN", "ADD COLUMNS
 """Operations that write no rows."""
 _OF_CHAIN = re.compile(r"\b(?:stg_|src_|by_)?(m\d+)\b")
 _NULL = re.compile(r"`?(\w+)`? IS NULL")
-_NEEDED = re.compile(r"(?:WHERE|AND) \(?(?:s\.)?`?(\w+)`?\)? IN \(((?:date'[^']*'|cast\([^)]*\)|'[^']*'|, )*)\)")
+_NEEDED = re.compile(r"(?:WHERE|AND) \(?(?:s\.)?`?(\w+)`?\)? IN \(((?:(?:DATE )?'[^']*'|-?\d+L?|true|false|, )+)\)")
 """What a statement of changed_rows.py asks of the rows of a source or of a data test."""
-_LITERAL = re.compile(r"'[^']*'|-?\d+(?= AS )")
+_LITERAL = re.compile(r"'[^']*'|-?\d+|true|false")
 _GROUPED = re.compile(r"GROUP BY (.*) HAVING count")
 
 
@@ -380,8 +380,13 @@ def _needed(text: str, rows: list[Row]) -> list[Row]:
     """Return the rows that a statement asks for."""
     for name, listed in _NEEDED.findall(text):
         values = {literal.strip("'") for literal in _LITERAL.findall(listed)}
-        rows = [row for row in rows if row[name] is not None and str(row[name]) in values]
+        rows = [row for row in rows if _as_text(row[name]) in values]
     return rows
+
+
+def _as_text(value: object) -> str | None:
+    """Return a value as Spark casts it to a text."""
+    return str(value).lower() if isinstance(value, bool) else None if value is None else str(value)
 
 
 def _changed(text: str, driver: SimulatedDriver) -> Any:
@@ -397,7 +402,7 @@ def _changed(text: str, driver: SimulatedDriver) -> Any:
     more.subtract(tuple(row.get(name) for name in names) for row in others[0])
     return [
         {
-            **{f"c{place}": None if value is None else str(value) for place, value in enumerate(values)},
+            **{f"c{place}": _as_text(value) for place, value in enumerate(values)},
             "more": number,
         }
         for values, number in more.items()

@@ -131,6 +131,19 @@ def answers(case):
     }
 
 
+@pytest.mark.parametrize(
+    ("kind", "values", "literals"),
+    [
+        ("string", ("${env:HOME}", "a"), "(CAST(X'247b656e763a484f4d457d' AS STRING), 'a')"),
+        ("date", ("2024-01-02", "+12024-01-02"), None),
+        ("boolean", ("true",), "(true)"),
+        ("char(2)", ("a ",), None),
+    ],
+)
+def test_values_of_changed_rows_are_literals_that_no_setting_changes(kind, values, literals):
+    assert ConfinedColumn("c", "s.c", "c", kind, values).literals() == literals
+
+
 CARRIED = "select g.day, count(*) as n from (select day from ORDERS union all select a.day from {{ this }} as a) as g group by g.day"
 BOTH = "when matched then update set * when not matched then insert *"
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.engine.table_format.stored_version import ChangedFiles, Partition, StoredVersion
-from merge_runner.relation import quote, string_literal
+from merge_runner.pruning.runtime_filter.bound_literal import text_literal
+from merge_runner.relation import quote
 
 _MOVES_FILES = frozenset({"OPTIMIZE", "VACUUM START", "VACUUM END"})
 """Operations after which the table has the same rows, where no action of the commit says otherwise."""
@@ -122,7 +123,7 @@ def _partition(values: dict[str, str | None]) -> Partition:
 
 def in_partition(column: str, kind: str, value: str) -> str:
     """Return the condition that a column is a text of the log, which may have `05` for 5."""
-    return f"cast({quote(column)} AS string) = {string_literal(value)}"
+    return f"cast({quote(column)} AS string) = {text_literal(value)}"
 
 
 def _changes(folder: Path) -> Iterator[tuple[StoredVersion, Sequence[dict[str, Any]]]]:

@@ -16,7 +16,8 @@ from typing import Any, cast
 
 from merge_runner.engine.table_format.stored_version import Partition
 from merge_runner.location import local_path
-from merge_runner.relation import quote, string_literal
+from merge_runner.pruning.runtime_filter.bound_literal import text_literal
+from merge_runner.relation import quote
 
 _NONE = -1
 """The id of the snapshot of a table without rows (stored_version.py)."""
@@ -49,7 +50,7 @@ def changed_partitions(metadata: Path, since: str) -> frozenset[Partition] | str
 
 def in_partition(column: str, kind: str, value: str) -> str:
     """Return the condition that a column is a value of the manifests, by which Iceberg leaves out files."""
-    return f"{quote(column)} = cast({string_literal(value)} AS {kind})"
+    return f"{quote(column)} = cast({text_literal(value)} AS {kind})"
 
 
 def _changed(table: Mapping[str, Any], since: int) -> frozenset[Partition] | str:
