@@ -60,6 +60,12 @@ class RawVar:
     """Whether the tag holds nothing else."""
 
 
+def may_read_values(text: str) -> bool:
+    """Return whether a template may read a var, an environment variable or a value of the target."""
+    # A plain search takes a hundredth of the time of the pattern.
+    return "{{" in text and ("var" in text or "target" in text) and _MAY_READ.search(text) is not None
+
+
 def raw_vars(source: SourceText) -> list[RawVar]:
     """The raw values of a file in their order.
 
@@ -68,8 +74,8 @@ def raw_vars(source: SourceText) -> list[RawVar]:
     argument is not followed. A file that is no Jinja has none.
     """
     text = source.text
-    if "{{" not in text or ("var" not in text and "target" not in text) or _MAY_READ.search(text) is None:
-        return []  # a plain search takes a hundredth of the time of the pattern
+    if not may_read_values(text):
+        return []
     from jinja2 import TemplateError, nodes
 
     from merge_runner.template.jinja_compiler import OffsetParser

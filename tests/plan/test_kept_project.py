@@ -16,8 +16,11 @@ from merge_runner import kept_values
 from merge_runner.api import Project, lint_paths
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import DataTestNode, ModelNode, RefNode, SeedNode, SourceNode, UnitTestNode
-from merge_runner.graph.kept.nodes import heads_of, nodes_of
+from merge_runner.graph.kept.nodes import KeptNodes, heads_by_type, heads_of, nodes_of
 from merge_runner.graph.order import topological
+from merge_runner.lint.context import LintedProject
+from merge_runner.lint.registry import rules
+from merge_runner.lint.selection import RuleSelection
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.kept_project import MOST_CHANGED, KeptProject
 from merge_runner.plan.load.loaded_state import FOLDER
@@ -96,6 +99,30 @@ def test_heads_of_kept_nodes_are_those_of_the_nodes(root):
     assert changed["model.shop.m"].config.concurrent
     assert not graph.model("model.shop.m").config.concurrent
     assert "model.shop.n" not in changed
+
+
+class Counted(dict):
+    """Nodes that note which of them are read."""
+
+    def __init__(self, nodes):
+        super().__init__(nodes)
+        self.read = set()
+
+    def __getitem__(self, unique_id):
+        self.read.add(unique_id)
+        return super().__getitem__(unique_id)
+
+
+@pytest.mark.parametrize(("code", "read"), [("E001", "typed"), ("E002", "typed"), ("J002", "base"), ("X002", None)])
+def test_rules_about_the_project_read_only_models_with_something_for_them(root, code, read):
+    write(root, "models/typed.sql", "{{ config(properties={'a.b': 'c'}) }}" + FILES["models/m.sql"])
+    loaded = load(root)
+    nodes = Counted(loaded.graph.nodes)
+    graph = replace(loaded.graph, nodes=KeptNodes(nodes, heads_by_type(loaded.graph.nodes)))
+    rule = next(rule for rule in rules() if rule.code == code)
+    project = LintedProject(loaded.files, graph, {}, frozenset(loaded.graph.nodes))
+    list(rule.hits(rule.check_project, project, RuleSelection.from_settings(loaded.files.settings.lint).options(rule)))
+    assert nodes.read == ({f"model.shop.{read}"} if read else set())
 
 
 CHANGES = {path: (path, FILES[path] + "\n") for path in FILES} | {

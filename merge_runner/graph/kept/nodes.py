@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SourceNode
 from merge_runner.project.schema.config import Materialized
 from merge_runner.relation import Relation
+from merge_runner.template.raw_vars import may_read_values
 
 _Kind = TypeVar("_Kind", bound=Node)
 
@@ -27,6 +28,10 @@ class Head(NamedTuple):
     changes_of: str | None
     """Of a model, as the next."""
     concurrent: bool
+    has_settings: bool
+    """Whether its config has a conf or properties of the table."""
+    may_read_values: bool
+    """Whether its text may read a var, an environment variable or a value of the target."""
 
 
 def nodes_of(nodes: Mapping[str, Node], kind: type[_Kind]) -> Iterator[_Kind]:
@@ -47,9 +52,12 @@ def with_changed(nodes: Mapping[str, Node], changed: Mapping[str, Node]) -> Mapp
 
 def head_of(node: Node) -> Head:
     """Return the head of a node."""
-    changes_of, concurrent = (node.changes_of, node.config.concurrent) if isinstance(node, ModelNode) else (None, False)
     said = (node.unique_id, node.name, node.path, node.patch_path, node.relation, node.materialized)
-    return Head(*said, changes_of, concurrent)
+    if not isinstance(node, ModelNode):
+        return Head(*said, None, False, False, False)
+    config = node.config
+    has_settings = bool(config.conf or config.properties)
+    return Head(*said, node.changes_of, config.concurrent, has_settings, may_read_values(node.raw_code))
 
 
 def heads_by_type(nodes: Mapping[str, Node]) -> dict[str, list[tuple[object, ...]]]:

@@ -64,14 +64,15 @@ _ANY_NAME = "spark.databricks.delta.allowArbitraryProperties.enabled"
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """The properties of each model that becomes a table."""
     from merge_runner.graph.graph import ModelNode
-    from merge_runner.graph.kept.nodes import nodes_of
+    from merge_runner.graph.kept.nodes import heads_of
 
     profile = project.files.profile
     if profile.platform != "oss":
         return
-    for node in nodes_of(project.graph.nodes, ModelNode):
-        if node.materialized not in ("merge", "table"):
+    for head in heads_of(project.graph.nodes, ModelNode):
+        if not head.has_settings or head.materialized not in ("merge", "table"):
             continue
+        node = project.graph.model(head.unique_id)
         # Without declared columns the source says what the table has.
         columns = tuple(node.columns) or None
         conf = {**profile.conf, **node.config.conf}

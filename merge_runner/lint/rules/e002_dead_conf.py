@@ -73,7 +73,7 @@ _FIXED = {
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """The confs of the profile, then the confs and the properties of each model."""
     from merge_runner.graph.graph import ModelNode
-    from merge_runner.graph.kept.nodes import nodes_of
+    from merge_runner.graph.kept.nodes import heads_of
 
     profile = project.files.profile
     if profile.platform != "oss":
@@ -82,7 +82,10 @@ def check_project(project: LintedProject) -> Iterator[Hit]:
     for key in profile.conf:
         if found := _dead(key, sure):
             yield Hit(_PROFILES, found, _hint(key), subject=key)
-    for node in nodes_of(project.graph.nodes, ModelNode):
+    for head in heads_of(project.graph.nodes, ModelNode):
+        if not head.has_settings:
+            continue
+        node = project.graph.model(head.unique_id)
         for key in node.config.conf:
             fixed = _FIXED.get(status(key))
             if found := f'"{key}" {fixed}' if fixed else _dead(key, sure):
