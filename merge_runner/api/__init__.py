@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from merge_runner.api.warm import warm_status as warm_status
     from merge_runner.engine.driver.driver import Driver as Driver
     from merge_runner.engine.spark.errors import EngineError as EngineError
-    from merge_runner.lint.run.lint_project import LintError as LintError
+    from merge_runner.lint.refusal import LintError as LintError
 
 _MODULES = {
     "Driver": "engine.driver.driver",
     "EngineError": "engine.spark.errors",
-    "LintError": "lint.run.lint_project",
+    "LintError": "lint.refusal",
     "Project": "api.project",
     "clean": "api.set_up",
     "debug": "api.set_up",

@@ -1,4 +1,7 @@
-"""What comes before nodes run: lint, a driver on its way, and the settings of the run."""
+"""What comes before nodes run: lint, a driver on its way, and the settings of the run.
+
+Modules that the launch of the JVM does not need are imported after it.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +12,19 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.startup import Starting
-from merge_runner.lint.run.lint_project import lint_project, refuse_errors
 from merge_runner.options.kept import kept
 from merge_runner.options.nodes import NodeOptions, sampling_conflict
-from merge_runner.plan.load.defer import BuiltNode, built_nodes
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.plan.load.sample import EMPTY, read_sample
-from merge_runner.plan.nodes.maintenance import Maintenance
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.run.execution.driver_scope import starting_driver
 from merge_runner.run.results.events import Events
-from merge_runner.run.settings import Mode, RunSettings
 
 if TYPE_CHECKING:
     from merge_runner.engine.driver.driver import Driver
+    from merge_runner.plan.load.defer import BuiltNode
     from merge_runner.run.results.previous_run import LastInvocation
     from merge_runner.run.results.results import Command
+    from merge_runner.run.settings import Mode, RunSettings
 
 Start = Callable[[Prepared, Events], Starting]
 """Returns the driver that a project is to run on, on its way."""
@@ -33,6 +33,9 @@ Start = Callable[[Prepared, Events], Starting]
 def lint_first(prepared: Prepared, command: Command, options: NodeOptions, ids: Sequence[str]) -> None:
     """Lint the nodes `ids` where the command is `build`, unless the options say otherwise. Raises LintError."""
     if command == "build" and not options.no_lint:
+        from merge_runner.lint.refusal import refuse_errors
+        from merge_runner.lint.run.lint_project import lint_project
+
         refuse_errors(lint_project(prepared, ids), warnings=options.warn_error)
 
 
@@ -59,6 +62,8 @@ def with_sample(prepared: Prepared, options: NodeOptions) -> Prepared:
         return prepared
     if (conflict := sampling_conflict(options)) is not None:
         raise ValueError(conflict)
+    from merge_runner.plan.load.sample import EMPTY, read_sample
+
     sample = EMPTY if options.sample is None else read_sample(options.sample, datetime.now(timezone.utc))
     return replace(prepared, sample=sample)
 
@@ -75,6 +80,9 @@ def run_settings(
 
     `last` is the invocation that they are left over from, and `before` are all nodes that it selected.
     """
+    from merge_runner.plan.nodes.maintenance import Maintenance
+    from merge_runner.run.settings import RunSettings
+
     args = kept(options)
     return RunSettings(
         threads=options.threads,
@@ -94,6 +102,7 @@ def run_settings(
 def _clones(options: NodeOptions) -> Mapping[str, BuiltNode]:
     """Return what the manifest of --state has built. Raises ProblemsError, and ValueError without --state."""
     from merge_runner.graph.selection.state import read_manifest
+    from merge_runner.plan.load.defer import built_nodes
 
     if options.state is None:
         raise ValueError("clone needs state, the folder of the manifest.json of what is cloned, or branch")
@@ -118,10 +127,14 @@ def lineage_events(prepared: Prepared, ids: Sequence[str], events: Events, *, st
 
 def likely_no_op(prepared: Prepared, command: Command, options: NodeOptions, ids: Sequence[str]) -> bool:
     """Whether it is likely that none of the nodes `ids` needs to run: then no JVM is started ahead."""
-    from merge_runner.run.reuse.reuse import likely_unchanged
+    from merge_runner.run.reuse.records import FILE
 
     if command not in ("build", "run") or reuse_mode(prepared, options) != "auto":
         return False
+    if not (prepared.target_path / FILE).exists():
+        return False
+    from merge_runner.run.reuse.reuse import likely_unchanged
+
     return likely_unchanged(prepared, ids)
 
 

@@ -228,7 +228,6 @@ class Project(QueriedProject):
             starting,
             with_sample,
         )
-        from merge_runner.run.build import build
 
         def chosen() -> tuple[str, ...]:
             return self.selected_by(options).ids
@@ -241,7 +240,9 @@ class Project(QueriedProject):
         events = events_to(on_event, on_driver)
         early = bool(ids) and not likely_no_op(prepared, command, options, ids)
         with starting(self.start, prepared, events, driver, early=early) as coming:
-            lint_first(prepared, command, options, ids)  # while the JVM starts
+            from merge_runner.run.build import build  # as lint, while the JVM starts
+
+            lint_first(prepared, command, options, ids)
             if coming is not None:
                 coming.proceed()  # lint uses processes only where there is no thread that they could not have
             settings = run_settings(prepared, command, options, ids, last, before)

@@ -18,9 +18,7 @@ from merge_runner.cli.run_pages import show_run
 from merge_runner.errors import Problem
 from merge_runner.options.nodes import NodeOptions, sampling_conflict
 from merge_runner.options.output import OutputOptions
-from merge_runner.run.build import TYPES
-from merge_runner.run.results.junit import junit
-from merge_runner.run.results.results import Command
+from merge_runner.run.results.results import TYPES, Command
 
 if TYPE_CHECKING:
     from merge_runner.api.project import Project
@@ -86,6 +84,8 @@ def run_nodes(
     finally:
         display.close()
     if options.junit is not None:
+        from merge_runner.run.results.junit import junit
+
         write_atomic(options.junit, junit(results, project.graph.nodes))
     show_run(project.prepared.target_path, options)
     return exit_status(results, options)

@@ -31,22 +31,13 @@ from merge_runner.run.results.event_types import Message, Running
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.invocation import Invocation
 from merge_runner.run.results.previous_run import recorded_durations
-from merge_runner.run.results.results import Command, RunResults
+from merge_runner.run.results.results import TYPES, Command, RunResults
 from merge_runner.run.results.table_versions import read_versions
 from merge_runner.run.reuse.reuse import Reuse
 from merge_runner.run.settings import RunSettings
 
 _MOST_OTHERS = 3
 """How many drivers take the place of one that is lost: what loses them all would lose the next one."""
-TYPES: Mapping[Command, frozenset[str]] = {
-    "build": frozenset({"model", "seed", "test", "unit_test"}),
-    "run": frozenset({"model"}),
-    "seed": frozenset({"seed"}),
-    "test": frozenset({"test", "unit_test"}),
-    "optimize": frozenset({"model", "seed"}),
-    "clone": frozenset({"model", "seed"}),
-}
-"""The resource types that a command runs; others that are selected are passed over."""
 
 
 def build(

@@ -46,6 +46,35 @@ def test_only_what_runs_models_imports_pyspark(make_project):
     assert listed.isdisjoint({"jinja2", "sqlglot", "networkx"})  # nothing is rendered that can be read without it
 
 
+LAUNCH = """
+import sys
+from merge_runner.cli.main import main
+
+class Launched:
+    def __enter__(self): return self
+    def __exit__(self, *_): pass
+    def launch(self):
+        print(*sys.modules)
+        raise SystemExit(0)
+
+main(["build"], start=lambda prepared, events: Launched())
+"""
+
+
+@pytest.mark.parametrize("run_before", [False, True])
+def test_the_jvm_is_launched_before_what_lints_plans_and_runs_is_imported(make_project, run_before):
+    root = make_project({"models/stg.sql": STAGING, "models/fct.sql": MERGE})
+    if run_before:
+        imported(["ls"], cwd=root)
+    code = [sys.executable, "-c", LAUNCH]
+    found = subprocess.run(code, cwd=root, capture_output=True, text=True, check=True).stdout.split()
+    assert "merge_runner.engine.startup" in found
+    late = {"merge_runner.run.build", "merge_runner.run.node.node_runner", "merge_runner.lint.run.lint_project"}
+    assert late.isdisjoint(found)
+    if run_before:  # else the templates are read
+        assert HEAVY.isdisjoint(found)
+
+
 def test_a_kept_report_is_shown_without_what_loads_a_project(make_project):
     root = make_project({"models/stg.sql": STAGING, "models/fct.sql": MERGE})
     made, kept = (imported(["lint"], cwd=root)[0] for _ in range(2))

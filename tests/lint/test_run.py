@@ -6,7 +6,8 @@ import pytest
 
 from merge_runner.api import Project
 from merge_runner.errors import ProblemsError
-from merge_runner.lint.run.lint_project import LintError, lint_project
+from merge_runner.lint.refusal import LintError
+from merge_runner.lint.run.lint_project import lint_project
 from merge_runner.lint.suppress.baseline import Baseline
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.project_context import prepare_to_lint

@@ -78,7 +78,7 @@ def test_a_wrong_verdict_is_caught(merged, monkeypatch, filter, wrong):
 
 
 def test_a_build_stops_at_an_error_of_lint(make_project, driver):
-    from merge_runner.lint.run.lint_project import LintError
+    from merge_runner.lint.refusal import LintError
 
     root = make_project(FILES)
     with pytest.raises(LintError, match=r"models/fct.sql:5:\d+: .*\[P002\]"):

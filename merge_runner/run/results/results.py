@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 Command = Literal["build", "run", "seed", "test", "optimize", "clone"]
 Status = Literal["success", "error", "fail", "warn", "skipped", "pass", "no-op"]
 FAILED: frozenset[Status] = frozenset({"error", "fail"})
+TYPES: Mapping[Command, frozenset[str]] = {
+    "build": frozenset({"model", "seed", "test", "unit_test"}),
+    "run": frozenset({"model"}),
+    "seed": frozenset({"seed"}),
+    "test": frozenset({"test", "unit_test"}),
+    "optimize": frozenset({"model", "seed"}),
+    "clone": frozenset({"model", "seed"}),
+}
+"""The resource types that a command runs; others that are selected are passed over."""
 
 
 @dataclass(frozen=True)
