@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_atomic(path: Path, *parts: str | bytes, synced: bool = True) -> None:
-    """Puts bytes, or texts as UTF-8, into `path` in one step: readers and a crash see the old file or the new one.
+    """Puts bytes, or texts as UTF-8, into `path` as `atomic_file` does."""
+    with atomic_file(path, synced=synced) as file:
+        file.writelines(part.encode() if isinstance(part, str) else part for part in parts)
 
-    With `synced` False a crash of the machine may leave a part of it: for what has a checksum and can be made again.
-    Missing folders are made. Raises OSError, which names a file.
+
+@contextmanager
+def atomic_file(path: Path, *, synced: bool = True) -> Iterator[BinaryIO]:
+    """Return a file to write, which becomes `path` in one step: readers and a crash see the old file or the new one.
+
+    Where anything is raised meanwhile, the old one stays. With `synced` False a crash of the machine may leave a part
+    of it: for what has a checksum and can be made again. Missing folders are made. Raises OSError, which names a file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}")  # without `tempfile`: importing it takes longer
     try:
         with temporary.open("xb") as file:
-            file.writelines(part.encode() if isinstance(part, str) else part for part in parts)
+            yield file
             if synced:
                 file.flush()
                 os.fsync(file.fileno())

@@ -22,14 +22,9 @@ _MODULES = (
 _OTHERS = {("pathlib", "PosixPath"), ("pathlib", "WindowsPath"), ("datetime", "date"), ("datetime", "datetime")}
 
 
-def pack(values: Mapping[_Key, Any], into: io.BytesIO) -> dict[_Key, tuple[int, int]]:
-    """Write a pickle of each value, and return where it is."""
-    places = {}
-    for key, value in values.items():
-        start = into.tell()
-        pickle.dump(value, into, PROTOCOL)
-        places[key] = start, into.tell()
-    return places
+def pack(values: Mapping[_Key, Any], write: Callable[[bytes], tuple[int, int]]) -> dict[_Key, tuple[int, int]]:
+    """Write a pickle of each value, and return where it is, as `write` does."""
+    return {key: write(pickle.dumps(value, PROTOCOL)) for key, value in values.items()}
 
 
 _MOST_READ = 4096

@@ -1,4 +1,7 @@
-"""Files with a checksum of which parts are read: the whole is read where its stamp is not that of an earlier check."""
+"""Files with a checksum of which parts are read: the whole is read where its stamp is not that of an earlier check.
+
+A file has its checksum, a body, which is written part by part, a head, which says where these are, and its length.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from merge_runner.atomic import keep_newest, write_atomic
+from merge_runner.atomic import atomic_file, keep_newest, write_atomic
 from merge_runner.kept_values import read_values
 
 HASH = 20
@@ -56,16 +59,17 @@ class VerifiedFile:
                 raise ValueError("it has another checksum")
             if is_sure(stamp, now) and stamp == stamp_of(os.fstat(self._descriptor)):
                 write_atomic(checked, note, synced=False)
-        (length,) = _LENGTH.unpack(self._read(HASH, HASH + _LENGTH.size))
-        self._body = HASH + _LENGTH.size + length
+        end = stamp[2] - _LENGTH.size
+        (length,) = _LENGTH.unpack(self._read(end, stamp[2]))
+        self._head = end - length, end
 
     def head(self) -> io.BytesIO:
         """Return the bytes of the head."""
-        return io.BytesIO(self._read(HASH + _LENGTH.size, self._body))
+        return io.BytesIO(self._read(*self._head))
 
     def read(self, start: int, end: int) -> bytes:
         """Return a part of the body. Raises EOFError where the file has become shorter."""
-        return self._read(self._body + start, self._body + end)
+        return self._read(HASH + start, HASH + end)
 
     def values(self, part: tuple[int, int]) -> Any:
         """Return the values of a pickle in the body, from its beginning to its end."""
@@ -87,16 +91,29 @@ class VerifiedFile:
         return digest.digest()
 
 
-def write_verified(path: Path, head: bytes, body: bytes, *, most: int, most_bytes: int) -> bytes:
+def write_verified(
+    path: Path, write: Callable[[Callable[[bytes], tuple[int, int]]], bytes], *, most: int, most_bytes: int
+) -> bytes:
     """Write a file with its checksum, which is returned; of the newest `most` in its folder `most_bytes` stay.
 
-    Raises OSError.
+    `write` is called with a function that writes a part of the body, and returns where it is; it returns the head. The
+    body is never whole in memory: that of a large project has 100 MB. Raises OSError, and what `write` raises.
     """
     digest = hashlib.blake2b(digest_size=HASH)
-    parts = (_LENGTH.pack(len(head)), head, body)  # not joined: of a large project it is half of its memory
-    for part in parts:
-        digest.update(part)
-    write_atomic(path, digest.digest(), *parts, synced=False)
+    with atomic_file(path, synced=False) as file:
+        file.write(bytes(HASH))
+
+        def written(part: bytes) -> tuple[int, int]:
+            start = file.tell() - HASH
+            digest.update(part)
+            file.write(part)
+            return start, start + len(part)
+
+        head = write(written)
+        written(head)
+        written(_LENGTH.pack(len(head)))
+        file.seek(0)
+        file.write(digest.digest())
     keep_newest(path.parent, f"*{path.suffix}", most, most_bytes)
     keep_newest(path.parent, f"*{_SUFFIX}", most)
     return digest.digest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import pickle
 import time
@@ -31,9 +30,13 @@ def file(tmp_path):
 
 def write(file, name="a"):
     """Write a file with two values, and return where they are, and the checksum."""
-    body = io.BytesIO()
-    places = pack({"one": [name] * 1000, "two": {name: 2}}, body)
-    return places, write_verified(file, pickle.dumps("head", 5), body.getvalue(), most=2, most_bytes=10**6)
+    places = {}
+
+    def body(write_part):
+        places.update(pack({"one": [name] * 1000, "two": {name: 2}}, write_part))
+        return pickle.dumps("head", 5)
+
+    return places, write_verified(file, body, most=2, most_bytes=10**6)
 
 
 def test_the_parts_are_what_was_written(file):
@@ -43,6 +46,19 @@ def test_the_parts_are_what_was_written(file):
         assert opened.checksum == checksum
         assert pickle.load(opened.head()) == "head"
         assert [opened.values(place) for place in places.values()] == [["a"] * 1000, {"a": 2}]
+
+
+def test_a_body_that_cannot_be_written_leaves_the_old_file(file):
+    _, checksum = write(file)
+
+    def body(write_part):
+        write_part(b"a part")
+        raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError, match="no"):
+        write_verified(file, body, most=2, most_bytes=10**6)
+    assert VerifiedFile(file).checksum == checksum
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
 
 
 def test_a_file_is_checked_once_it_cannot_change_unseen(file):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from merge_runner.contributions import answered, key, most_of
 from merge_runner.graph.kept.captures import may_hold_secret
@@ -21,10 +20,8 @@ from merge_runner.lint.run.kept_outcomes import KeptOutcomes
 from merge_runner.lint.run.outcome_json import as_json, finding_of_json, merge_of_json, not_judged_of_json
 from merge_runner.lint.run.project import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
-from merge_runner.plan.layout.answers import Answers
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.reads import Question
 
 
 @dataclass(frozen=True)
@@ -109,11 +106,6 @@ class KeptChecks:
             self._kept.put_text(self._key(unique_id), outcome.said, outcome.text)
             self._found[unique_id] = outcome.checked
 
-    @property
-    def answers(self) -> Answers:
-        """What is read while models are looked at."""
-        return self._answers
-
     def of_project(self, linter: ProjectLinter, chosen: Sequence[str], *, whole: bool) -> list[Finding]:
         """Return what rules about the project find in some models, or in all of them where that is kept.
 
@@ -141,9 +133,10 @@ class KeptChecks:
         if self._kept is not None:
             whole = len(self._found) >= len(self._prepared.files.models)
             of_project = self._of_project
+            written = False
             if self._outcomes is not None and whole and of_project is not None and not self._prepared.secrets:
-                self._outcomes.write(self._found, of_project)
-            if self._lasting:
+                written = self._outcomes.write(self._found, of_project)
+            if self._lasting and not written:
                 self._answers.keep(self._kept)
             self._kept.write(most_of(len(self._prepared.files.models)))
 
@@ -162,12 +155,10 @@ class KeepingLinter:
         """Return the outcome for a model or seed."""
         return self.kept.outcome(unique_id, self.linter.check(unique_id))
 
-    def learned(self) -> tuple[Mapping[str, str | None], Mapping[Question, str | None]]:
-        """Return what is known now that was not before: of the environment, and answers."""
-        return self.linter.learned(), self.kept.answers.known
+    def learned(self) -> Mapping[str, str | None]:
+        """Return what the linter has learned."""
+        return self.linter.learned()
 
-    def learn(self, learned: Any) -> None:
+    def learn(self, learned: Mapping[str, str | None]) -> None:
         """Take what `learned` returned in another process."""
-        asked, answers = learned
-        self.linter.learn(asked)
-        self.kept.answers.known.update(answers)
+        self.linter.learn(learned)

@@ -7,10 +7,10 @@ writes a table of several models. So the file says which outcomes depend on each
 
 from __future__ import annotations
 
-import io
 import logging
 import pickle
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, cast
@@ -129,39 +129,46 @@ class KeptOutcomes:
         """The models whose texts have changed since."""
         return self._changed
 
-    def write(self, outcomes: Mapping[str, Checked], of_project: Sequence[Finding]) -> None:
-        """Keep the outcomes for all models, unless they are those of changed texts, or are kept already."""
+    def write(self, outcomes: Mapping[str, Checked], of_project: Sequence[Finding]) -> bool:
+        """Keep the outcomes for all models, unless they are those of changed texts, or are kept already.
+
+        Return whether they were written.
+        """
         if self._changed or not outcomes or outcomes.keys() <= self._outcomes.keys():
-            return
+            return False
         if not self._base.unchanged():
-            return  # what was found may be of other files than those that the kept project has
+            return False  # what was found may be of other files than those that the kept project has
         before = self._part(self._kept.reads)
         reads = {
             unique_id: checked.reads or before.get(unique_id, frozenset()) for unique_id, checked in outcomes.items()
         }
         bare = {unique_id: replace(checked, reads=frozenset()) for unique_id, checked in outcomes.items()}
-        body = io.BytesIO()
-        places = pack({"outcomes": bare, "reads": reads}, body)
-        head = pickle.dumps((*self._of(reads, tuple(of_project)), places["outcomes"], places["reads"]), PROTOCOL)
+
+        def write(body: Callable[[bytes], tuple[int, int]]) -> bytes:
+            places = pack({"outcomes": bare, "reads": reads}, body)
+            return pickle.dumps((*self._of(reads, tuple(of_project)), places["outcomes"], places["reads"]), PROTOCOL)
+
         try:
-            write_verified(self._file, head, body.getvalue(), most=_KEPT, most_bytes=_BYTES)
+            write_verified(self._file, write, most=_KEPT, most_bytes=_BYTES)
             self._base.confirm()
         except OSError as error:
             _LOG.debug("%s: %s; the outcomes are not kept", self._file, error)
+            return False
+        return True
 
     def _of(self, reads: Mapping[str, frozenset[Question]], of_project: tuple[Finding, ...]) -> tuple[Any, ...]:
         """Return the fields of what is kept, but for the places, of outcomes that were made of `reads`."""
-        of_node: dict[str, tuple[str, ...]] = {}
+        of_node: defaultdict[str, list[str]] = defaultdict(list)
         asked = set()
         for unique_id, questions in reads.items():
             if not questions or not all(map(self._is_of_project, questions)):
                 asked.add(unique_id)
             for kind, name in questions:
                 if kind == "node":
-                    of_node[name] = (*of_node.get(name, ()), unique_id)
+                    of_node[name].append(unique_id)
         texts = {path: self._base.contents.get(path) for path in self._base.contents}
         commented = frozenset(path for path, text in texts.items() if text is None or may_hide_findings(text))
-        return of_node, frozenset(asked), of_project, commented
+        return {name: tuple(ids) for name, ids in of_node.items()}, frozenset(asked), of_project, commented
 
     def _is_of_project(self, question: Question) -> bool:
         """Whether the answer follows from the kept project; a changed text leaves tables as they are."""

@@ -41,8 +41,7 @@ class Answers:
     def __init__(self, prepared: Prepared, table_names: TableNames) -> None:
         self._prepared = prepared
         self._table_names = table_names
-        self.known: dict[Question, str | None] = {}
-        """The answers that were given."""
+        self._answers: dict[Question, str | None] = {}
         self._taken: dict[Question, str | None] = {}
         env = prepared.invocation.env
         self.env: Mapping[str, str] = env.whole if isinstance(env, RecordingEnv) else env
@@ -68,7 +67,9 @@ class Answers:
             return
         found = kept.get(self._key(base), self)
         self._taken = {(kind, name): answer for kind, name, answer in found[1]} if found is not None else {}
-        self.known |= {question: answer for question, answer in self._taken.items() if question[1] not in base.changed}
+        self._answers |= {
+            question: answer for question, answer in self._taken.items() if question[1] not in base.changed
+        }
 
     def keep(self, kept: Contributions) -> None:
         """Keep the answers that `take` gives to a later run."""
@@ -77,7 +78,7 @@ class Answers:
             return
         lasting = {
             question: answer
-            for question, answer in self.known.items()
+            for question, answer in self._answers.items()
             if question[0] in _LASTING and question[1] not in base.changed
         }
         if not lasting.keys() <= self._taken.keys():
@@ -90,9 +91,9 @@ class Answers:
     def __call__(self, kind: str, name: str) -> str | None:
         """Return the answer, or a hash of it; None: there is no such thing."""
         question = kind, name
-        if question not in self.known:
-            self.known[question] = self._kinds[kind](name)
-        return self.known[question]
+        if question not in self._answers:
+            self._answers[question] = self._kinds[kind](name)
+        return self._answers[question]
 
     def is_only_writer(self, unique_id: str) -> bool:
         """Return whether no other model writes the table of a model, whatever their texts are."""

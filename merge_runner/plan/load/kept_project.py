@@ -8,10 +8,9 @@ The file can be deleted at any time; one that is cut, or of another process, cos
 
 from __future__ import annotations
 
-import io
 import logging
 import pickle
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -127,29 +126,38 @@ class KeptProject:
             return None
         if not self.loaded.unchanged:
             return None
-        content, values = io.BytesIO(), io.BytesIO()
-        try:
+
+        def write(body: Callable[[bytes], tuple[int, int]]) -> bytes:
+            def written(part: bytes) -> tuple[int, int]:
+                return body(_without(asked, part))
+
+            places = [pack(each, written) for each in (graph.nodes, files.models, files.data_tests)]
             parts = {name: getattr(graph, name) for name in _PARTS}
             parents = {unique_id: node.depends_on for unique_id, node in graph.nodes.items()}
-            places = [pack(each, values) for each in (graph.nodes, files.models, files.data_tests)]
             rest = replace(files, models={}, data_tests={})
             hashes = dict(self.loaded.state.hashes)
-            pickle.dump((hashes, sorted(asked), self.loaded.answers(asked), checked), content, PROTOCOL)
+            known = pickle.dumps((hashes, sorted(asked), self.loaded.answers(asked), checked), PROTOCOL)
             order, heads = topological(graph), heads_by_type(graph.nodes)
-            pickle.dump((rest, parts, parents, order, heads, places), content, PROTOCOL)
-        except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
-            _LOG.debug("the project is not kept: %s", error)
-            return None
-        said = content.getvalue(), values.getvalue()
-        if any(holds_value(part, asked) for part in said):
-            return None
+            return _without(asked, known + pickle.dumps((rest, parts, parents, order, heads, places), PROTOCOL))
+
         try:
-            digest = write_verified(self.file, *said, most=_KEPT, most_bytes=_BYTES)
+            digest = write_verified(self.file, write, most=_KEPT, most_bytes=_BYTES)
             self.loaded.state.keep()
-        except OSError as error:
+        except (_AskedError, pickle.PicklingError, TypeError, AttributeError, RecursionError, OSError) as error:
             _LOG.debug("%s: %s; the project is not kept", self.file, error)
             return None
         return digest.hex()
+
+
+class _AskedError(Exception):
+    """What is to be kept has the value of an environment variable that was asked for."""
+
+
+def _without(asked: Mapping[str, str | None], part: bytes) -> bytes:
+    """Return a part of what is kept. Raises _AskedError where it may not be."""
+    if holds_value(part, asked):
+        raise _AskedError("it has the value of an environment variable")
+    return part
 
 
 def _texts(
