@@ -48,6 +48,10 @@ class Packed(Mapping[_Key, Any]):
             self._read[key] = self._values(place)
         return self._read[key]
 
+    def forget(self) -> None:
+        """Leave what was read to be read again."""
+        self._read.clear()
+
     def __iter__(self) -> Iterator[_Key]:
         return iter(self._places)
 

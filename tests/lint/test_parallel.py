@@ -16,9 +16,15 @@ import pytest
 
 from merge_runner.api import Project
 from merge_runner.errors import Problem, ProblemsError
+from merge_runner.graph.kept.nodes import KeptNodes
 from merge_runner.lint.check import Checked
 from merge_runner.lint.run.lint_project import lint_project
 from merge_runner.lint.run.parallel import check_all
+from merge_runner.lint.run.project import ProjectLinter
+from merge_runner.lint.selection import RuleSelection
+from merge_runner.plan.layout.layouts import Layouts
+from merge_runner.plan.load.flags import Flags
+from merge_runner.plan.load.project_context import prepare_to_lint
 from merge_runner.project.syntax.environment import RecordingEnv
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux forks safely")
@@ -59,6 +65,22 @@ def test_every_model_is_looked_at_once(models, count):
     assert [merge.model for merge in lint(models, 3, names).merges] == names
 
 
+def test_what_is_forgotten_is_found_again(models):
+    (models / "models/reads.sql").write_text(
+        MODEL.format(number=12, sign="=").replace("source('raw', 's')", "ref('m01')")
+    )
+    prepare_to_lint(models, Flags(), {})  # which keeps the project: it is read in parts
+    prepared = prepare_to_lint(models, Flags(), {})[0]
+    assert isinstance(prepared.graph.nodes, KeptNodes)
+    selection = RuleSelection.from_settings(prepared.files.settings.lint)
+    linter = ProjectLinter(prepared, Layouts.load(prepared), selection)
+    ids = [f"model.shop.{name}" for name in ("m01", "reads")]
+    before = [linter.check(unique_id) for unique_id in ids]
+    linter.forget()
+    assert [linter.check(unique_id) for unique_id in reversed(ids)] == before[::-1]
+    assert [linter.check(unique_id).reads for unique_id in ids] == [each.reads for each in before]
+
+
 def test_what_the_processes_ask_of_the_environment_is_known(models):
     env = RecordingEnv({"X7": "seven"})
     lint(models, 3, env=env)
@@ -81,6 +103,9 @@ class Linter:
         if os.getpid() != self.parent:
             self.ends(unique_id)
         return Checked(())
+
+    def forget(self):
+        raise AssertionError("twelve models are few")
 
     def learned(self):
         return None
@@ -128,6 +153,7 @@ import os, sys, time
 FIRST = os.getpid()
 from merge_runner.cli.main import main
 from merge_runner.lint.run import parallel
+from merge_runner.graph.kept.nodes import KeptNodes
 from merge_runner.lint.check import Checked
 from merge_runner.lint.run.project import ProjectLinter
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SourceNode
+from merge_runner.kept_values import Packed
 from merge_runner.project.schema.config import Materialized
 from merge_runner.relation import Relation
 from merge_runner.template.raw_vars import may_read_values
@@ -96,6 +97,11 @@ class KeptNodes(Mapping[str, Node]):
 
     def __contains__(self, unique_id: object) -> bool:
         return unique_id in self._kept
+
+    def forget(self) -> None:
+        """Leave the nodes that were read to be read again."""
+        if isinstance(self._kept, Packed):
+            self._kept.forget()
 
     def of(self, kind: type[Node]) -> Iterator[Node]:
         """Yield the nodes of the types of the class, and of those derived from it."""

@@ -155,6 +155,10 @@ class KeepingLinter:
         """Return the outcome for a model or seed."""
         return self.kept.outcome(unique_id, self.linter.check(unique_id))
 
+    def forget(self) -> None:
+        """Leave all that can be made again."""
+        self.linter.forget()
+
     def learned(self) -> Mapping[str, str | None]:
         """Return what the linter has learned."""
         return self.linter.learned()

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _WORTH = 150
 """From so many models on a second process is sooner done than the first one alone."""
 _LARGEST_CHUNK = 100
+_MOST_KEPT = 1000
+"""After so many models a process forgets what it knows of them: others that read them are rarely far away."""
 _GARBAGE = 60_000
 """So many new objects are worth a collection: those of some 150 models."""
 
@@ -33,6 +35,9 @@ class Linter(Protocol[_Made_co]):
 
     def check(self, unique_id: str) -> _Made_co:
         """Return the outcome for a model."""
+
+    def forget(self) -> None:
+        """Leave what can be made again, after many models."""
 
     def learned(self) -> Any:
         """Return what is known now, and has to be known besides the outcomes."""
@@ -164,9 +169,13 @@ def _work(linter: Linter[Any], share: Chunks, receiver: Connection, sender: Conn
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     gc.disable()  # trees know their parents, so only a collection frees them: one between chunks is enough
     try:
-        collections = 0
+        collections = kept = 0
         try:
             for number, chunk in share.items():
+                if kept >= _MOST_KEPT:
+                    linter.forget()
+                    kept = 0
+                kept += len(chunk)
                 if gc.get_count()[0] > _GARBAGE:
                     # Most of what survives stays to the end: looking at all of it each time would grow with its square.
                     collections += 1

@@ -44,6 +44,13 @@ class ProjectLinter:
         self._layouts = layouts
         self._compilers = {run: self._compiler_of(run.invocation(prepared.invocation)) for run in RUNS}
 
+    def forget(self) -> None:
+        """Leave all that can be made again: of 10,000 models it has a hundred MB in each process."""
+        self._prepared.forget()
+        self._layouts.forget()
+        for compiler in self._compilers.values():
+            compiler.forget()
+
     def learned(self) -> Mapping[str, str | None]:
         """Return the environment variables that were asked for, whose values no other process may know of."""
         env = self._prepared.invocation.env

@@ -124,6 +124,14 @@ class Layouts:
                 self._layouts[unique_id] = found
             return found
 
+    def forget(self) -> None:
+        """Leave what was found of single tables to be found again, of a project that has too many to keep."""
+        with self._lock:
+            for read in (*self._layouts, *(f"known {unique_id}" for unique_id in self._known)):
+                del self._read[read]
+            self._layouts.clear()
+            self._known.clear()
+
     def names(self, unique_id: str) -> tuple[str, ...] | None:
         """Return the names of all columns of a model, seed or source; None where they are not all known.
 

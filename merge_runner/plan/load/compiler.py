@@ -95,6 +95,12 @@ class Compiler:
                     self._open.discard(unique_id)
             return self._rendered[unique_id]
 
+    def forget(self) -> None:
+        """Leave what was rendered to be rendered again, of a project whose texts are too many to keep."""
+        with self.lock:
+            self._rendered.clear()
+            self._read.clear()
+
     def snippet(self, node: Node, text: PlacedText) -> Rendered:
         """Return a hook or another text in a config, rendered as part of its node. Raises ProblemsError."""
         return self._render(node, text)

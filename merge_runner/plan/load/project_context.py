@@ -12,9 +12,10 @@ from merge_runner.contributions import FILE, Contributions
 from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
 from merge_runner.graph.graph import Graph, ModelNode
 from merge_runner.graph.invocation import Invocation
-from merge_runner.graph.kept.nodes import head_of, heads_of
+from merge_runner.graph.kept.nodes import KeptNodes, head_of, heads_of
 from merge_runner.graph.order import topological
 from merge_runner.graph.selection.selection import Selection
+from merge_runner.kept_values import Packed
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plan.load.asking import Asking, with_inlined
 from merge_runner.plan.load.defer import Deferral
@@ -179,6 +180,12 @@ class Prepared:
         if values not in self._secrets:
             self._secrets[values] = frozenset(value for value in values if redact(self._names, (value,)) == self._names)
         return self._secrets[values]
+
+    def forget(self) -> None:
+        """Leave what was read of a kept project to be read again."""
+        for each in (self.graph.nodes, self.files.models, self.files.data_tests):
+            if isinstance(each, KeptNodes | Packed):
+                each.forget()
 
     def conceal(self, text: str) -> str:
         """The text without secrets."""
