@@ -31,6 +31,8 @@ FILE = "contributions.sqlite"
 Answer = Callable[[str, str], str | None]
 """Returns what a question is answered with now; None: there is no such thing."""
 
+_MOST_UNWRITTEN = 8_000_000
+"""Characters that wait to be written: all of a usual project, and a small part of the memory of a large one."""
 _LOCKED_SECONDS = 0.5
 """How long another process is waited for: it writes for some 50 ms."""
 _LIBRARIES = ("sqlglot", "jinja2", "PyYAML", "pydantic")
@@ -39,11 +41,15 @@ _LOG = logging.getLogger("merge_runner.contributions")
 
 
 class Contributions:
-    """The contributions that a project keeps in a file; new ones are written by `write`, all together."""
+    """The contributions that a project keeps in a file; new ones are written by `write`, or once they are many."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._new: dict[bytes, str] = {}
+        self._unwritten = 0
+        """Characters that are new."""
+        self._has_written = False
+        """Whether some were written, and none were left out since."""
         self._reader: sqlite3.Connection | None = None
         self._readable = True
 
@@ -68,15 +74,20 @@ class Contributions:
     def put_text(self, key: bytes, said: str | None, text: str) -> None:
         """Keep the JSON text of a contribution with what `answered` returned, if that is anything."""
         if said is not None:
-            self._new[key] = f"[{said}, {text}]"
+            self._new[key] = content = f"[{said}, {text}]"
+            self._unwritten += len(content)
+            if self._unwritten > _MOST_UNWRITTEN:
+                self._write()
 
     def write(self, most: int) -> None:
         """Write what is new, and leave the `most` contributions that were written last."""
+        if self._new or self._has_written:
+            self._write(most)
         self.close()
-        if not self._new:
-            return
-        rows = [(key, content, _checksum(key, content)) for key, content in self._new.items()]
-        self._new = {}
+
+    def _write(self, most: int | None = None) -> None:
+        self.close()
+        rows = ((key, content, _checksum(key, content)) for key, content in self._new.items())
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             with closing(self._connect()) as connection:
@@ -84,10 +95,13 @@ class Contributions:
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute(_SCHEMA)
                 connection.executemany("INSERT OR REPLACE INTO kept (key, content, checksum) VALUES (?, ?, ?)", rows)
-                connection.execute("DELETE FROM kept WHERE id <= (SELECT max(id) FROM kept) - ?", (most,))
+                if most is not None:
+                    connection.execute("DELETE FROM kept WHERE id <= (SELECT max(id) FROM kept) - ?", (most,))
                 connection.execute("COMMIT")
+            self._readable = True
         except (OSError, sqlite3.Error) as error:
             self._failed(error)
+        self._new, self._unwritten, self._has_written = {}, 0, most is None
 
     def close(self) -> None:
         """Close the file; it is opened again when it is needed. A connection must not outlive a fork."""

@@ -34,6 +34,20 @@ def test_a_question_with_another_answer_is_not_taken(tmp_path):
     assert found.get(key("another file"), yes) is None
 
 
+def test_many_are_written_before_the_end_and_found(tmp_path):
+    contributions = Contributions(tmp_path / FILE)
+    assert contributions.get(key(0), yes) is None  # there is no file yet
+    for number in range(30):
+        contributions.put(key(number), [("var", "v")], yes, [number, "x" * 500_000])
+    other = Contributions(tmp_path / FILE)
+    found = [other.get(key(number), yes) is not None for number in range(30)]
+    assert found == sorted(found, reverse=True)
+    assert 15 <= sum(found) < 30
+    assert contributions.get(key(0), yes)[1][0] == 0
+    contributions.write(10)
+    assert [number for number in range(30) if Contributions(tmp_path / FILE).get(key(number), yes)] == [*range(20, 30)]
+
+
 def test_the_oldest_go(tmp_path):
     found = kept(tmp_path / FILE, *((number, number) for number in range(25)))
     assert [number for number in range(25) if found.get(key(number), yes) is not None] == list(range(15, 25))
