@@ -10,7 +10,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time, timedelta, timezone
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -56,6 +56,20 @@ class Namespace:
         return self._name
 
 
+class _Modules(Namespace):
+    """Modules by functions that make them: each is made when a template uses it, which few do."""
+
+    def __init__(self, name: str, names: Mapping[str, Callable[[], Namespace]]) -> None:
+        super().__init__(name, names)
+        self._made: dict[str, Namespace] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        make = super().__getattr__(name)
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]
+
+
 class _Zone(ZoneInfo):
     """A time zone as pytz has it."""
 
@@ -80,8 +94,9 @@ class Constructor(Namespace):
 
 def modules(limits: Limits) -> Namespace:
     """Return the value of `modules` in one rendering."""
-    return Namespace(
-        "modules", {"datetime": _datetime(), "pytz": _pytz(), "re": _re(limits), "itertools": _lists(limits)}
+    return _Modules(
+        "modules",
+        {"datetime": _datetime, "pytz": _pytz, "re": partial(_re, limits), "itertools": partial(_lists, limits)},
     )
 
 
