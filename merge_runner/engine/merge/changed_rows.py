@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from merge_runner.engine.merge.changed_partitions import column_types, over_rows
-from merge_runner.engine.spark.errors import EngineError, Kind
+from merge_runner.engine.spark.errors import EngineError, Kind, engine_errors
 from merge_runner.engine.spark.sql import analyse, run_statement
 from merge_runner.engine.table_format.stored_version import ChangedFiles
 from merge_runner.merge.splice import splice
@@ -60,6 +60,16 @@ class ChangedRows:
         """Return the values of a column in the rows that have changed."""
         place = self.columns.index(name)
         return frozenset(values[place] for values, _ in self.rows)
+
+
+_CONFS = ("spark.sql.files.ignoreMissingFiles", "spark.sql.files.ignoreCorruptFiles", "spark.sql.caseSensitive")
+"""With which an earlier version may be read without some of its rows, or two columns may differ in case alone."""
+
+
+def doubtful_conf(session: SparkSession) -> str | None:
+    """Return a conf of a session with which changed rows prove nothing; None: there is none. Raises EngineError."""
+    with engine_errors():
+        return next((conf for conf in _CONFS if str(session.conf.get(conf, "false")).lower() == "true"), None)
 
 
 def changed_rows(session: SparkSession, folder: str, files: ChangedFiles) -> ChangedRows | str:

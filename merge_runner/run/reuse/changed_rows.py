@@ -10,7 +10,14 @@ from typing import Literal
 
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.merge.changed_partitions import MOST
-from merge_runner.engine.merge.changed_rows import MOST_BYTES, ChangedRows, ConfinedColumn, ConfinedRows, changed_rows
+from merge_runner.engine.merge.changed_rows import (
+    MOST_BYTES,
+    ChangedRows,
+    ConfinedColumn,
+    ConfinedRows,
+    changed_rows,
+    doubtful_conf,
+)
 from merge_runner.engine.spark.errors import Kind, engine_error, from_engine
 from merge_runner.engine.table_format.stored_version import ChangedFiles
 from merge_runner.formats.registry import capabilities, table_format_of
@@ -47,6 +54,8 @@ class AskedRows:
 
         Raises EngineError where the node is cancelled, or the engine lost.
         """
+        if (conf := doubtful_conf(context.session)) is not None:
+            return f"`{conf}` is set"
         key = (name, files.before, files.after)
         with self._guard:
             asking = self._asking.setdefault(key, threading.Lock())
