@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from random import Random
 
 from tests.oracle.expression import Call, Column, Expression, Literal, Row
@@ -14,6 +14,8 @@ from tests.oracle.generate import COLUMNS, Generator
 from tests.oracle.query import SIDE, Arm, Query
 from tests.oracle.spark_sql import literal_text, merge_text
 from tests.oracle.usual import usual
+from tests.run.reuse.sums import COLUMNS as SUMS
+from tests.run.reuse.sums import Sums
 
 _ALIASES = {"t": "t", "s": "s"}
 FIRST_TEXT = "-- the text of a first run\n"
@@ -53,6 +55,10 @@ class Chain:
                 self.config["reuse"] = "partitions"
         self.reuses_parts = Random(f"{seed} parts").random() < 0.6
         """Whether the simulation reuses parts of it."""
+        of_sums = Random(f"{seed} sums")
+        self.sums = Sums.of(of_sums) if self.source == "table" and of_sums.random() < 0.8 else None
+        """Another MERGE, over the table of another writer and over that of the chain `other`."""
+        self.other = self
         self.rows = self.make.rows(8, keys=["id"], unique=True, least=1)
         self.extra: list[str] = []
         """Columns that were declared later."""
@@ -108,6 +114,23 @@ class Chain:
         """Other rows, most of them with the ids of earlier ones."""
         self.rows = self.make.rows(8, self.rows, ["id"], unique=self.random.random() < 0.8)
 
+    def change_some_rows(self, random: Random) -> None:
+        """Change, add or remove one row or two, all with an id and a day."""
+        for _ in range(random.choice([1, 1, 2])):
+            known = [place for place, row in enumerate(self.rows) if row["id"] is not None and row["d"] is not None]
+            what, place = random.random(), random.choice(known) if known else None
+            if place is None or what < 0.25:
+                row = self.make.rows(1, least=1)[0]
+                days = [each["d"] for each in self.rows if each["d"] is not None]
+                day = row["d"] or (random.choice(days) if days else date(2024, 1, 1))
+                self.rows = [*self.rows, row | {"id": 1 + max([0, *(each["id"] or 0 for each in self.rows)]), "d": day}]
+            elif what < 0.45:
+                self.rows = [*self.rows[:place], *self.rows[place + 1 :]]
+            else:
+                column, values = ("n", range(6)) if what < 0.8 else ("d", [self.rows[each]["d"] for each in known])
+                changed = self.rows[place] | {column: random.choice(values)}
+                self.rows = [*self.rows[:place], changed, *self.rows[place + 1 :]]
+
     def change_number(self, what: str) -> None:
         """Another constant of the staging model, macro, variable, test or conf."""
         self.numbers[what] = self.random.randrange(8)
@@ -135,6 +158,10 @@ class Chain:
             f"macros/{name}.sql": f"{{% macro kept_{name}() %}}n is null or n <> {self.numbers['macro']}{{% endmacro %}}",
             "macros/tested.sql": "{% test tested(model, least) %} select * from {{ model }} where n < {{ least }} {% endtest %}",
         }
+        if self.sums is not None:
+            parts = "reuse='partitions'" if self.format == "delta" else ""
+            tables = (f"{{{{ source('{raw}', 'src_{each}') }}}}" for each in (name, self.other.name))
+            files[f"models/sum_{name}.sql"] = f"{{{{ config({parts}) }}}}\n{self.sums.text(*tables)}"
         if self.read:
             query = f"select n, count(*) as c from {{{{ ref('{name}') }}}} group by n"
             query = f"select * from {{{{ ref('stg_{name}') }}}}" if self.reads_staging else query
@@ -199,7 +226,9 @@ class Chain:
         model: dict[str, object] = {"name": self.name, "columns": typed}
         if self.tested:
             model["data_tests"] = [{"tested": {"least": self.numbers["severity"], "config": {"severity": "warn"}}}]
-        document: dict[str, object] = {"version": 2, "models": [model]}
+        of_sums = [{"name": each, "data_type": kind} for each, kind in SUMS.items()]
+        more = [{"name": f"sum_{self.name}", "columns": of_sums}] if self.sums is not None else []
+        document: dict[str, object] = {"version": 2, "models": [model, *more]}
         if self.source == "seed":
             document["seeds"] = [{"name": f"src_{self.name}", "config": {"column_types": dict(COLUMNS)}}]
         else:

@@ -10,7 +10,7 @@ import os
 import shutil
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -18,13 +18,24 @@ from pathlib import Path
 from random import Random
 
 from merge_runner import Project
-from merge_runner.run.results.results import RunResults
+from merge_runner.run.results.results import Result, RunResults
 from tests.oracle.generate import COLUMNS
 from tests.run.reuse.chain import Chain, row_texts
 from tests.written_project import write_project
 
 EDITS = {
-    **{"nothing": 5, "rows": 2, "text": 1, "files": 1, "times": 1, "var": 1, "env": 1, "macro": 1, "upstream": 1},
+    **{
+        "nothing": 5,
+        "rows": 2,
+        "some rows": 3,
+        "text": 1,
+        "files": 1,
+        "times": 1,
+        "var": 1,
+        "env": 1,
+        "macro": 1,
+        "upstream": 1,
+    },
     **{"severity": 1, "conf": 1, "column": 1, "clock": 2},
     **{"writer": 2, "compaction": 2, "properties": 1, "comment": 1, "restore": 1, "dropped": 1},
     **{"source compaction": 1, "source column": 1, "source restore": 1, "source properties": 1},
@@ -32,7 +43,7 @@ EDITS = {
 """What happens to a chain between two builds, and how often. Writers write its target, or the table that it reads."""
 KINDS = {
     "none": ["nothing"],
-    "rows": ["rows"],
+    "rows": ["rows", "some rows"],
     "files": ["files", "times"],
     "texts": ["text", "macro", "upstream", "severity", "conf"],
     "vars": ["var", "env"],
@@ -77,6 +88,8 @@ class Seen:
     edits: Counter[str] = field(default_factory=Counter)
     statuses: Counter[str] = field(default_factory=Counter)
     plain: Counter[str] = field(default_factory=Counter)
+    parts: Counter[str] = field(default_factory=Counter)
+    """What nodes with `reuse: partitions` did whose inputs had changed, by the type of its source."""
 
 
 class Histories:
@@ -88,6 +101,9 @@ class Histories:
         self.own = f"{table_format}{seed}"
         self.raw = f"raw_{self.own}"
         self.chains = [Chain(f"m{each}", table_format, f"{table_format} {seed} {each}") for each in range(number)]
+        of_tables = [chain for chain in self.chains if chain.source == "table"]
+        for chain, other in zip(of_tables, [*of_tables[1:], *of_tables[:1]], strict=True):
+            chain.other = other
         self.schemas = {"reusing": f"{self.own}_a", "plain": f"{self.own}_b"}
         self.seen = Seen()
         self.unclear: set[str] = set()
@@ -142,8 +158,8 @@ class Histories:
         return True
 
     def _edit_files(self, chain: Chain, what: str) -> bool:
-        if what == "rows":
-            chain.change_rows()
+        if what in ("rows", "some rows"):
+            chain.change_rows() if what == "rows" else chain.change_some_rows(self.random)
             self._write_source(chain)
         elif what == "text":
             chain.change_text()
@@ -256,6 +272,7 @@ class Histories:
             chain.name for chain in self.chains if chain.reads is not None and began <= chain.changes_at <= ended
         }
         self.seen.statuses.update(str(result.status) for result in results["reusing"].results)
+        self.seen.parts.update(kind for result in results["reusing"].results for kind in _parts(result))
         self.seen.plain.update(str(result.status) for result in results["plain"].results)
         return [*self._other_results(**results), *self._other_rows(**results)]
 
@@ -318,10 +335,14 @@ class Histories:
 
     def _other_rows(self, reusing: RunResults, plain: RunResults) -> Iterable[Wrong]:
         """Yield the tables that differ."""
-        names = [*(chain.name for chain in self.chains), *(f"by_{chain.name}" for chain in self.chains if chain.read)]
+        names = [
+            *(chain.name for chain in self.chains),
+            *(f"by_{chain.name}" for chain in self.chains if chain.read),
+            *(f"sum_{chain.name}" for chain in self.chains if chain.sums is not None),
+        ]
         found = {target: self._rows(target, names) for target in self.schemas}
         for name in names:
-            chain = next(each for each in self.chains if each.name == name.removeprefix("by_"))
+            chain = next(each for each in self.chains if each.name == name.removeprefix("by_").removeprefix("sum_"))
             one, other = (found[target].get(name) for target in self.schemas)
             if one != other and chain.name not in self.unclear:
                 said = "; ".join(
@@ -368,6 +389,17 @@ class Histories:
         query = "select 1 from iceberg_tables where table_namespace = ? and table_name = ?"
         with closing(sqlite3.connect(f"file:{self.warehouse}/lake.db?mode=ro", uri=True)) as connection:
             return connection.execute(query, (schema, name)).fetchone() is not None
+
+
+def _parts(result: Result) -> Iterator[str]:
+    """Yield what a node has done with the changed rows of its inputs."""
+    source = "join or aggregate" if ".sum_" in result.unique_id else "other"
+    if result.status == "success" and "; only " in result.message:
+        yield f"merges of parts ({source})"
+    if result.status == "no-op" and "changed in no column" in result.message:
+        yield f"left out ({source})"
+    if result.status == "success" and ".sum_" in result.unique_id and "; only " not in result.message:
+        yield f"whole merges ({source})"
 
 
 def _agree(reusing: str, plain: str, *, is_test: bool) -> bool:

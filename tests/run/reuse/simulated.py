@@ -31,11 +31,13 @@ from tests.oracle.merge import Merge, MultipleMatchesError, Outcome, merged
 from tests.oracle.query import SIDE, rows_of
 from tests.run.reuse.chain import FIRST_TEXT, Chain
 from tests.run.reuse.histories import Histories
+from tests.run.reuse.sums import COLUMNS as SUMS
 from tests.written_project import write_project
 
 _METADATA = (CREATE, REPLACE, "SET TBLPROPERTIES", "CHANGE COLUMN", "ADD COLUMNS")
 """Operations that write no rows."""
 _OF_CHAIN = re.compile(r"\b(?:stg_|src_|by_)?(m\d+)\b")
+_OF_SUMS = re.compile(r"\bsum_(m\d+)\b")
 _NULL = re.compile(r"`?(\w+)`? IS NULL")
 _NEEDED = re.compile(r"(?:WHERE|AND) \(?(?:s\.)?`?(\w+)`?\)? IN \(((?:(?:DATE )?'[^']*'|-?\d+L?|true|false|, )+)\)")
 """What a statement of changed_rows.py asks of the rows of a source or of a data test."""
@@ -286,8 +288,20 @@ class SimulatedDriver(FakeDriver):
         """Return the rows of its source; those of a seed as it was loaded."""
         return self.rows(f"src_{chain.name}") if chain.source == "seed" else self.histories.source_rows(chain)
 
+    def summed(self, chain: Chain) -> tuple[list[Row], dict[str, int]]:
+        """Return what the MERGE of a join or aggregate makes of its table, and how many rows it changes."""
+        tables = {
+            "c": self.source_rows(chain),
+            "o": self.source_rows(chain.other),
+            "this": self.rows(f"sum_{chain.name}"),
+        }
+        return chain.sums.merged(tables["this"], _needed(self.text, chain.sums.rows(tables)))
+
     def counts(self, name: str) -> Mapping[str, int]:
         """Run the statement that writes the table of a model, and return what it has changed."""
+        if name.startswith("sum_"):
+            self.simulated.of[self.key(name)], counts = self.summed(self.chain(name.removeprefix("sum_")))
+            return counts
         chain = self.chain(re.sub("^(stg|by|src)_", "", name))
         if name.startswith("stg_"):
             made = self.passing(chain, self.histories.conditions(chain))
@@ -414,6 +428,8 @@ def _asked(text: str, driver: SimulatedDriver) -> Any:
     """Return the answer to a query about keys, a second run or changed rows; None: it is another one."""
     if (changed := _changed(text, driver)) is not None:
         return changed
+    if (of_sums := _OF_SUMS.search(text)) is not None:
+        return _asked_of_sums(driver.chain(of_sums[1]), text, driver)
     found = _OF_CHAIN.findall(text)
     if not found or " AS failures" in text:
         return None
@@ -437,6 +453,26 @@ def _asked(text: str, driver: SimulatedDriver) -> Any:
         counted = Counter(tuple(row[key] for key in keys) for row in driver.source(chain))
         return [{"1": 1}] if any(count > 1 for count in counted.values()) else []
     return None
+
+
+def _asked_of_sums(chain: Chain, text: str, driver: SimulatedDriver) -> Any:
+    """Return the same of the MERGE of a join or aggregate."""
+    if " AS clause FROM " in text:
+        counts = driver.summed(chain)[1]
+        return (
+            []
+            if not any(counts.values())
+            else [
+                {
+                    "what": "matched",
+                    "n": 0,
+                    **{kind[:-1] if kind != "inserted" else "insert": number for kind, number in counts.items()},
+                }
+            ]
+        )
+    if re.search(r"SELECT \(.*\) AS b0", text):
+        return {name: SUMS[column] for column, name in re.findall(r"\(s\.(\w+)\) AS (b\d+)", text)}
+    return [] if "merge_runner_row" in text else None
 
 
 def _second_run(chain: Chain, text: str, driver: SimulatedDriver) -> Any:
