@@ -42,7 +42,7 @@ class Queries:
     """
 
     def __init__(self, random):
-        self.random, self.number, self.tables = random, 0, "cccffv"
+        self.random, self.number, self.tables = random, 0, "cccfffv"
 
     def query(self, depth):
         pick = self.random.random()
@@ -67,9 +67,12 @@ class Queries:
     def shadowed(self, depth):
         """A CTE with the name of a table, which it does not read itself."""
         name, outside = self.random.choice("cf"), self.tables
-        self.tables = "f" if name == "c" else "ccv"
+        self.tables = outside.replace(name, "").replace("v", "")  # in SQLite a view reads the CTE
+        if not self.tables:
+            self.tables = outside
+            return self.select(depth)
         inner = self.query(depth - 1)
-        self.tables = outside if name == "f" else "cccff"  # SQLite's views see the CTE
+        self.tables += name * 2
         found = both(f"with {name} as ({{}}) {{}}", inner, self.select(depth - 1, self.random.choice([name, None])))
         self.tables = outside
         return found
@@ -145,7 +148,7 @@ class Queries:
         elif shape < 0.66:
             outputs[1] = same(f"{own[1]} + 1")
         elif shape < 0.7:
-            table, on = choice("cfff"), self.condition("q", aliases)
+            table, on = choice(self.tables), self.condition("q", aliases)
             outputs[1] = same(f"(select max(q.a) from {table} as q where {on})")
         elif shape < 0.72 and len(aliases) == 1:
             return outputs, same(f" group by {', '.join(COLUMNS)}, {', '.join(own)}")  # names of outputs as well
@@ -153,7 +156,7 @@ class Queries:
 
     def of_query(self, aliases):
         """A condition with a query."""
-        choice, table = self.random.choice, self.random.choice("cff")
+        choice, table = self.random.choice, self.random.choice(self.tables)
         if choice([True, False]):
             on = self.condition("q", aliases)
             return same(f"{choice(['', 'not '])}exists (select 1 from {table} as q where {on})")
