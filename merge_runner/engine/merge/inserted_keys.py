@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.spark.errors import engine_errors
@@ -18,10 +18,18 @@ _EQUAL_AND_OTHER = ("float", "double", "collate", "char", "struct", "array", "ma
 """Types of which equal values may differ (0.0 and -0.0, case), or are stored otherwise (padded), or hold such ones."""
 
 
-def keys_hold(session: SparkSession, step: RunMerge, keys: Sequence[InsertedKey], *, no_nulls: bool) -> bool:
-    """Return whether each key has the type of its value in the source; `no_nulls`: and is NULL in no row of the target.
+def keys_hold(
+    session: SparkSession,
+    step: RunMerge,
+    keys: Sequence[InsertedKey],
+    *,
+    no_nulls: Callable[[Sequence[str]], bool] | None,
+) -> bool:
+    """Return whether each key has the type of its value in the source; with `no_nulls`: and no inserted row has NULL.
 
-    A value of another type may be stored as one that ON does not take for equal. Raises EngineError.
+    `no_nulls` is asked first whether columns are shown to have no NULL in these rows; where it returns False, the rows
+    of the target are asked. A value of another type may be stored as one that ON does not take for equal.
+    Raises EngineError.
     """
     if not keys:
         return True
@@ -38,10 +46,12 @@ def keys_hold(session: SparkSession, step: RunMerge, keys: Sequence[InsertedKey]
             return False
         if any(word in column.dataType.simpleString() for word in _EQUAL_AND_OTHER):
             return False
-        if no_nulls and column.nullable and not key.null_safe:
-            nullable.append(f"{quote(column.name)} IS NULL")
-    asked = f"SELECT 1 FROM {step.target} WHERE {' OR '.join(nullable)} LIMIT 1"
-    return not nullable or not run_statement(session, asked)
+        if column.nullable and not key.null_safe:
+            nullable.append(column.name)
+    if no_nulls is None or not nullable or no_nulls(nullable):
+        return True
+    are_null = " OR ".join(f"{quote(name)} IS NULL" for name in nullable)
+    return not run_statement(session, f"SELECT 1 FROM {step.target} WHERE {are_null} LIMIT 1")
 
 
 def has_duplicates(session: SparkSession, step: RunMerge, keys: Sequence[InsertedKey]) -> bool:

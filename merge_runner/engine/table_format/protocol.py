@@ -278,6 +278,12 @@ class TableFormat(Protocol):
         `path` is that of `stored_versions`.
         """
 
+    def added_without_nulls(self, path: Path, version: int, columns: Collection[str]) -> bool:
+        """Return whether files that a version has added show that none of these columns is NULL in a row of them.
+
+        From files alone. `path` is that of `stored_versions`.
+        """
+
     def in_partition(self, column: str, kind: str, value: str) -> str:
         """Return the condition that a column of the type `kind` has a value of `changed_partitions`, not NULL."""
 

@@ -190,7 +190,7 @@ class Reuse:
                 alone = target is None or target.changed_only_by(context.stamp, decided.before)
                 keeps = keeps_to_its_rows(plan, self._prepared, step, decided.partitions)
                 asked = context.output.reduced if keeps else None
-                doubt = unsettled(step, asked or step, context) if alone else _MEANWHILE
+                doubt = unsettled(step, asked or step, context, target) if alone else _MEANWHILE
         if doubt is None and target is not None and (left is None or target.state() != left):
             doubt = _MEANWHILE
         doubt = doubt or self._changed_meanwhile(plan, decided.inputs)

@@ -10,7 +10,7 @@ import json
 import re
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -105,6 +105,11 @@ class Stored:
         """Return what was changed between two states of a table; a text says why that is not known."""
         found = self._table() if self.is_table else None
         return found[0].changed_files(found[1], since, until) if found is not None else "it is no table"
+
+    def added_without_nulls(self, version: int, columns: Collection[str]) -> bool:
+        """Return whether the files that a version of a table has added show that no column is NULL in a row of them."""
+        found = self._table() if self.is_table else None
+        return found is not None and found[0].added_without_nulls(found[1], version, columns)
 
     def _table(self) -> tuple[TableFormat, Path] | None:
         format, *where = json.loads(self.path)

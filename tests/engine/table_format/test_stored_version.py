@@ -176,3 +176,43 @@ def test_what_two_versions_of_a_delta_table_differ_in(tmp_path, commits, size, f
         assert changed == ChangedFiles(0, versions[0].version, partitions, read)
     assert delta.changed_files(folder, versions[0].identity, versions[-1].identity) == UNKNOWN
     assert delta.changed_files(folder, "another", versions[0].identity) == UNKNOWN
+
+
+def file(stats=None, **partition):
+    found = {"path": "a.parquet", "dataChange": True, "partitionValues": partition}
+    return {"add": found if stats is None else {**found, "stats": json.dumps({"numRecords": 2, "nullCount": stats})}}
+
+
+META = {"metaData": {"schemaString": "{}", "partitionColumns": ["day"]}}
+MAPPED = {"metaData": {**META["metaData"], "configuration": {"delta.columnMapping.mode": "name"}}}
+NO_NULL = file({"id": 0, "a.b": 0}, day="2024-01-01")
+
+
+@pytest.mark.parametrize(
+    ("meta", "actions", "columns", "shown"),
+    [
+        (META, [NO_NULL], ["id"], True),
+        (META, [NO_NULL, NO_NULL, GONE], ["id", "day", "a.b"], True),
+        (META, [NO_NULL, file({"id": 1}, day="2024-01-01")], ["id"], False),
+        (META, [file({"id": 0}, day=None)], ["id", "day"], False),
+        (META, [file({"id": 0}, day="")], ["day"], False),  # NULL in Delta's protocol
+        (META, [file({"id": 0}, day=None)], ["id"], True),
+        (META, [file({"id": 0}, day="x")], ["id", "name"], False),  # no statistics of that column
+        (META, [file({"id": {"x": 0}}, day="x")], ["id"], False),
+        (META, [file(day="x")], ["id"], False),
+        (META, [ADD], ["id"], False),
+        (META, [GONE], ["id"], False),
+        (META, [{"add": {"stats": "no JSON"}}], ["id"], False),
+        (MAPPED, [NO_NULL], ["id"], False),
+        ({"protocol": {}}, [NO_NULL], ["id"], False),  # its metadata is not known
+    ],
+)
+def test_the_statistics_of_the_files_that_a_commit_added_show_that_columns_have_no_null(
+    tmp_path, meta, actions, columns, shown
+):
+    folder = log(tmp_path, ("CREATE TABLE", meta), ("MERGE", *actions), ("MERGE", file({"id": 7}, day=None)))
+    assert delta.added_without_nulls(folder, 1, columns) is shown
+
+
+def test_a_commit_that_is_not_there_shows_nothing(tmp_path):
+    assert not delta.added_without_nulls(log(tmp_path, ("CREATE TABLE", META)), 5, ["id"])

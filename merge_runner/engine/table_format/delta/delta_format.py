@@ -12,6 +12,7 @@ from merge_runner.engine.table_format.delta.commit_figures import commit_figures
 from merge_runner.engine.table_format.delta.merge_metrics import merge_figures, past_merge
 from merge_runner.engine.table_format.delta.stored_metadata import stored_metadata
 from merge_runner.engine.table_format.delta.stored_version import (
+    added_without_nulls,
     changed_files,
     changed_partitions,
     in_partition,
@@ -54,6 +55,7 @@ class DeltaFormat:
     stored_metadata = staticmethod(stored_metadata)
     changed_partitions = staticmethod(changed_partitions)
     changed_files = staticmethod(changed_files)
+    added_without_nulls = staticmethod(added_without_nulls)
     in_partition = staticmethod(in_partition)
     target_files = staticmethod(target_files)
     batch_confs = staticmethod(batches.batch_confs)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +76,28 @@ def changed_files(folder: Path, since: str, until: str) -> ChangedFiles | str:
     except (OSError, ValueError, TypeError, AttributeError):
         pass
     return "its log does not have the versions that were read"
+
+
+def added_without_nulls(folder: Path, version: int, columns: Collection[str]) -> bool:
+    """Return whether the files that a commit has added show that none of these columns is NULL in a row of them.
+
+    That is by their partition values and statistics; False: these do not show it, or cannot be read.
+    """
+    try:
+        configuration = _described(folder, version)[0].get("configuration") or {}
+        if configuration.get(_MAPPING, "none") != "none":
+            return False  # its columns have other names in its log
+        lines = (folder / "_delta_log" / f"{version:020}.json").read_bytes().splitlines()
+        added = [action["add"] for action in map(json.loads, filter(bytes.strip, lines)) if "add" in action]
+        return bool(added) and all(_is_without_nulls(file, columns) for file in added)
+    except (OSError, ValueError, TypeError, AttributeError):
+        return False
+
+
+def _is_without_nulls(file: dict[str, Any], columns: Collection[str]) -> bool:
+    partition = file.get("partitionValues") or {}
+    nulls = json.loads(file.get("stats") or "{}").get("nullCount") or {}
+    return all(bool(partition[name]) if name in partition else nulls.get(name) == 0 for name in columns)
 
 
 def _between(folder: Path, before: int, after: int, partitions: frozenset[Partition], size: int) -> ChangedFiles | str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.table_format.iceberg import batches, first_run, log, maintenance
@@ -59,6 +59,10 @@ class IcebergFormat:
     optimize = staticmethod(maintenance.optimize)
     vacuum = staticmethod(maintenance.vacuum)
     merges_since_compaction = staticmethod(maintenance.merges_since_compaction)
+
+    def added_without_nulls(self, _path: Path, _version: int, _columns: Collection[str]) -> bool:
+        """Return False: statistics of Iceberg's files are in Avro files, which are not read here."""
+        return False
 
     def changed_files(self, _path: Path, _since: str, _until: str) -> str:
         """Return that changed rows are not looked for."""
