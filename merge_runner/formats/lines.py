@@ -23,7 +23,7 @@ class Line:
     spark: str
     scala: str
     java: tuple[int, ...]
-    """The versions of Java that it runs on. Java 25 does not start it (measured on Spark 4.1.4)."""
+    """The versions of Java that it runs on. Java 25 does not start it: Hadoop 3.4.2 needs the Security Manager."""
     formats: Mapping[Format, str] = field(compare=False)
     """The versions of the table formats; one that has no build for the line is not there."""
 
