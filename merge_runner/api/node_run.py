@@ -133,7 +133,7 @@ def likely_no_op(prepared: Prepared, command: Command, options: NodeOptions, ids
         return False
     if not (prepared.target_path / FILE).exists():
         return False
-    from merge_runner.run.reuse.reuse import likely_unchanged
+    from merge_runner.run.reuse.likely import likely_unchanged
 
     return likely_unchanged(prepared, ids)
 

@@ -66,10 +66,12 @@ def test_the_jvm_is_launched_before_what_lints_plans_and_runs_is_imported(make_p
     root = make_project({"models/stg.sql": STAGING, "models/fct.sql": MERGE})
     if run_before:
         imported(["ls"], cwd=root)
+        (root / "target/reuse.json").write_text('{"format": 3, "records": {}}')
     code = [sys.executable, "-c", LAUNCH]
     found = subprocess.run(code, cwd=root, capture_output=True, text=True, check=True).stdout.split()
-    assert "merge_runner.engine.startup" in found
-    late = {"merge_runner.run.build", "merge_runner.run.node.node_runner", "merge_runner.lint.run.lint_project"}
+    late = {"run.build", "run.node.node_runner", "run.reuse.reuse", "lint.run.lint_project"}
+    found = [name.removeprefix("merge_runner.") for name in found]
+    assert "engine.startup" in found
     assert late.isdisjoint(found)
     if run_before:  # else the templates are read
         assert HEAVY.isdisjoint(found)

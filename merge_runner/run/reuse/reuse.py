@@ -7,7 +7,7 @@ it reads and what it wrote; and where that run has shown, or its statement prove
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -16,7 +16,7 @@ from functools import partial
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.spark.day import current_day
 from merge_runner.formats.branches import CONF as BRANCH
-from merge_runner.graph.graph import DataTestNode, Graph, Node, SeedNode, run_config
+from merge_runner.graph.graph import DataTestNode, Graph, Node, run_config
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.steps.merge import RunMerge
@@ -26,6 +26,7 @@ from merge_runner.run.reuse.changed_rows import AskedRows, Unchanged, effect, is
 from merge_runner.run.reuse.decision import Changed, LeftOut
 from merge_runner.run.reuse.eligible import asked_for, ineligible, reads_day
 from merge_runner.run.reuse.fingerprint import defaults, difference, environment_of, fingerprint
+from merge_runner.run.reuse.likely import is_same_day
 from merge_runner.run.reuse.partitions import is_filtered, needed_partitions
 from merge_runner.run.reuse.reads import defined, names_of_inputs, states_of_inputs, stored_target
 from merge_runner.run.reuse.records import FILE, Record, Records
@@ -70,7 +71,7 @@ class Reuse:
         if because is not None:
             return replace(now, because=because)
         changed = self._changed_inputs(plan, record, now, above)
-        doubt = now.doubt or record.doubt or (None if _is_same_day(record, now.at) else _ANOTHER_DAY)
+        doubt = now.doubt or record.doubt or (None if is_same_day(record, now.at) else _ANOTHER_DAY)
         if not changed and doubt is None:
             return LeftOut(record.version, f"inputs unchanged since {_since(record)}")
         known = changed if now.doubt is None else None
@@ -199,7 +200,7 @@ class Reuse:
         record = Record(
             decided.fingerprint, decided.inputs, _name(target), left, version, self._id, at.isoformat(), doubt, day
         )
-        within = _is_same_day(record, decided.at) and _is_same_day(record, time.time())
+        within = is_same_day(record, decided.at) and is_same_day(record, time.time())
         return record if within else replace(record, doubt=_ANOTHER_DAY)
 
     def _changed_meanwhile(self, plan: NodePlan, inputs: Mapping[str, str]) -> str | None:
@@ -219,8 +220,6 @@ class Reuse:
 
 
 _ANOTHER_DAY = "it reads what day it is, and the day has changed"
-_SKEW_SECONDS = 60.0
-"""How far the engine's clock may differ from the one here."""
 _MEANWHILE = "another writer has changed its table meanwhile"
 
 
@@ -232,14 +231,6 @@ def _shows_nothing(context: NodeContext) -> str | None:
         return "its last run had nothing to do"
     tested = context.output.tested
     return "it did not pass" if tested is not None and tested.verdict != "pass" else None
-
-
-def _is_same_day(record: Record, at: float) -> bool:
-    """Return whether a run at a time (seconds since 1970, UTC) reads the same day as that of a record, or none."""
-    if record.day is None:
-        return True
-    begins, ends = record.day
-    return begins + _SKEW_SECONDS <= at < ends - _SKEW_SECONDS
 
 
 def _since(record: Record) -> str:
@@ -263,30 +254,3 @@ def _news(changed: Sequence[str], above: Collection[str], graph: Graph) -> str |
 
 def _name(target: Stored | None) -> str | None:
     return str(target) if target is not None else None
-
-
-def likely_unchanged(prepared: Prepared, ids: Iterable[str]) -> bool:
-    """Whether none of these nodes is likely to run, as far as that is known before anything is planned."""
-    records, states = Records(prepared.target_path / FILE), States()
-    for unique_id in ids:
-        if not _is_run(prepared.graph.nodes[unique_id]):
-            continue
-        record = records.get(unique_id)
-        if record is None:
-            return False
-        asked = run_config(prepared.graph.nodes[unique_id]).build_after
-        if asked and waiting_time(asked, datetime.fromisoformat(record.at), datetime.now(timezone.utc)):
-            continue
-        if record.doubt is not None or not _is_same_day(record, time.time()):
-            return False
-        stored = dict(record.inputs)
-        if record.target is not None and record.left is not None:
-            stored[record.target] = record.left
-        if any(states.of(Stored.of(name)) != state for name, state in stored.items()):
-            return False
-    return True
-
-
-def _is_run(node: Node) -> bool:
-    of_kind = node.resource_type in ("model", "seed", "test", "unit_test")
-    return of_kind and (isinstance(node, SeedNode) or node.materialized != "ephemeral")

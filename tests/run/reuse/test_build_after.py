@@ -10,9 +10,9 @@ from merge_runner import Project
 from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.plan import Planner
 from merge_runner.run.reuse.fingerprint import environment_of, fingerprint
+from merge_runner.run.reuse.likely import likely_unchanged
 from merge_runner.run.reuse.reads import states_of_inputs, stored_target
 from merge_runner.run.reuse.records import FILE, Record, Records
-from merge_runner.run.reuse.reuse import likely_unchanged
 from merge_runner.run.reuse.stored_state import States
 
 FILES = {

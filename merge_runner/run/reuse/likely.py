@@ -1,0 +1,57 @@
+"""Whether it is likely that no node of a run has to run, before anything is planned.
+
+It is asked before the JVM is launched, so that it imports little.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from merge_runner.graph.graph import Node, SeedNode, run_config
+from merge_runner.run.reuse.build_after import waiting_time
+from merge_runner.run.reuse.records import FILE, Record, Records
+from merge_runner.run.reuse.stored_state import States, Stored
+
+if TYPE_CHECKING:
+    from merge_runner.plan.load.project_context import Prepared
+
+_SKEW_SECONDS = 60.0
+"""How far the engine's clock may differ from the one here."""
+
+
+def likely_unchanged(prepared: Prepared, ids: Iterable[str]) -> bool:
+    """Whether none of these nodes is likely to run, as far as that is known before anything is planned."""
+    records, states = Records(prepared.target_path / FILE), States()
+    for unique_id in ids:
+        if not _is_run(prepared.graph.nodes[unique_id]):
+            continue
+        record = records.get(unique_id)
+        if record is None:
+            return False
+        asked = run_config(prepared.graph.nodes[unique_id]).build_after
+        if asked and waiting_time(asked, datetime.fromisoformat(record.at), datetime.now(timezone.utc)):
+            continue
+        if record.doubt is not None or not is_same_day(record, time.time()):
+            return False
+        stored = dict(record.inputs)
+        if record.target is not None and record.left is not None:
+            stored[record.target] = record.left
+        if any(states.of(Stored.of(name)) != state for name, state in stored.items()):
+            return False
+    return True
+
+
+def _is_run(node: Node) -> bool:
+    of_kind = node.resource_type in ("model", "seed", "test", "unit_test")
+    return of_kind and (isinstance(node, SeedNode) or node.materialized != "ephemeral")
+
+
+def is_same_day(record: Record, at: float) -> bool:
+    """Return whether a run at a time (seconds since 1970, UTC) reads the same day as that of a record, or none."""
+    if record.day is None:
+        return True
+    begins, ends = record.day
+    return begins + _SKEW_SECONDS <= at < ends - _SKEW_SECONDS
