@@ -72,6 +72,7 @@ def test_an_archive_fits_one_kind_of_jvm_and_one_set_of_jars(machine):
         {"jvm": "custom"},
         {"conf": {OPTIONS: "-Xint"}},
         {"conf": {"spark.driver.extraClassPath": "/x.jar"}},
+        {"conf": {"spark.jars.packages": "org.postgresql:postgresql:42.7.7"}},
     ],
 )
 def test_what_is_not_local_or_has_a_jvm_of_its_own_has_no_archive(machine, keys):

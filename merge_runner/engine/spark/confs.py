@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.spark.embedded_catalog import embedded_catalog
 from merge_runner.engine.spark.storage.object_stores import store_confs, stores
-from merge_runner.engine.spark.user_confs import CLASS_PATH, EXTENSIONS, JARS, OPTIONS, merged, required, user_confs
+from merge_runner.engine.spark.user_confs import (
+    CLASS_PATH,
+    EXTENSIONS,
+    JARS,
+    OPTIONS,
+    merged,
+    required,
+    user_confs,
+    with_their_jars,
+)
 from merge_runner.formats import Format
 from merge_runner.formats.registry import FORMATS, capabilities
 from merge_runner.location import location
@@ -78,14 +87,14 @@ def spark_confs(
 
     Those of the profile win over `defaults`, which are those of spark-defaults.conf, and these over ours.
     """
-    ours, theirs = _ours(profile, root, jars), user_confs(profile, defaults or {})
+    theirs = user_confs(profile, defaults or {})
+    ours = _ours(profile, root) | _jars(profile, jars, theirs)
     if any(theirs.get(key, "false").strip().lower() == "true" for key in _READ_PLAN_TEXTS):
         ours.pop(_PLAN_TEXTS, None)
     return merged(ours, theirs) | required(profile, ours, theirs)
 
 
-def _ours(profile: Profile, root: Path, jars: Sequence[Path]) -> dict[str, str]:
-    local = (profile.master or "").startswith("local")
+def _ours(profile: Profile, root: Path) -> dict[str, str]:
     confs = {
         "spark.app.name": f"merge-runner {profile.name}",
         "spark.master": profile.master or "local[*]",
@@ -101,11 +110,8 @@ def _ours(profile: Profile, root: Path, jars: Sequence[Path]) -> dict[str, str]:
     if profile.warehouse is not None:
         confs[DIR] = str(location(root, profile.warehouse))
         confs[IMPLEMENTATION] = "in-memory"
-    if local:
-        confs |= _local(profile, jars)
-    else:
-        # The driver serves these files to the executors, whatever the cluster manager.
-        confs |= {JARS: ",".join(str(jar) for jar in jars)} if jars else {}
+    if _is_local(profile):
+        confs |= _local(profile)
     if _LOOPBACK_MASTER.match(confs["spark.master"]):
         # Who listens on the loopback interface has all its workers here: no other one need reach the driver. Spark
         # would take the address of the host's name, which a firewall may close and a laptop changes with its network.
@@ -136,11 +142,23 @@ def _session(profile: Profile) -> dict[str, str]:
     return confs
 
 
-def _local(profile: Profile, jars: Sequence[Path]) -> dict[str, str]:
+def _jars(profile: Profile, jars: Sequence[Path], theirs: Mapping[str, str]) -> dict[str, str]:
+    if not jars:
+        return {}
+    if _is_local(profile) and not with_their_jars(theirs):
+        # On the driver's class path they need not be copied, unlike spark.jars.
+        return {CLASS_PATH: os.pathsep.join(map(str, jars))}
+    # The driver serves these files to the executors, whatever the cluster manager.
+    return {JARS: ",".join(map(str, jars))}
+
+
+def _is_local(profile: Profile) -> bool:
+    return (profile.master or "").startswith("local")
+
+
+def _local(profile: Profile) -> dict[str, str]:
     cores = os.cpu_count() or 1
     return (_FOR_SHORT_RUNS if _kind(profile) == "fast-start" else {}) | {
-        # On the driver's class path they need not be copied, unlike spark.jars.
-        **({CLASS_PATH: os.pathsep.join(str(jar) for jar in jars)} if jars else {}),
         "spark.driver.memory": f"{_driver_memory()}m",
         # Adaptive execution joins small partitions; the default of 200 is made for a cluster.
         "spark.sql.shuffle.partitions": str(cores if profile.jvm != "throughput" else 4 * cores),
@@ -164,8 +182,7 @@ def log_option(folder: Path) -> str:
 
 
 def _kind(profile: Profile) -> str:
-    local = (profile.master or "").startswith("local")
-    return profile.jvm or ("fast-start" if local else "throughput")
+    return profile.jvm or ("fast-start" if _is_local(profile) else "throughput")
 
 
 def _driver_memory() -> int:

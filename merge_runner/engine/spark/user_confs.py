@@ -60,8 +60,17 @@ def required(profile: Profile, ours: Mapping[str, str], theirs: Mapping[str, str
 
 
 def own_java(theirs: Mapping[str, str]) -> bool:
-    """Whether the user has set options or a class path of the driver's JVM."""
-    return not theirs.keys().isdisjoint((OPTIONS, MORE_OPTIONS, CLASS_PATH))
+    """Whether the user has set options of the driver's JVM, or jars that it loads."""
+    return not theirs.keys().isdisjoint((OPTIONS, MORE_OPTIONS, CLASS_PATH, JARS, PACKAGES))
+
+
+def with_their_jars(theirs: Mapping[str, str]) -> bool:
+    """Whether our jars have to be in `spark.jars`, and not on the class path: the user adds jars there.
+
+    Spark loads those of `spark.jars` and `spark.jars.packages` by a class loader below that of the class path, whose
+    classes do not see them: Iceberg would find neither the SDK of its S3FileIO nor the driver of a database.
+    """
+    return CLASS_PATH not in theirs and not theirs.keys().isdisjoint((JARS, PACKAGES))
 
 
 def check_defaults(profile: Profile, home: SparkHome) -> None:
