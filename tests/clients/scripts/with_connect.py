@@ -24,7 +24,8 @@ for _ in range(settings.get("builds", 1)):
         }
     )
 found = {}
-if tables := settings.get("tables", ()):
+tables = settings.get("tables", ())
+if tables and run.ok:  # of a build that fails the report says more
     from pyspark.sql import SparkSession
 
     session = SparkSession.builder.remote(settings["remote"]).getOrCreate()
