@@ -100,6 +100,7 @@ class Proxy:
         self.answers = threading.Event()
         self.answers.set()
         self._pairs, self._guard = [], threading.Lock()
+        self._asked = bytearray()
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port = self._listening.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -111,6 +112,10 @@ class Proxy:
         self.answers.set()
         self._listening.close()
         self.cut()
+
+    def has_passed_on(self, text):
+        """Whether the server has a request that holds a text."""
+        return text.encode() in self._asked
 
     def cut(self):
         """Close all connections that are open now; what a client opens afterwards is passed on."""
@@ -143,6 +148,8 @@ class Proxy:
                 if held:
                     self.answers.wait()
                 target.sendall(data)
+                if not held:
+                    self._asked += data
         for each in (source, target):
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
