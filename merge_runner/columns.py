@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _TAB = 4
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
@@ -20,17 +21,22 @@ def cells(text: str) -> list[tuple[str, int]]:
     found: list[tuple[str, int]] = []
     column = 0
     for character in text:
-        if character == "\t":
-            shown, width = " " * (_TAB - column % _TAB), _TAB - column % _TAB
-        elif unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"}:
-            shown, width = "?", 1
-        elif unicodedata.category(character) in {"Mn", "Me"}:
-            shown, width = character, 0
-        else:
-            shown, width = character, 2 if unicodedata.east_asian_width(character) in "WF" else 1
-        found.append((shown, width))
-        column += width
+        to_tab = _TAB - column % _TAB
+        cell = (" " * to_tab, to_tab) if character == "\t" else _cell(character)
+        found.append(cell)
+        column += cell[1]
     return found
+
+
+@lru_cache(maxsize=4096)
+def _cell(character: str) -> tuple[str, int]:
+    """What is shown of any other character, and how many columns that takes."""
+    category = unicodedata.category(character)
+    if category in {"Cc", "Cf", "Cs", "Zl", "Zp"}:
+        return "?", 1
+    if category in {"Mn", "Me"}:
+        return character, 0
+    return character, 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def one_line(text: str) -> str:

@@ -15,12 +15,10 @@ from merge_runner.graph.order import relatives
 def unordered_writers(graph: Graph) -> Iterator[tuple[ModelNode, ModelNode]]:
     """Pairs of merge models with one table of which neither reaches the other in the DAG, by id."""
     writers: dict[str, list[str]] = {}
-    for head in sorted(heads_of(graph.nodes, ModelNode), key=lambda head: head.unique_id):
+    for head in heads_of(graph.nodes, ModelNode):
         if head.materialized == "merge" and head.relation is not None:
             writers.setdefault(head.relation.name.casefold(), []).append(head.unique_id)
-    for ids in writers.values():
-        if len(ids) == 1:
-            continue
+    for ids in sorted(sorted(ids) for ids in writers.values() if len(ids) > 1):
         nodes = [graph.model(unique_id) for unique_id in ids]
         above = {node.unique_id: relatives(graph.dag.pred, [node.unique_id], math.inf) for node in nodes}
         for first, second in combinations(nodes, 2):

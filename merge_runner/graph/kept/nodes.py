@@ -71,20 +71,18 @@ def heads_by_type(nodes: Mapping[str, Node]) -> dict[str, list[tuple[object, ...
 
 
 class KeptNodes(Mapping[str, Node]):
-    """Nodes by id, which begins with the type of the resource. `heads` are those of models, seeds and sources, by type.
-
-    `changed` are nodes that replace those of their ids.
-    """
+    """Nodes by id, which begins with the type of the resource; `heads` are those of models, seeds and sources."""
 
     def __init__(
         self,
         kept: Mapping[str, Node],
         heads: Mapping[str, list[tuple[object, ...]]],
-        changed: Mapping[str, Node] | None = None,
     ) -> None:
         self._kept = kept
         self._heads = heads
-        self._changed = changed or {}
+        self._changed: Mapping[str, Node] = {}
+        self._made: dict[str, list[Head]] = {}
+        """The heads by type, of the types that were asked for."""
 
     def __getitem__(self, unique_id: str) -> Node:
         return self._changed[unique_id] if unique_id in self._changed else self._kept[unique_id]
@@ -117,12 +115,16 @@ class KeptNodes(Mapping[str, Node]):
 
     def with_changed(self, nodes: Mapping[str, Node]) -> KeptNodes:
         """Return the same nodes with others for some of the ids."""
-        return KeptNodes(self._kept, self._heads, {**self._changed, **nodes})
+        found = KeptNodes(self._kept, self._heads)
+        found._changed, found._made = {**self._changed, **nodes}, self._made
+        return found
 
     def _heads_of(self, types: frozenset[str]) -> Iterator[Head]:
         for resource_type, heads in self._heads.items():
             if resource_type in types:
-                yield from map(Head._make, heads)
+                if resource_type not in self._made:
+                    self._made[resource_type] = list(map(Head._make, heads))
+                yield from self._made[resource_type]
 
 
 _WITH_HEADS = frozenset({"model", "seed", "source"})

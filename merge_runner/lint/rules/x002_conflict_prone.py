@@ -81,6 +81,8 @@ def check_project(project: LintedProject) -> Iterator[Hit]:
             yield _hit(merge, node, reason)
         else:
             restricted[node.unique_id] = merge, partition_conditions(merge.statement.on, merge.scope, merge.layout)
+    if len(restricted) < 2:
+        return
     for first, second in unordered_writers(project.graph):
         if first.unique_id not in restricted or second.unique_id not in restricted:
             continue
