@@ -137,7 +137,8 @@ class ConfinedColumn:
 
     def __str__(self) -> str:
         more = f" and {len(self.values) - 1} more" if len(self.values) > 1 else ""
-        return f"{self.name}={self.values[0]}{more}"
+        literal = _literal(self.type, self.values[0]) if self.type == "timestamp" else None
+        return f"{self.name}={literal or self.values[0]}{more}"
 
     def literals(self) -> str | None:
         """Return the values as a list in SQL; None where they cannot be written."""

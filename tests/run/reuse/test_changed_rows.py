@@ -144,6 +144,12 @@ def test_values_of_changed_rows_are_literals_that_no_setting_changes(kind, value
     assert ConfinedColumn("c", "s.c", "c", kind, values).literals() == literals
 
 
+def test_a_value_is_named_as_a_person_reads_it():
+    assert str(ConfinedColumn("c", "s.c", "c", "date", ("2024-01-02", "2024-01-03"))) == "c=2024-01-02 and 1 more"
+    named = "c=TIMESTAMP '1970-01-01 00:00:00.000001Z'"
+    assert str(ConfinedColumn("c", "s.c", "c", "timestamp", ("1",))) == named
+
+
 CARRIED = "select g.day, count(*) as n from (select day from ORDERS union all select a.day from {{ this }} as a) as g group by g.day"
 BOTH = "when matched then update set * when not matched then insert *"
 
