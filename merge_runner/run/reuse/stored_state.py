@@ -131,7 +131,7 @@ def stored_input(item: Input, prepared: Prepared) -> Stored | None:
 def stored_table(relation: Relation, format: str, location: Location | None, prepared: Prepared) -> Stored | None:
     """Return the same of a table; `location` is its folder where no catalog keeps it."""
     if isinstance(location, Path):
-        return Stored("folder", json.dumps([format, str(location.absolute())]))
+        return Stored("folder", json.dumps([format, str(location.resolve())]))  # one name, whatever links lead to it
     profile, catalog = prepared.files.profile, relation.catalog
     if catalog is None or catalog not in profile.embedded_catalogs or relation.schema is None:
         return None

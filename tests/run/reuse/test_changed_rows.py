@@ -28,7 +28,7 @@ sources:
     tables:
       - {name: orders, path: data/orders, format: delta, columns: [{name: id, data_type: bigint}]}
       - {name: items, path: data/items, format: delta, columns: [{name: day, data_type: date}]}
-      - {name: again, path: data/orders, format: delta, columns: [{name: id, data_type: bigint}]}
+      - {name: again, path: data/items/../orders, format: delta, columns: [{name: id, data_type: bigint}]}
 models: [{name: m, columns: [{name: day, data_type: date}, {name: n, data_type: bigint}]}]
 """
 MERGE = (
