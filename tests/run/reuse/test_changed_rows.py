@@ -125,7 +125,7 @@ def answers(case):
     types = TYPES | case.get("types", {})
     rows = [
         {f"c{place}": str(value) if isinstance(value, (int, date)) else value for place, value in enumerate(row)}
-        for row in case["rows"]
+        for row in case["rows"] * case.get("times", 1)
     ]
     return {
         "SELECT * FROM delta.": types,
