@@ -15,7 +15,7 @@ import struct
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from typing import IO, TYPE_CHECKING, Any
 from merge_runner.engine.spark.connection_loss import send_once
 from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.java import startable
+from merge_runner.engine.spark.launch_command import kept_command
 from merge_runner.engine.spark.spark_home import spark_home
 from merge_runner.project.schema.secret_names import secret_values
 from merge_runner.template.redact import java_pattern
@@ -43,8 +44,17 @@ _LAUNCHER_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 class Jvm:
     """A JVM that is on its way or up. It ends when this process ends, however that comes: its standard input closes."""
 
-    def __init__(self, process: Popen[bytes], folder: Path, log: Path, log_start: int) -> None:
+    def __init__(
+        self,
+        process: Popen[bytes],
+        folder: Path,
+        log: Path,
+        log_start: int,
+        started: Callable[[bool], None] = lambda _: None,
+    ) -> None:
         self.process = process
+        self._started = started
+        """Is called with whether the JVM came up."""
         self.log_start = log_start
         """Where what this JVM prints begins in its log."""
         self._log = log
@@ -58,10 +68,12 @@ class Jvm:
         port_file = self._folder / "gateway"
         while not port_file.exists():
             if self.process.poll() is not None:
+                self._started(False)
                 self._tidy()
                 raise ChildProcessError(f"the JVM ended with status {self.process.returncode}")
             time.sleep(_POLL_SECONDS)
         data = port_file.read_bytes()  # Spark writes another file and renames it
+        self._started(True)
         self._tidy()
         port, length = struct.unpack(">ii", data[:8])
         return port, data[8 : 8 + length].decode("utf-8")
@@ -88,6 +100,7 @@ class Jvm:
 
     def end(self, *, wait: bool = True, patience: float = _END_SECONDS) -> None:
         """End the JVM: with `wait`, it has ended when this returns, by a kill after `patience` seconds."""
+        self._started = lambda _: None  # that it does not come up is meant
         if self._gateway is not None:
             with suppress(Exception):  # it may have gone
                 self._gateway.shutdown()
@@ -127,36 +140,45 @@ def launch(confs: Mapping[str, str], java_home: Path, root: Path, log: Path) -> 
     folder = Path(tempfile.mkdtemp(prefix="merge-runner-"))
     try:
         settings = folder / "driver.properties"  # not on the command line, where everybody could read secrets
-        settings.write_text(properties_text(confs), encoding="utf-8")
+        text = properties_text(confs)
+        settings.write_text(text, encoding="utf-8")
         arguments = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
+        java = startable(java_home.absolute(), folder)
+        secrets = hidden(confs, os.environ)
         env = {
             **os.environ,
-            "JAVA_HOME": str(startable(java_home.absolute(), folder)),
+            "JAVA_HOME": str(java),
             "SPARK_HOME": str(home),
             "SPARK_CONNECT_MODE": "0",
             "_PYSPARK_DRIVER_CONN_INFO_PATH": str(folder / "gateway"),
-            "MERGE_RUNNER_HIDDEN": java_pattern(hidden(confs, os.environ)),
+            "MERGE_RUNNER_HIDDEN": java_pattern(secrets),
         }
         env.setdefault("SPARK_LAUNCHER_OPTS", _LAUNCHER_OPTIONS)
+        words = (*internals().submit_options, *arguments)
+        kept = kept_command(words, text, java_home.absolute(), home, root, os.environ)
+        command = kept.load(settings) if kept is not None else None
+        if command is None:
+            submit = (str(home / "bin" / "spark-submit"), "--properties-file", str(settings), *words)
+        else:
+            submit, env = command.words, {**env, **command.env}
+
+        def started(came_up: bool) -> None:
+            if kept is None:
+                return
+            if command is not None and not came_up:
+                kept.discard()
+            if command is None and came_up:
+                kept.keep(process.pid, settings, env, secrets)
+
         with _appending(log) as output:
             log_start = output.tell()
             process = subprocess.Popen(
-                [
-                    *_DEAF_TO_CTRL_C,
-                    str(home / "bin" / "spark-submit"),
-                    *("--properties-file", str(settings), *internals().submit_options),
-                    *arguments,
-                ],
-                stdin=subprocess.PIPE,
-                stdout=output,
-                stderr=output,
-                cwd=root,
-                env=env,
+                [*_DEAF_TO_CTRL_C, *submit], stdin=subprocess.PIPE, stdout=output, stderr=output, cwd=root, env=env
             )
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    return Jvm(process, folder, log, log_start)
+    return Jvm(process, folder, log, log_start, started)
 
 
 def hidden(confs: Mapping[str, str], env: Mapping[str, str]) -> frozenset[str]:
