@@ -85,7 +85,8 @@ def test_flights_are_built_by_a_client_alone(build, tmp_path):
     wanted = expected.tables(DAYS, as_of=KNOWN)
     variables = {"from": DAYS[0], "to": DAYS[1], "as_of": KNOWN}
     tables = [f"far_flights.{name}" for name in wanted]
-    report = build(root, "flights", "far_flights", vars=variables, builds=2, tables=tables)
+    without = ["corrections_are_well_formed"]  # of flights that this copy leaves out
+    report = build(root, "flights", "far_flights", exclude=without, vars=variables, builds=2, tables=tables)
     assert [failed(each) for each in report["builds"]] == [{}, {}]
     found = {name.partition(".")[2]: prints for name, prints in report["tables"].items()}
     assert found == {name: [len(rows), expected.fingerprint(rows).checksum] for name, rows in wanted.items()}
