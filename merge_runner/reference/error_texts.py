@@ -506,6 +506,11 @@ _RUN = {
         "`--full-refresh` with a `--batch-id` that is lower than one that the table has committed.",
         "Pass that batch id or a higher one, or drop the table.",
     ),
+    "batch-history": Meaning(
+        "A batch, a stream or `changes()` on an Iceberg table whose catalog (Nessie) keeps the newest snapshot alone: "
+        "which batches were committed before is not known.",
+        "Merge it without them, or keep the table in another catalog.",
+    ),
     "changes-connect": Meaning(
         "`changes()` needs the table's log, which Spark Connect cannot read.", "Run on a `master`, or use `ref()`."
     ),

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.snapshot_properties import PREFIX
 from merge_runner.engine.spark.sql import run_command, run_statement, temporary_confs
-from merge_runner.engine.table_format.iceberg.log import ancestry, branches
+from merge_runner.engine.table_format.iceberg.log import ancestry, branches, keeps_snapshots
 from merge_runner.relation import Relation, string_literal
 
 if TYPE_CHECKING:
@@ -41,7 +42,16 @@ def batch_confs(app: str, batch: int) -> Mapping[str, str]:
 
 
 def recorded_batches(session: SparkSession, table: Relation, prefix: str, version: int | None = None) -> dict[str, int]:
-    """The highest batch of each application whose name begins with `prefix`. Raises EngineError."""
+    """The highest batch of each application whose name begins with `prefix`.
+
+    Raises EngineError, `batch-history` where the next commit of another writer would hide what is recorded.
+    """
+    if not keeps_snapshots(session, table):
+        raise EngineError(
+            "batch-history",
+            f"the catalog of {table.name} keeps the newest snapshot alone: which batches it has committed is not known",
+            hint="merge it without --batch-id, changes() and streams, or keep the table in another catalog",
+        )
     return {record.app: record.batch for record in batch_records(session, table, prefix)}
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _UTIL = "org.apache.iceberg.spark.Spark3Util"
+_OF_NESSIE = "nessie.commit.id"
+"""A property that Nessie adds to each table that it gives a client."""
 RECENT = 50
 """The search for our latest snapshot ends after this many snapshots of other writers."""
 
@@ -81,6 +83,18 @@ def statement_snapshot(session: SparkSession, table: Relation, stamp: str) -> Co
     # Rewriting files changes no row; procedures may carry a session's properties as well.
     found = (one for one in latest_snapshots(session, table, RECENT) if one.operation != "replace")
     return next((one for one in found if one.stamp == stamp), None)
+
+
+def keeps_snapshots(session: SparkSession, table: Relation) -> bool:
+    """Return whether the catalog keeps the snapshots before the newest one. Raises EngineError.
+
+    Nessie (0.99.0) gives clients the newest one alone, without its parent: it has a history of its own.
+    """
+    loaded = _table(session, table)
+    if loaded is not None:
+        with engine_errors():
+            return not loaded.properties().containsKey(_OF_NESSIE)
+    return _OF_NESSIE not in {row["key"] for row in run_statement(session, f"SHOW TBLPROPERTIES {table}")}
 
 
 def table_state(session: SparkSession, table: Relation) -> TableState:
