@@ -136,6 +136,7 @@ class Histories:
         edits = []
         for chain in self.chains:
             asked = self.random.choices([*EDITS], [*EDITS.values()], k=self.random.choice([1, 1, 1, 2]))
+            asked += ["some rows"] if chain.sums is not None and self.random.random() < 0.6 else []
             done = [what for what in asked if self._edit(chain, what)]
             self.seen.edits.update(done)
             edits.append(f"{chain.name}: {', '.join(done)}")
