@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from merge_runner.engine.table_format.stored_version import ChangedFiles, Partition, StoredVersion
     from merge_runner.formats.capabilities import Capabilities
     from merge_runner.merge.statement import MergeStatement
+    from merge_runner.object_path import StoredPath
     from merge_runner.plan.explain.shuffle_remedies import Remedied
     from merge_runner.plan.steps.maintenance import OptimizeTable
     from merge_runner.plan.steps.merge import RunMerge
@@ -253,32 +254,32 @@ class TableFormat(Protocol):
     def is_built_in(self, folder: Path, others: Collection[str]) -> bool | None:
         """Return the same of a table in a local folder, from its files alone; None where these do not say it."""
 
-    def stored_versions(self, path: Path) -> Iterator[StoredVersion]:
+    def stored_versions(self, path: StoredPath) -> Iterator[StoredVersion]:
         """Yield the commits that may have changed rows or columns, newest first, from files alone.
 
         They end with the first one, or where the next one is not known. `path` is the folder of the table, or its
         metadata file where a catalog names one.
         """
 
-    def stored_metadata(self, path: Path) -> StoredMetadata | None:
+    def stored_metadata(self, path: StoredPath) -> StoredMetadata | None:
         """Return columns and sizes of the newest version, from files alone; None where these do not say it.
 
         `path` is that of `stored_versions`.
         """
 
-    def changed_partitions(self, path: Path, since: str) -> frozenset[Partition] | str:
+    def changed_partitions(self, path: StoredPath, since: str) -> frozenset[Partition] | str:
         """Return the partitions that were changed since the commit with an identity; a text says why it is not known.
 
         `path` is that of `stored_versions`.
         """
 
-    def changed_files(self, path: Path, since: str, until: str) -> ChangedFiles | str:
+    def changed_files(self, path: StoredPath, since: str, until: str) -> ChangedFiles | str:
         """Return what was changed between the commits with two identities; a text says why it is not known.
 
         `path` is that of `stored_versions`.
         """
 
-    def added_without_nulls(self, path: Path, version: int, columns: Collection[str]) -> bool:
+    def added_without_nulls(self, path: StoredPath, version: int, columns: Collection[str]) -> bool:
         """Return whether files that a version has added show that none of these columns is NULL in a row of them.
 
         From files alone. `path` is that of `stored_versions`.

@@ -103,7 +103,7 @@ def effect(
         rows = _changed_rows(name, before[name], now[name], rows_of)
         if isinstance(rows, str):
             return f"{table.name}: {rows}"
-        names = _names_read(plan, table, rows)
+        names = _names_read(plan, prepared, table, rows)
         if isinstance(names, str):
             return names
         if rows.differ_in(names):
@@ -112,7 +112,8 @@ def effect(
         return Unchanged(tuple(table.name for table in tables))
     if len(found) > 1:
         return f"rows of {' and of '.join(table.name for table, _ in found)} have changed"
-    return _confined(plan, *found[0])
+    table, rows = found[0]
+    return _confined(plan, rows, _resolving(plan, prepared, table))
 
 
 @dataclass(frozen=True)
@@ -168,9 +169,13 @@ def _changed_rows(name: str, before: str, now: str, rows_of: RowsOf) -> ChangedR
     return rows_of(name, files)
 
 
-def _names_read(plan: NodePlan, table: _Table, rows: ChangedRows) -> list[str] | str:
+def _names_read(plan: NodePlan, prepared: Prepared, table: _Table, rows: ChangedRows) -> list[str] | str:
     """Return the columns of a table that a node may read, which were all compared; a text: one was not."""
-    views = [text for each in inputs_of(plan) if isinstance(each, ViewInput) and (text := view_text(each)) is not None]
+    views = [
+        text
+        for each in inputs_of(plan)
+        if isinstance(each, ViewInput) and (text := view_text(each, prepared)) is not None
+    ]
     texts, queries = list(views), [read_query(text) for text in views]
     is_whole = False
     for step in plan.steps:
@@ -189,17 +194,17 @@ def _names_read(plan: NodePlan, table: _Table, rows: ChangedRows) -> list[str] |
     return f"{other[0]} of {table.name} has the type {rows.types[other[0]]}" if other else names
 
 
-def _confined(plan: NodePlan, table: _Table, rows: ChangedRows) -> ConfinedRows | str:
+def _confined(plan: NodePlan, rows: ChangedRows, resolve: Resolve) -> ConfinedRows | str:
     """Return the rows that a MERGE needs of its source where these of one of its tables have changed."""
     if any(isinstance(step, RunTest) for step in plan.steps):
-        return _confined_failures(plan, table, rows)
+        return _confined_failures(plan, rows, resolve)
     merges = [step for step in plan.steps if isinstance(step, RunMerge)]
     if len(merges) != 1:
         return "it is no MERGE"
     judged = merges[0].judged
     if any(clause.kind == "not_matched_by_source" for clause in judged.statement.clauses):
         return "WHEN NOT MATCHED BY SOURCE needs the whole source"
-    columns = tuple(_columns(merges[0], rows, _resolving(plan, table)))
+    columns = tuple(_columns(merges[0], rows, resolve))
     return ConfinedRows(columns) if columns else "no column of ON shows which of its rows may have changed"
 
 
@@ -231,12 +236,12 @@ def _days(rows: ChangedRows) -> frozenset[str]:
     return frozenset(name for name, kind in rows.types.items() if kind == "date")
 
 
-def _confined_failures(plan: NodePlan, table: _Table, rows: ChangedRows) -> ConfinedRows | str:
+def _confined_failures(plan: NodePlan, rows: ChangedRows, resolve: Resolve) -> ConfinedRows | str:
     """Return the rows of a data test that may be other than those of its last run, in which it found none."""
     (step,) = (step for step in plan.steps if isinstance(step, RunTest))
     if (step.failures, step.error_if, step.warn_if) != ("count(*)", "!= 0", "!= 0"):
         return "it passes with some failures"
-    of = columns_of_query(read_query(step.sql), _resolving(plan, table), _days(rows))
+    of = columns_of_query(read_query(step.sql), resolve, _days(rows))
     columns = []
     for name in rows.columns:
         found = of(name)
@@ -255,7 +260,7 @@ def keeps_to_its_rows(plan: NodePlan, prepared: Prepared, step: RunMerge, rows: 
     if not isinstance(rows, ConfinedRows) or plan.writes is None:
         return False
     own = _table(plan, prepared, str(stored_target(plan, prepared))) or _Table((plan.writes,))
-    confined = confined_columns(step.judged.statement, _resolving(plan, own))
+    confined = confined_columns(step.judged.statement, _resolving(plan, prepared, own))
     for column in rows.columns:
         found = confined(column.name.casefold())
         if found is None or found.column != column.target or not _writes_values_of_source(step, column):
@@ -282,7 +287,7 @@ def _writes_values_of_source(step: RunMerge, column: ConfinedColumn) -> bool:
     return True
 
 
-def _resolving(plan: NodePlan, changed: _Table) -> Resolve:
+def _resolving(plan: NodePlan, prepared: Prepared, changed: _Table) -> Resolve:
     """Return what says of the names in the query of a node what they mean."""
     others = [(item, item.relation) for item in inputs_of(plan)]
 
@@ -294,7 +299,7 @@ def _resolving(plan: NodePlan, changed: _Table) -> Resolve:
                 continue
             if not isinstance(item, ViewInput):
                 return "fixed"
-            text = view_text(item)
+            text = view_text(item, prepared)
             return read_query(text) if text is not None else None
         own = plan.writes
         return "fixed" if own is not None and own.is_named_by(parts, default=False) else None

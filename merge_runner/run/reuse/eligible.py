@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from merge_runner.graph.graph import Node, run_config
+from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import (
     AttachInputs,
     BatchInput,
@@ -30,6 +30,7 @@ from merge_runner.pruning.runtime_filter.source_determinism import (
     varying_word,
 )
 from merge_runner.relation import Relation
+from merge_runner.run.reuse.stored_state import stored_input
 
 _NEVER: tuple[tuple[type, str], ...] = (
     (RunHook, "its hooks may do anything"),
@@ -61,7 +62,7 @@ def asked_for(node: Node, plan: NodePlan) -> str | None:
     return None
 
 
-def ineligible(plan: NodePlan) -> str | None:
+def ineligible(plan: NodePlan, prepared: Prepared) -> str | None:
     """Return why a run of a node may always do something; None: it may be left out where its inputs are the same."""
     for step in _steps(plan):
         for kind, reason in _NEVER:
@@ -73,20 +74,20 @@ def ineligible(plan: NodePlan) -> str | None:
     known = [item.relation for item in inputs_of(plan)]
     if any(isinstance(item, BatchInput) for item in inputs_of(plan)):
         return "it reads a stream"
-    if (found := _hidden_column(plan)) is not None:
+    if (found := _hidden_column(plan, prepared)) is not None:
         return found
     own = [plan.writes] if plan.writes is not None else []
     doubts = (query_doubt(reading, [*known, *own]) for reading in _readings(plan))
     return next((doubt for doubt in doubts if doubt is not None), None)
 
 
-def _hidden_column(plan: NodePlan) -> str | None:
+def _hidden_column(plan: NodePlan, prepared: Prepared) -> str | None:
     """Return that a node reads where or when rows were stored: compaction changes that, and `checksum` ignores it."""
     inputs = inputs_of(plan)
     if not any(isinstance(item, TableInput) or (isinstance(item, FileInput) and item.checksum) for item in inputs):
         return None
     texts = [step.sql for step in _steps(plan) if isinstance(step, (RunMerge, ReplaceTable, RunTest))]
-    texts += [view_text(item) or "" for item in inputs if isinstance(item, ViewInput)]
+    texts += [view_text(item, prepared) or "" for item in inputs if isinstance(item, ViewInput)]
     found = next((match for text in texts if (match := _HIDDEN.search(text)) is not None), None)
     return f"it reads `{found[0]}`, which changes where no row does" if found is not None else None
 
@@ -119,28 +120,24 @@ def _readings(plan: NodePlan) -> Iterator[SourceReading]:
             yield query_reading(step.sql)
 
 
-def reads_day(plan: NodePlan) -> bool:
+def reads_day(plan: NodePlan, prepared: Prepared) -> bool:
     """Return whether what a node does depends on the day, and on nothing finer of the clock."""
-    views = (view_reading(item) for item in inputs_of(plan) if isinstance(item, ViewInput))
+    views = (view_reading(item, prepared) for item in inputs_of(plan) if isinstance(item, ViewInput))
     if any(reading is not None and reading.reads_clock for reading in (*_readings(plan), *views)):
         return True
     return any(isinstance(step, RunMerge) and repetition(step.judged).by_day for step in _steps(plan))
 
 
-def view_reading(item: ViewInput) -> SourceReading | None:
-    """Return what a view reads, as its file on this machine has it; None where there is none."""
-    text = view_text(item)
+def view_reading(item: ViewInput, prepared: Prepared) -> SourceReading | None:
+    """Return what a view reads, as its file has it; None where there is none that can be read without an engine."""
+    text = view_text(item, prepared)
     return query_reading(text) if text is not None else None
 
 
-def view_text(item: ViewInput) -> str | None:
-    """Return the query of a view, as its file on this machine has it; None where there is none."""
-    if not isinstance(item.definition, Path):
-        return None
-    try:
-        return item.definition.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
+def view_text(item: ViewInput, prepared: Prepared) -> str | None:
+    """Return the query of a view, as its file has it; None where there is none that can be read without an engine."""
+    stored = stored_input(item, prepared)
+    return stored.text() if stored is not None else None
 
 
 def query_doubt(reading: SourceReading, known: Iterable[Relation], what: str = "its query") -> str | None:

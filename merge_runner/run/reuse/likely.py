@@ -25,6 +25,7 @@ _SKEW_SECONDS = 60.0
 def likely_unchanged(prepared: Prepared, ids: Iterable[str]) -> bool:
     """Whether none of these nodes is likely to run, as far as that is known before anything is planned."""
     records, states = Records(prepared.target_path / FILE), States()
+    stored: dict[str, str] = {}
     for unique_id in ids:
         if not _is_run(prepared.graph.nodes[unique_id]):
             continue
@@ -36,12 +37,13 @@ def likely_unchanged(prepared: Prepared, ids: Iterable[str]) -> bool:
             continue
         if record.doubt is not None or not is_same_day(record, time.time()):
             return False
-        stored = dict(record.inputs)
-        if record.target is not None and record.left is not None:
-            stored[record.target] = record.left
-        if any(states.of(Stored.of(name)) != state for name, state in stored.items()):
-            return False
-    return True
+        left = {record.target: record.left} if record.target is not None and record.left is not None else {}
+        for name, state in {**record.inputs, **left}.items():
+            if stored.setdefault(name, state) != state:
+                return False
+    places = {Stored.of(name): state for name, state in stored.items()}
+    states.look_at(places)
+    return all(states.of(place) == state for place, state in places.items())
 
 
 def _is_run(node: Node) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import ViewInput
@@ -11,17 +10,17 @@ from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.plan.steps.table import CreateTarget, DefineView, LoadSeed, ReplaceTable
 from merge_runner.relation import Relation
 from merge_runner.run.reuse.eligible import inputs_of, query_doubt, view_reading
-from merge_runner.run.reuse.stored_state import States, Stored, stored_input, stored_table
+from merge_runner.run.reuse.stored_state import States, Stored, stored_input, stored_table, stored_view
 
 
 def stored_target(plan: NodePlan, prepared: Prepared) -> Stored | None:
-    """Return where the table or view of a node is stored; None: it writes none, or not on this machine."""
+    """Return where the table or view of a node is stored; None: none that is known without an engine."""
     for step in plan.steps:
         if isinstance(step, (CreateTarget, ReplaceTable, LoadSeed)):
             layout = step.layout
             return stored_table(layout.relation, layout.format, layout.location, prepared)
-        if isinstance(step, DefineView) and isinstance(step.definition, Path):
-            return Stored("text", str(step.definition.absolute()))
+        if isinstance(step, DefineView) and step.definition is not None:
+            return stored_view(step.definition, prepared)
     return None
 
 
@@ -58,18 +57,18 @@ def states_of_inputs(plan: NodePlan, prepared: Prepared, states: States) -> dict
     for item in inputs_of(plan):
         where = stored_input(item, prepared)
         if where is None:
-            return f"whether {item.relation.name} has changed is not known: it is not stored on this machine"
+            return f"whether {item.relation.name} has changed is not known: it cannot be read without an engine"
         state = states.of(where)
         if state is None:
             return f"{item.relation.name} was written just now, or cannot be read"
         found[str(where)] = state
-        if isinstance(item, ViewInput) and (reason := _view_doubt(item, known)) is not None:
+        if isinstance(item, ViewInput) and (reason := _view_doubt(item, prepared, known)) is not None:
             return reason
     return found
 
 
-def _view_doubt(item: ViewInput, known: Sequence[Relation]) -> str | None:
-    reading = view_reading(item)
+def _view_doubt(item: ViewInput, prepared: Prepared, known: Sequence[Relation]) -> str | None:
+    reading = view_reading(item, prepared)
     if reading is None:
         return f"the view {item.relation.name} cannot be read"
     return query_doubt(reading, known, f"the view {item.relation.name}")

@@ -110,7 +110,7 @@ class Reuse:
 
     def _now(self, node: Node, plan: NodePlan, target: Stored | None) -> Changed:
         """Return what a node would read now, without a reason to run."""
-        doubt = asked_for(node, plan) or ineligible(plan)
+        doubt = asked_for(node, plan) or ineligible(plan, self._prepared)
         if BRANCH in {**self._confs, **run_config(node).conf}:
             doubt = doubt or f"`{BRANCH}` has it read and write a branch, of which no version is known here"
         inputs = states_of_inputs(plan, self._prepared, self._states) if doubt is None else {}
@@ -118,7 +118,7 @@ class Reuse:
             doubt, inputs = inputs, {}
         written = defined(plan)
         if doubt is None and target is None and written is not None:
-            doubt = f"the state of {written.name} is not known: it is not stored on this machine"
+            doubt = f"the state of {written.name} is not known: it cannot be read without an engine"
         text = fingerprint(self._environment, node, plan, self._scratch)
         before = target.version() if target is not None else None
         return Changed("", doubt, text, inputs, before, time.time())
@@ -196,7 +196,7 @@ class Reuse:
             doubt = _MEANWHILE
         doubt = doubt or self._changed_meanwhile(plan, decided.inputs)
         at = datetime.now(timezone.utc)
-        day = current_day(context.session) if doubt is None and reads_day(plan) else None
+        day = current_day(context.session) if doubt is None and reads_day(plan, self._prepared) else None
         record = Record(
             decided.fingerprint, decided.inputs, _name(target), left, version, self._id, at.isoformat(), doubt, day
         )

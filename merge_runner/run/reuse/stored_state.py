@@ -1,6 +1,7 @@
-"""What nodes read and write, as it is stored on this machine: a name for each, and a text that changes when it does.
+"""What nodes read and write, as it is stored: a name for each, and a text that changes when it does.
 
-Nothing here needs an engine. What is not on a local disk has no name, and its readers always run.
+Nothing here needs an engine. What is neither on a local disk nor in a store that object_path.py reads has no name, and
+its readers always run.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ import json
 import re
 import sqlite3
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from merge_runner.engine.spark.embedded_catalog import database
 from merge_runner.engine.table_format.protocol import TableFormat
@@ -22,27 +24,34 @@ from merge_runner.engine.table_format.registry import table_format
 from merge_runner.engine.table_format.stored_metadata import StoredMetadata
 from merge_runner.engine.table_format.stored_version import ChangedFiles, Partition, StoredVersion
 from merge_runner.formats.registry import table_format_of
-from merge_runner.location import Location, local_path
+from merge_runner.location import Location, Uri, local_path
+from merge_runner.object_path import StoredPath, stored_path
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import FileInput, Input, TableInput, ViewInput
 from merge_runner.project.schema.profile import EMBEDDED_FORMAT
+from merge_runner.project.schema.storage import Storage
 from merge_runner.relation import Relation
 
 _RACY_SECONDS = 1.0
 """A file that was written so shortly before may be written again with the same time and size."""
 _MOST_FILES = 100_000
+_REQUESTS = 16
 _CHUNK = 1 << 20
+_OF_S3A = "spark.hadoop.fs.s3a."
 _WILDCARDS = re.compile(r"[*?\[{\\]")
 
 
 @dataclass(frozen=True)
 class Stored:
-    """Where something is stored: `kind` is `folder` or `catalog` (tables), `files`, `contents` or `text`.
+    """Where something is stored.
 
-    `path` says where. Of `files` names, sizes and times count, of `contents` names and what is in them.
+    `kind`: `folder`, `store` or `catalog` for tables, else `files`, `contents`, `text` or `object`. `path` says where.
+    Of `files` names, sizes and times count, of `contents` names and what is in them. A `store` is a folder of an object
+    store, an `object` a text there.
 
-    The path of a table is JSON: its format, then its folder, or where its embedded catalog has it. All is kept as text,
-    so that a later invocation can ask for its state before it has planned anything.
+    The path of a table is JSON: its format, then its folder, or where its embedded catalog has it. What is in an object
+    store has how that is reached at the end of it. All is kept as text, so that a later invocation can ask for its
+    state before it has planned anything.
     """
 
     kind: str
@@ -64,15 +73,33 @@ class Stored:
             return found.identity if found is not None else None
         if self.kind in ("files", "contents"):
             return _files(self.path, contents=self.kind == "contents")
+        text = self._bytes()
+        return hashlib.sha256(text).hexdigest()[:32] if text is not None else None
+
+    def text(self) -> str | None:
+        """Return the text of a view; None where it cannot be read."""
+        found = self._bytes()
         try:
-            return hashlib.sha256(Path(self.path).read_bytes()).hexdigest()[:32]
+            return found.decode() if found is not None else None
+        except UnicodeDecodeError:
+            return None
+
+    def _bytes(self) -> bytes | None:
+        try:
+            place = Path(self.path) if self.kind == "text" else _place(*json.loads(self.path))
+            return place.read_bytes() if place is not None else None
         except OSError:
             return None
 
     @property
     def is_table(self) -> bool:
         """Whether it is a table, which has versions."""
-        return self.kind in ("folder", "catalog")
+        return self.kind in ("folder", "store", "catalog")
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it is in an object store."""
+        return self.kind in ("store", "object")
 
     def version(self) -> StoredVersion | None:
         """Return the newest version of a table; None where there is none, or it cannot be read."""
@@ -111,18 +138,18 @@ class Stored:
         found = self._table() if self.is_table else None
         return found is not None and found[0].added_without_nulls(found[1], version, columns)
 
-    def _table(self) -> tuple[TableFormat, Path] | None:
+    def _table(self) -> tuple[TableFormat, StoredPath] | None:
         format, *where = json.loads(self.path)
-        path = Path(where[0]) if self.kind == "folder" else _metadata(*where)
+        path = _metadata(*where) if self.kind == "catalog" else _place(*where)
         return (table_format(table_format_of(format)), path) if path is not None else None
 
 
 def stored_input(item: Input, prepared: Prepared) -> Stored | None:
-    """Return where an input is stored; None where that is not on this machine, or not known."""
+    """Return where an input is stored; None where that cannot be read without an engine, or is not known."""
     if isinstance(item, TableInput):
         return stored_table(item.relation, item.format, item.location, prepared)
     if isinstance(item, ViewInput):
-        return Stored("text", str(item.definition.absolute())) if isinstance(item.definition, Path) else None
+        return stored_view(item.definition, prepared) if item.definition is not None else None
     if isinstance(item, FileInput) and "://" not in item.path:
         return Stored("contents" if item.checksum else "files", item.path)
     return None
@@ -132,11 +159,32 @@ def stored_table(relation: Relation, format: str, location: Location | None, pre
     """Return the same of a table; `location` is its folder where no catalog keeps it."""
     if isinstance(location, Path):
         return Stored("folder", json.dumps([format, str(location.resolve())]))  # one name, whatever links lead to it
+    if location is not None:
+        return _of_store("store", [format], location, prepared)
     profile, catalog = prepared.files.profile, relation.catalog
     if catalog is None or catalog not in profile.embedded_catalogs or relation.schema is None:
         return None
     file = database(profile, prepared.files.root.absolute(), catalog)
     return Stored("catalog", json.dumps([EMBEDDED_FORMAT, str(file), catalog, relation.schema, relation.identifier]))
+
+
+def stored_view(definition: Location, prepared: Prepared) -> Stored | None:
+    """Return where the query of a view is stored; None where that cannot be read without an engine."""
+    if isinstance(definition, Path):
+        return Stored("text", str(definition.absolute()))
+    return _of_store("object", [], definition, prepared)
+
+
+def _of_store(kind: str, first: list[str], place: Uri, prepared: Prepared) -> Stored | None:
+    profile = prepared.files.profile
+    if stored_path(place, profile.storage) is None or any(key.startswith(_OF_S3A) for key in profile.conf):
+        return None  # confs of Hadoop's connector say how it is reached, or by which keys
+    return Stored(kind, json.dumps([*first, str(place), asdict(profile.storage)]))
+
+
+def _place(place: str, storage: dict[str, Any] | None = None) -> StoredPath | None:
+    """Return a path; with `storage`, the keys of the profile's, that of a URI in an object store."""
+    return Path(place) if storage is None else stored_path(Uri(place), Storage(**storage))
 
 
 def _metadata(file: str, catalog: str, schema: str, table: str) -> Path | None:
@@ -230,6 +278,15 @@ class States:
         if stored not in self._seen:
             self._seen[stored] = stored.state()
         return self._seen[stored]
+
+    def look_at(self, places: Iterable[Stored]) -> None:
+        """Look at places of object stores, many at a time: each takes two requests."""
+        remote = [place for place in places if place.is_remote]
+        if remote:
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(_REQUESTS) as pool:
+                self._seen.update(zip(remote, pool.map(Stored.state, remote), strict=True))
 
     def written(self, stored: Stored) -> None:
         """A node of this run has written it: who reads it from now on reads the new one."""

@@ -92,7 +92,7 @@ def test_a_view_in_a_catalog_is_defined_by_each_build(make_project, output):
     for _ in range(2):
         assert shop.build()["v"].status == "success"
     name = "lake.shop.v" if "lake" in output else "shop.v"
-    assert shop.reason("v") == f"would run: the state of {name} is not known: it is not stored on this machine"
+    assert shop.reason("v") == f"would run: the state of {name} is not known: it cannot be read without an engine"
 
 
 ORDERS = {
@@ -328,7 +328,7 @@ OF_A_CATALOG = {
         (
             "catalog: far",
             True,
-            "whether far.raw.orders has changed is not known: it is not stored on this machine",
+            "whether far.raw.orders has changed is not known: it cannot be read without an engine",
         ),
     ],
 )

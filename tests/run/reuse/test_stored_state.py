@@ -8,6 +8,7 @@ import time
 import pytest
 
 from merge_runner.run.reuse.stored_state import States, Stored
+from tests.s3_server import KEYS, S3Server
 
 
 def dated(path, seconds):
@@ -105,6 +106,32 @@ def test_a_state_counts_for_the_whole_run_until_a_node_writes_it(folder):
     assert states.of(stored) == first
     states.written(stored)
     assert states.of(stored) == stored.state() != first
+
+
+def test_a_table_and_a_view_in_an_object_store_have_states(tmp_path, monkeypatch):
+    pytest.importorskip("moto")
+    pytest.importorskip("obstore")
+    for name, text in KEYS.items():
+        monkeypatch.setenv(name, text)
+    with S3Server(tmp_path) as server:
+        storage = {"endpoint": server.endpoint, "path_style": True, "region": KEYS["AWS_REGION"]}
+        table = Stored("store", json.dumps(["delta", "s3a://lake/shop/t", storage]))
+        view = Stored("object", json.dumps(["s3a://lake/shop/v.view.sql", storage]))
+
+        def put(key, text):
+            server.client().put_object(Bucket="lake", Key=f"shop/{key}", Body=text.encode())
+
+        assert (table.state(), view.state(), view.text()) == (None, None, None)
+        put("v.view.sql", "select 1")
+        put("t/_delta_log/00000000000000000000.json", '{"commitInfo": {"operation": "WRITE", "userMetadata": "ours"}}')
+        first = table.state(), view.state()
+        assert None not in first
+        assert (table.version().version, table.version().stamp, view.text()) == (0, "ours", "select 1")
+        put("v.view.sql", "select 2")
+        put("t/_delta_log/00000000000000000001.json", '{"commitInfo": {"operation": "WRITE"}}')
+        assert (table.version().version, table.version().stamp, view.text()) == (1, None, "select 2")
+        assert not {table.state(), view.state()} & set(first)
+        assert not table.changed_only_by("ours", None)
 
 
 def test_linked_folders_are_followed(tmp_path):

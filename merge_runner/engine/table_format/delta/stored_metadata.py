@@ -7,22 +7,24 @@ The checksum file of a commit has the metadata of the table, and the number and 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from merge_runner.engine.table_format.stored_metadata import StoredColumn, StoredMetadata
+from merge_runner.object_path import StoredPath
 
 _TYPES = {"integer": "int", "long": "bigint", "short": "smallint", "byte": "tinyint"}
 _DECLARED = "__CHAR_VARCHAR_TYPE_STRING"
 """Where Spark keeps that a column of strings is `char(n)` or `varchar(n)`."""
 
 
-def stored_metadata(folder: Path) -> StoredMetadata | None:
+def stored_metadata(folder: StoredPath) -> StoredMetadata | None:
     """Return the table in a folder; None where there is none, or its columns are in a checkpoint alone."""
     log = folder / "_delta_log"
     try:
-        versions = sorted((path for path in log.glob("[0-9]*.json") if path.stem.isdecimal()), reverse=True)
-        for number, commit in enumerate(versions):
+        names = (path.stem for path in log.glob("[0-9]*.json"))
+        versions = sorted((name for name in names if name.isdecimal()), reverse=True)
+        for number, version in enumerate(versions):
+            commit = log / f"{version}.json"
             checksum = _json(commit.with_suffix(".crc"))
             if checksum.get("metadata"):
                 newest = number == 0
@@ -37,7 +39,7 @@ def stored_metadata(folder: Path) -> StoredMetadata | None:
     return None
 
 
-def _json(path: Path) -> dict[str, Any]:
+def _json(path: StoredPath) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

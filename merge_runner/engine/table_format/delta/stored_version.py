@@ -11,10 +11,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from merge_runner.engine.table_format.stored_version import ChangedFiles, Partition, StoredVersion
+from merge_runner.object_path import StoredPath
 from merge_runner.pruning.runtime_filter.bound_literal import text_literal
 from merge_runner.relation import quote
 
@@ -25,7 +25,7 @@ _CHANGED_ROWS = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRows
 _MAPPING = "delta.columnMapping.mode"
 
 
-def stored_versions(folder: Path) -> Iterator[StoredVersion]:
+def stored_versions(folder: StoredPath) -> Iterator[StoredVersion]:
     """Yield the commits of the table in a folder, newest first, of which the log has the files."""
     try:
         for version, _ in _changes(folder):
@@ -34,7 +34,7 @@ def stored_versions(folder: Path) -> Iterator[StoredVersion]:
         return  # cleaned up meanwhile, or no log of Delta's: nothing is known of it
 
 
-def changed_partitions(folder: Path, since: str) -> frozenset[Partition] | str:
+def changed_partitions(folder: StoredPath, since: str) -> frozenset[Partition] | str:
     """Return the partitions with files that were added or removed since a commit; a text says why they are not known.
 
     `since` is the identity of the commit.
@@ -58,7 +58,7 @@ def changed_partitions(folder: Path, since: str) -> frozenset[Partition] | str:
     return "its log does not have the version that was read before"
 
 
-def changed_files(folder: Path, since: str, until: str) -> ChangedFiles | str:
+def changed_files(folder: StoredPath, since: str, until: str) -> ChangedFiles | str:
     """Return what was changed between two commits, given by their identities; a text says why it is not known."""
     partitions: set[Partition] = set()
     size, after = 0, None
@@ -78,7 +78,7 @@ def changed_files(folder: Path, since: str, until: str) -> ChangedFiles | str:
     return "its log does not have the versions that were read"
 
 
-def added_without_nulls(folder: Path, version: int, columns: Collection[str]) -> bool:
+def added_without_nulls(folder: StoredPath, version: int, columns: Collection[str]) -> bool:
     """Return whether the files that a commit has added show that none of these columns is NULL in a row of them.
 
     That is by their partition values and statistics; False: these do not show it, or cannot be read.
@@ -100,7 +100,9 @@ def _is_without_nulls(file: dict[str, Any], columns: Collection[str]) -> bool:
     return all(bool(partition[name]) if name in partition else nulls.get(name) == 0 for name in columns)
 
 
-def _between(folder: Path, before: int, after: int, partitions: frozenset[Partition], size: int) -> ChangedFiles | str:
+def _between(
+    folder: StoredPath, before: int, after: int, partitions: frozenset[Partition], size: int
+) -> ChangedFiles | str:
     """Return what was changed where the table has the same columns and partitioning in both versions.
 
     A table that was replaced meanwhile, as a seed is, may well have. Raises what reading and parsing raises.
@@ -118,7 +120,7 @@ def _between(folder: Path, before: int, after: int, partitions: frozenset[Partit
     return ChangedFiles(before, after, frozenset(), max(old[1], new[1]))
 
 
-def _described(folder: Path, version: int) -> tuple[dict[str, Any], int | None]:
+def _described(folder: StoredPath, version: int) -> tuple[dict[str, Any], int | None]:
     """Return the metadata of a version of a table, and the bytes of its files (None: not known).
 
     Raises what reading and parsing raises.
@@ -148,7 +150,7 @@ def in_partition(column: str, kind: str, value: str) -> str:
     return f"cast({quote(column)} AS string) = {text_literal(value)}"
 
 
-def _changes(folder: Path) -> Iterator[tuple[StoredVersion, Sequence[dict[str, Any]]]]:
+def _changes(folder: StoredPath) -> Iterator[tuple[StoredVersion, Sequence[dict[str, Any]]]]:
     """Yield the commits that may have changed rows or columns with their actions, newest first."""
     names = (path.stem for path in (folder / "_delta_log").glob("[0-9]*.json"))
     for version in sorted((int(name) for name in names if name.isdecimal()), reverse=True):

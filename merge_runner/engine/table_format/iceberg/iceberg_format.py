@@ -21,11 +21,10 @@ from merge_runner.formats.iceberg.capabilities import ICEBERG
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import SparkSession
 
     from merge_runner.merge.statement import MergeStatement
+    from merge_runner.object_path import StoredPath
     from merge_runner.plan.explain.shuffle_remedies import Remedied
     from merge_runner.plan.steps.merge import RunMerge
 
@@ -60,11 +59,11 @@ class IcebergFormat:
     vacuum = staticmethod(maintenance.vacuum)
     merges_since_compaction = staticmethod(maintenance.merges_since_compaction)
 
-    def added_without_nulls(self, _path: Path, _version: int, _columns: Collection[str]) -> bool:
+    def added_without_nulls(self, _path: StoredPath, _version: int, _columns: Collection[str]) -> bool:
         """Return False: statistics of Iceberg's files are in Avro files, which are not read here."""
         return False
 
-    def changed_files(self, _path: Path, _since: str, _until: str) -> str:
+    def changed_files(self, _path: StoredPath, _since: str, _until: str) -> str:
         """Return that changed rows are not looked for."""
         return "the rows that have changed are looked for in Delta tables alone"
 

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from merge_runner.engine.table_format.stored_version import StoredVersion
 from merge_runner.formats.iceberg.capabilities import SUMMARY_KEY
+from merge_runner.object_path import StoredPath
 
 _NONE = -1
 
 
-def stored_versions(metadata: Path) -> Iterator[StoredVersion]:
+def stored_versions(metadata: StoredPath) -> Iterator[StoredVersion]:
     """Yield the snapshots of main of the table with this metadata file, newest first, and that without rows at last."""
     try:
         table = json.loads(metadata.read_text(encoding="utf-8"))
