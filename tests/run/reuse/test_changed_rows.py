@@ -60,7 +60,7 @@ def test_case(make_project, case):
         table = f"{relation.schema}.{relation.identifier}"
         driver.lake.tables[table] = Table(table, TYPES, {}, root / "data" / folder)
     build(root, driver)
-    commit(root / "data/orders", 1, case.get("columns", "{}"), size=case.get("size", 100))
+    commit(root / "data/orders", 1, case.get("columns", "{}"), case.get("size", 100), case.get("mapping", "none"))
     if case.get("other"):
         commit(root / "data/items", 1)
     driver.answers["SELECT (s.day) AS b0"] = {"b0": case.get("source", "date")}
@@ -112,13 +112,14 @@ def build(root, driver):
     return next(result for result in results if result.unique_id == "model.shop.m")
 
 
-def commit(folder, version, columns="{}", size=100):
+def commit(folder, version, columns="{}", size=100, mapping="none"):
     actions = [{"commitInfo": {"operation": "WRITE", "txnId": f"{version}"}}]
     actions += [{"add": {"path": f"{version}", "partitionValues": {}, "size": size, "dataChange": True}}]
     (folder / "_delta_log").mkdir(parents=True, exist_ok=True)
     name = folder / "_delta_log" / f"{version:020}"
     name.with_suffix(".json").write_text("".join(json.dumps(each) + "\n" for each in actions))
-    name.with_suffix(".crc").write_text(json.dumps({"metadata": {"schemaString": columns}, "tableSizeBytes": size}))
+    metadata = {"schemaString": columns, "configuration": {"delta.columnMapping.mode": mapping}}
+    name.with_suffix(".crc").write_text(json.dumps({"metadata": metadata, "tableSizeBytes": size}))
 
 
 def answers(case):
