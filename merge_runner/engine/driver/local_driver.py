@@ -40,6 +40,8 @@ class ClassicDriver:
     """How the JVM has ended, as text; None while it runs, and where it is not known."""
     killed: Callable[[], None] = lambda: None
     """Ends the JVM in the middle of whatever it does."""
+    stops_with_jvm: bool = False
+    """Whether Spark stops when its JVM ends, without a wait: there is neither a cluster to leave nor an event log."""
     running: set[str] = field(default_factory=set)
     """The groups whose blocks are open."""
     waits: Waits = field(default_factory=Waits)
@@ -138,7 +140,9 @@ class ClassicDriver:
     def stop(self) -> None:
         """Ends the driver and its JVM's Spark."""
         lost = self.fate() is not None
-        if not lost:
+        if not lost and self.stops_with_jvm and not self.running:
+            _forget(self.spark)
+        elif not lost:
             try:
                 self.spark.stop()
             except Exception as error:
@@ -185,27 +189,39 @@ def open_driver(
         afterwards()
 
     spark = SparkSession(SparkContext(conf=conf, gateway=jvm.connect()))
-    return ClassicDriver(spark, ended=ended, fate=jvm.fate, killed=jvm.kill)
+    return ClassicDriver(spark, ended=ended, fate=jvm.fate, killed=jvm.kill, stops_with_jvm=stops_with_jvm(confs))
+
+
+def stops_with_jvm(confs: Mapping[str, str]) -> bool:
+    """Whether Spark with these confs stops when its JVM ends, so that nothing needs to wait for it."""
+    logs = confs.get("spark.eventLog.enabled", "false").strip().lower() == "true"
+    return confs.get("spark.master", "").startswith("local") and not logs
 
 
 def release(spark: SparkSession) -> None:
     """PySpark in this process forgets the JVM of a session, without stopping what runs there."""
     from pyspark import SparkContext
-    from pyspark.sql import SparkSession
 
-    context: Any = spark.sparkContext
     held = SparkContext._gateway
-    with suppress(Exception):  # only notifies workers of Python functions, which may have gone
-        context._accumulatorServer.shutdown()
-    context._jsc = None
-    SparkContext._active_spark_context = None
-    SparkSession._instantiatedSession = SparkSession._activeSession = None
+    _forget(spark)
     gc.collect()  # objects of the JVM that are no longer referenced are released while the gateway is open
     if held is not None:
         with suppress(Exception):
             _hang_up(held)
             held.close()
     forget_gateway()
+
+
+def _forget(spark: SparkSession) -> None:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    context: Any = spark.sparkContext
+    server, context._jsc, context._accumulatorServer = context._accumulatorServer, None, None
+    if server is not None:  # of workers of Python functions; its end takes up to half a second
+        threading.Thread(target=server.shutdown, name="accumulators-end", daemon=True).start()
+    SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = SparkSession._activeSession = None
 
 
 def _hang_up(held: Any) -> None:
