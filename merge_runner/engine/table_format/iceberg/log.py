@@ -88,7 +88,7 @@ def statement_snapshot(session: SparkSession, table: Relation, stamp: str) -> Co
 def keeps_snapshots(session: SparkSession, table: Relation) -> bool:
     """Return whether the catalog keeps the snapshots before the newest one. Raises EngineError.
 
-    Nessie (0.99.0) gives clients the newest one alone, without its parent: it has a history of its own.
+    Nessie (0.99.0) gives clients the newest one alone, without its parent: its history is a separate one.
     """
     loaded = _table(session, table)
     if loaded is not None:
