@@ -110,7 +110,9 @@ class Facts:
             if isinstance(term, Call) and term.name == "=":
                 left, right = (self._canonical(argument) for argument in term.args)
                 if left != right and not is_constant(left) and not is_constant(right):
-                    self._same[right] = left
+                    # Put in for a part of it, a term would grow with each look for its equals.
+                    longer, other = (left, right) if _contains(left, right) else (right, left)
+                    self._same[longer] = other
 
     def _put_in_constants(self) -> None:
         """What is compared with a column that has one value is compared with that value."""
@@ -336,6 +338,10 @@ def _as_list(legs: tuple[Term, ...]) -> Call | None:
 
 def _is_one_value(leg: Call) -> bool:
     return leg.name == "=" and isinstance(leg.args[1], Lit)
+
+
+def _contains(term: Term, part: Term) -> bool:
+    return term == part or (isinstance(term, Call) and any(_contains(argument, part) for argument in term.args))
 
 
 def _legs(term: Term, *, lists: bool) -> tuple[Term, ...]:

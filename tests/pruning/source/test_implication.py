@@ -293,6 +293,15 @@ def test_nothing_is_proven_of_a_moment_and_its_units_that_is_false():
             assert known.implies(goal) is not True or taken <= true, (facts, goal)
 
 
+def test_a_column_that_equals_an_expression_of_itself_is_not_put_into_it_again_and_again():
+    """With 40 such conditions each look for equals would double the terms 40 times."""
+    columns = [Col(0, f"c{each}") for each in range(40)]
+    terms = [Call("=", (Call("f", (column, column)), column)) for column in columns]
+    known = Facts([*terms, Call(">", (columns[0], number(5)))])
+    assert known.implies(Call(">", (Call("f", (columns[0], columns[0])), number(4)))) is True
+    assert known.implies(Call(">", (columns[1], number(4)))) is False
+
+
 def test_what_takes_too_many_cases_is_not_known():
     """Each OR has four legs, and each leg of one leaves those of all others: some 10 million cases."""
     terms = [
