@@ -87,8 +87,7 @@ def added_without_nulls(folder: StoredPath, version: int, columns: Collection[st
         configuration = _described(folder, version)[0].get("configuration") or {}
         if configuration.get(_MAPPING, "none") != "none":
             return False  # its columns have other names in its log
-        lines = (folder / "_delta_log" / f"{version:020}.json").read_bytes().splitlines()
-        added = [action["add"] for action in map(json.loads, filter(bytes.strip, lines)) if "add" in action]
+        added = [action["add"] for action in _actions(_commit(folder, version).read_bytes()) if "add" in action]
         return bool(added) and all(_is_without_nulls(file, columns) for file in added)
     except (OSError, ValueError, TypeError, AttributeError):
         return False
@@ -127,14 +126,13 @@ def _described(folder: StoredPath, version: int) -> tuple[dict[str, Any], int | 
     """
     size = None
     for number in range(version, -1, -1):
-        path = folder / "_delta_log" / f"{number:020}.json"
+        path = _commit(folder, number)
         checksum = path.with_suffix(".crc")
         known = json.loads(checksum.read_bytes()) if checksum.exists() else {}
         size = known.get("tableSizeBytes") if number == version else size
         if known.get("metadata"):
             return known["metadata"], size
-        for line in path.read_bytes().splitlines():
-            action = json.loads(line) if line.strip() else {}
+        for action in _actions(path.read_bytes()):
             if "metaData" in action:
                 return action["metaData"], size
     raise ValueError(folder)
@@ -154,11 +152,21 @@ def _changes(folder: StoredPath) -> Iterator[tuple[StoredVersion, Sequence[dict[
     """Yield the commits that may have changed rows or columns with their actions, newest first."""
     names = (path.stem for path in (folder / "_delta_log").glob("[0-9]*.json"))
     for version in sorted((int(name) for name in names if name.isdecimal()), reverse=True):
-        text = (folder / "_delta_log" / f"{version:020}.json").read_bytes()
-        actions = [json.loads(line) for line in text.splitlines() if line.strip()]
+        text = _commit(folder, version).read_bytes()
+        actions = list(_actions(text))
         info: dict[str, Any] = next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
         if not _keeps_rows(info, actions):
             yield StoredVersion(version, hashlib.sha256(text).hexdigest()[:32], info.get("userMetadata")), actions
+
+
+def _commit(folder: StoredPath, version: int) -> StoredPath:
+    """Return the file of a commit."""
+    return folder / "_delta_log" / f"{version:020}.json"
+
+
+def _actions(text: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the actions of a commit, each on a line. Raises ValueError."""
+    return (json.loads(line) for line in text.splitlines() if line.strip())
 
 
 def _keeps_rows(info: dict[str, Any], actions: Sequence[dict[str, Any]]) -> bool:
