@@ -35,6 +35,23 @@ def test_spark_that_stops_with_its_jvm_is_not_waited_for(quick, running, calls):
         assert spark.calls == []
 
 
+def test_a_server_of_accumulators_that_does_not_end_prints_nothing(monkeypatch):
+    spark, raised = FakeSpark(), []
+    monkeypatch.setattr(threading, "excepthook", raised.append)
+
+    def shutdown():
+        spark.ended.set()
+        raise OSError("gone")
+
+    spark.sparkContext._accumulatorServer.shutdown = shutdown
+    ClassicDriver(spark, ended=lambda: None, stops_with_jvm=True).stop()
+    assert spark.ended.wait(10)
+    for thread in threading.enumerate():
+        if thread.name == "accumulators-end":
+            thread.join(10)
+    assert raised == []
+
+
 @pytest.mark.parametrize(
     ("confs", "expected"),
     [

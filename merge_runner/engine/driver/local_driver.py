@@ -218,10 +218,15 @@ def _forget(spark: SparkSession) -> None:
 
     context: Any = spark.sparkContext
     server, context._jsc, context._accumulatorServer = context._accumulatorServer, None, None
-    if server is not None:  # of workers of Python functions; its end takes up to half a second
-        threading.Thread(target=server.shutdown, name="accumulators-end", daemon=True).start()
+    if server is not None:  # its end takes up to half a second
+        threading.Thread(target=_end_accumulators, args=(server,), name="accumulators-end", daemon=True).start()
     SparkContext._active_spark_context = None
     SparkSession._instantiatedSession = SparkSession._activeSession = None
+
+
+def _end_accumulators(server: Any) -> None:
+    with suppress(Exception):  # only notifies workers of Python functions, which may have gone
+        server.shutdown()
 
 
 def _hang_up(held: Any) -> None:
