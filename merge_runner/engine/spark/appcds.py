@@ -118,7 +118,7 @@ def archive(
     Only local drivers with our jars have one: they run on files that are known. A JVM that the profile's `jvm: custom`,
     its conf or the `defaults` of spark-defaults.conf give other options has none, nor has a Java that cannot write one.
     """
-    local = (profile.master or "").startswith("local") and profile.jars == "pinned"
+    local = profile.is_local and profile.jars == "pinned"
     own = profile.jvm == "custom" or own_java(user_confs(profile, defaults or {}))
     if not local or own or env.get(_SWITCH) == "0" or (java_version(java_home) or _FIRST_JAVA) < _FIRST_JAVA:
         return None

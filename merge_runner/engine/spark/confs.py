@@ -110,7 +110,7 @@ def _ours(profile: Profile, root: Path) -> dict[str, str]:
     if profile.warehouse is not None:
         confs[DIR] = str(location(root, profile.warehouse))
         confs[IMPLEMENTATION] = "in-memory"
-    if _is_local(profile):
+    if profile.is_local:
         confs |= _local(profile)
     if _LOOPBACK_MASTER.match(confs["spark.master"]):
         # Who listens on the loopback interface has all its workers here: no other one need reach the driver. Spark
@@ -145,15 +145,11 @@ def _session(profile: Profile) -> dict[str, str]:
 def _jars(profile: Profile, jars: Sequence[Path], theirs: Mapping[str, str]) -> dict[str, str]:
     if not jars:
         return {}
-    if _is_local(profile) and not with_their_jars(theirs):
+    if profile.is_local and not with_their_jars(theirs):
         # On the driver's class path they need not be copied, unlike spark.jars.
         return {CLASS_PATH: os.pathsep.join(map(str, jars))}
     # The driver serves these files to the executors, whatever the cluster manager.
     return {JARS: ",".join(map(str, jars))}
-
-
-def _is_local(profile: Profile) -> bool:
-    return (profile.master or "").startswith("local")
 
 
 def _local(profile: Profile) -> dict[str, str]:
@@ -182,7 +178,7 @@ def log_option(folder: Path) -> str:
 
 
 def _kind(profile: Profile) -> str:
-    return profile.jvm or ("fast-start" if _is_local(profile) else "throughput")
+    return profile.jvm or ("fast-start" if profile.is_local else "throughput")
 
 
 def _driver_memory() -> int:

@@ -95,6 +95,11 @@ class Profile:
         return LINES[self.spark] if self.spark is not None else installed_line()
 
     @property
+    def is_local(self) -> bool:
+        """Whether the driver is the executor too: a `local…` master."""
+        return (self.master or "").startswith("local")
+
+    @property
     def iceberg_catalogs(self) -> tuple[str, ...]:
         """Names of the catalogs that are Iceberg's: all whose `class` does not say otherwise."""
         return tuple(name for name, settings in self.catalogs.items() if "iceberg" in settings.get("class", "iceberg"))
