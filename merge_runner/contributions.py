@@ -79,8 +79,8 @@ class Contributions:
             if self._unwritten > _MOST_UNWRITTEN:
                 self._write()
 
-    def write(self, most: int) -> None:
-        """Write what is new, and leave the `most` contributions that were written last."""
+    def write(self, most: int | None = None) -> None:
+        """Write what is new, and leave the `most` contributions that were written last; None: leave all."""
         if self._new or self._has_written:
             self._write(most)
         self.close()

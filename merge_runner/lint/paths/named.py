@@ -13,7 +13,6 @@ from merge_runner.graph.graph import Graph, ModelNode, RefNode, SeedNode, Source
 from merge_runner.graph.kept.nodes import head_of, heads_of, nodes_of
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.paths.request import ArgumentsError
-from merge_runner.lint.run.hook_files import has_merges, hooks_of
 from merge_runner.project.load.find_project import PYPROJECT, find_lint_root, find_root
 from merge_runner.project.load.not_read import DBT_PROJECT
 from merge_runner.project.schema.profile import FILE as PROFILES
@@ -165,6 +164,8 @@ class _Reader:
     """Finds the models that files of a project mean."""
 
     def __init__(self, prepared: Prepared) -> None:
+        from merge_runner.lint.run.hook_files import has_merges  # it loads the analysis
+
         self._prepared = prepared
         self._graph: Graph = prepared.graph
         self.files = prepared.model_names.keys()
@@ -221,6 +222,8 @@ class _Reader:
         while len(names) != found:
             found = len(names)
             names |= {name for name, words in texts.items() if not words.isdisjoint(names)}
+        from merge_runner.lint.run.hook_files import hooks_of
+
         seeds = nodes_of(self._graph.nodes, SeedNode)
         return {seed.unique_id for seed in seeds if any(_words(each.text) & names for each in hooks_of(seed))}
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from merge_runner.lint.paths.request import Linted, LintMessages, LintRequest
 from merge_runner.lint.run.cache import ReportCache
-from merge_runner.merge.sqlglot_import import import_sqlglot
 from merge_runner.project.load.state import nearest_project, profiles_outside
 from merge_runner.project.syntax.environment import RecordingEnv
 
@@ -31,7 +30,6 @@ def kept_or_made(request: LintRequest, env: RecordingEnv, messages: LintMessages
         logging.getLogger("merge_runner.lint").debug("nothing has changed since the report of an earlier run")
         messages.warn(kept.warnings)
         return Linted(kept.report, cache.root, True, kept.warnings)
-    import_sqlglot()
     from merge_runner.lint.paths.inputs import lint
 
     linted = lint(request, env, messages, None if cache is None else cache.state)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.contributions import FILE, Contributions
 from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
+from merge_runner.forked import made_in_child
 from merge_runner.graph.graph import Graph, ModelNode
 from merge_runner.graph.invocation import Invocation
 from merge_runner.graph.kept.nodes import KeptNodes, head_of, heads_of
@@ -20,7 +21,6 @@ from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plan.load.asking import Asking, with_inlined
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.flags import Flags
-from merge_runner.plan.load.in_child import made_in_child
 from merge_runner.plan.load.kept_project import KeptProject
 from merge_runner.plan.load.sample import Sample
 from merge_runner.project.load.files import ProjectFiles
@@ -242,13 +242,15 @@ def prepare_to_lint(
     *,
     cache: bool = True,
     state: ProjectState | None = None,
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> tuple[Prepared, tuple[Problem, ...]]:
     """Return the project, as complete as it can be without a build, and the problems of its Jinja.
 
     Models whose Jinja cannot be read are no nodes of the graph. A profile may be missing: then nothing is known of
     where the project runs. `texts`, by path in the project, replace those of files, as an editor has them. With `cache`
     what files captured in earlier runs is taken where they read the same now; `state` are the files as they were just
-    read. Raises ProblemsError with everything else that is wrong.
+    read. `meanwhile` is called while another process loads a large project. Raises ProblemsError with everything else
+    that is wrong.
     """
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
     invocation = Invocation(env, flags.full_refresh)
@@ -258,7 +260,7 @@ def prepare_to_lint(
     load = partial(_load_to_lint, root, flags, env, invocation, texts, cache=cache)
     same = loaded = None
     if whole is not None and len(whole.loaded.state.contents) >= _LARGE:
-        made = made_in_child(partial(_load_and_keep, load, whole, env))
+        made = made_in_child(partial(_load_and_keep, load, whole, env), meanwhile)
         if made is not None:
             asked, loaded = made
             env.asked.update(asked)

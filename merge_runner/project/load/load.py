@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from merge_runner.contributions import FILE, Contributions, most_of
 from merge_runner.errors import Problem, Problems, ProblemsError
+from merge_runner.forked import in_parts
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.load.docs_blocks import docs_blocks
 from merge_runner.project.load.files import AnalysisFile, ModelFile, ProjectFiles, SeedFile
 from merge_runner.project.load.find_project import PYPROJECT, read_settings
@@ -32,6 +35,7 @@ from merge_runner.project.schema.selectors import FILE as SELECTORS
 from merge_runner.project.schema.selectors import Selector, selectors
 from merge_runner.project.schema.settings import Settings
 from merge_runner.project.schema.stream import Stream, connectors
+from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.value_template import Known, ValueTemplate
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
@@ -81,7 +85,7 @@ def read(
     shown = chosen or Profile(name, target or "", schema=name)
     values = typed_vars(said.vars, vars or {}, said.places, problems)
     kept = Contributions(root / said.target_path / FILE) if keep else None
-    loader = _Loader(root, said, problems, shown, values, env, texts, KeptTrees(kept, problems))
+    loader = _Loader(root, said, problems, shown, values, env, texts, kept)
     loader.read()
     files = loader.files()
     if kept is not None:
@@ -120,6 +124,23 @@ def _mapping(text: str, option: str, code: str, example: str) -> dict[str, Any]:
     return data or {}
 
 
+_WORTH = 150
+"""From so many models on the property files are read in several processes."""
+_FEWEST = 5
+"""Property files that are worth a process then."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What some property files say, none of it a problem, and what a loader has to know of them."""
+
+    described: Described
+    yaml: Sequence[SourceText]
+    odd: Sequence[YamlTree]
+    secrets: Set[str]
+    asked: Mapping[str, str | None]
+
+
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
@@ -135,10 +156,11 @@ class _Loader:
         vars: Mapping[str, Any],
         env: Mapping[str, str],
         unsaved: Mapping[str, str],
-        trees: KeptTrees,
+        kept: Contributions | None,
     ) -> None:
         self._unsaved = unsaved
-        self._trees = trees
+        self._kept = kept
+        self._trees = KeptTrees(kept, problems)
         self._profile = profile
         self._vars = vars
         self._env = env
@@ -150,6 +172,8 @@ class _Loader:
         self._paths = ProjectPaths()
         self._texts: dict[str, SourceText] = {}
         self._yaml: list[SourceText] = []
+        self._odd: list[YamlTree] = []
+        """Property files with keys that are left out."""
         self._seeds: list[Found] = []
 
     def read(self) -> None:
@@ -257,13 +281,27 @@ class _Loader:
             frozenset(file.stem for file in paths.fixtures),
             self._problems,
         )
-        odd: list[YamlTree] = []
-        for path in paths.property_files:
+        files = list(paths.property_files)
+        least = max(1, len(files))
+        if len(paths.models) >= _WORTH:
+            self._add_files(described, files[:1])  # it loads what reads all, for the processes to inherit
+            del files[:1]
+            least = _FEWEST
+        with in_parts(partial(self._part, described), files, least) as parts:
+            for part, read_there in parts:
+                if read_there is None or not self._take(described, read_there):
+                    self._add_files(described, part)
+        self._not_read = (*files_not_read(self._base, self._settings, paths.python), *keys_not_read(self._odd))
+        return described
+
+    def _add_files(self, described: Described, paths: Iterable[str]) -> None:
+        """Read property files."""
+        for path in paths:
             written = self._tree(path)  # one at a time: it takes ten times the memory of what is read of it
             if written is None:
                 continue
             if has_key_not_read(written):
-                odd.append(written)
+                self._odd.append(written)
             template = ValueTemplate(written, self._known, self._env, self._problems)
             tree = render_properties(written, template)
             self._secrets.update(secret_values(template.used))
@@ -271,8 +309,30 @@ class _Loader:
             if properties:
                 self._secrets.update(_secrets_of_sources(properties))
                 described.add(properties, tree)
-        self._not_read = (*files_not_read(self._base, self._settings, paths.python), *keys_not_read(odd))
-        return described
+
+    def _part(self, known: Described, paths: Sequence[str]) -> _Part:
+        """Return what some property files say, in a fork. Raises ProblemsError where anything is wrong."""
+        described = Described(known.known, known.fixtures, Problems())
+        self._problems = described.problems
+        self._trees = KeptTrees(self._kept, described.problems)
+        self._secrets, self._yaml, self._odd = set(), [], []
+        self._add_files(described, paths)
+        described.problems.check()
+        if self._kept is not None:
+            self._kept.write()
+        asked = self._env.asked if isinstance(self._env, RecordingEnv) else {}
+        return _Part(described, self._yaml, self._odd, self._secrets, asked)
+
+    def _take(self, described: Described, part: _Part) -> bool:
+        """Add what a fork has read; return False where it has to be read again, for what is wrong."""
+        if not described.take(part.described):
+            return False
+        self._yaml += part.yaml
+        self._odd += part.odd
+        self._secrets |= part.secrets
+        if isinstance(self._env, RecordingEnv):
+            self._env.asked.update(part.asked)
+        return True
 
     @property
     def _known(self) -> Known:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
-from typing import Literal, TypeVar
+from dataclasses import field, fields
+from typing import Any, Literal, TypeVar
 
 from merge_runner.errors import Problem, Problems, did_you_mean
 from merge_runner.lazy_dataclass import dataclass
@@ -60,6 +60,8 @@ class Described:
     analyses: dict[str, tuple[AnalysisProperties, Place]] = field(default_factory=dict)
     warnings: dict[tuple[str, ...], tuple[Problem, ...]] = field(default_factory=dict)
     """Of a (model or seed name,) or (source name, table name)."""
+    _disabled: set[tuple[str, str]] = field(default_factory=set)
+    """The source tables that are not enabled."""
     _places: dict[tuple[str, str], Place] = field(default_factory=dict)
     """Of groups and macros, by the kind and name."""
 
@@ -73,6 +75,24 @@ class Described:
         self._add_named("group", file.groups, self.groups, tree)
         self._add_named("macro", file.macros, self.macros, tree)
         self._add_analyses(file.analyses, tree)
+
+    def take(self, later: Described) -> bool:
+        """Take over what was put together of files that come later, none of it a problem.
+
+        Return False where both are about the same thing: then nothing is taken, and `add` finds what is wrong.
+        """
+        if not self.sources.keys().isdisjoint(later._disabled):
+            return False
+        names = [each.name for each in fields(self) if each.name not in ("known", "fixtures", "problems", "_disabled")]
+        parts: list[tuple[dict[Any, Any], dict[Any, Any]]] = [
+            (getattr(self, name), getattr(later, name)) for name in names
+        ]
+        if not all(own.keys().isdisjoint(other) for own, other in parts):
+            return False
+        for own, other in parts:
+            own.update(other)
+        self._disabled |= later._disabled
+        return True
 
     def _add_analyses(self, entries: Iterable[AnalysisProperties], tree: YamlTree) -> None:
         for index, entry in enumerate(entries):
@@ -137,6 +157,8 @@ class Described:
                     self.sources[key] = entry
                     of = f"source {source.name}, table {table.name}"
                     self._add_data_tests(key, of, entry.place, table)
+                else:
+                    self._disabled.add(key)
 
     def _add_unit_tests(self, file: PropertyFile, tree: YamlTree) -> None:
         for index, test in enumerate(file.unit_tests):

@@ -1,7 +1,8 @@
-"""A large project is loaded in a process that ends afterwards: what comes of it is the same."""
+"""Values that are made in forks: parts of a whole, and a large project, which is the same as without them."""
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -9,8 +10,8 @@ import threading
 
 import pytest
 
+from merge_runner.forked import in_parts, made_in_child
 from merge_runner.plan.load.flags import Flags
-from merge_runner.plan.load.in_child import made_in_child
 from merge_runner.plan.load.project_context import prepare_to_lint
 from merge_runner.project.syntax.environment import RecordingEnv
 from tests.written_project import write_project
@@ -22,7 +23,7 @@ def made_in_a_command(make):
     """Return the lines that a process without other threads, as those of commands are, prints of what it makes."""
     code = f"""
 import os
-from merge_runner.plan.load.in_child import made_in_child
+from merge_runner.forked import made_in_child
 
 def fails():
     raise ValueError("in the child")
@@ -52,6 +53,42 @@ def test_no_process_is_forked_next_to_a_thread():
     finally:
         end.set()
         thread.join()
+
+
+PARTS = """
+import os, signal
+from merge_runner.forked import in_parts
+
+def {make}
+
+os.sched_getaffinity = lambda _: range(3)
+with in_parts(made, list(range(9)), 2) as parts:
+    print([(part, found) for part, found in parts])
+print(os.getpid())
+"""
+
+
+def in_parts_of(make):
+    done = subprocess.run(
+        [sys.executable, "-c", PARTS.format(make=make)], capture_output=True, text=True, check=True, timeout=60
+    )
+    return ast.literal_eval(done.stdout.splitlines()[0])
+
+
+def test_parts_come_in_their_order_and_the_first_is_left_to_the_caller():
+    expected = [([0, 1, 2], None), ([3, 4, 5], 12), ([6, 7, 8], 21)]
+    assert in_parts_of("made(part): return sum(part)") == expected
+
+
+@pytest.mark.parametrize("end", ["1 / 0", "os.kill(os.getpid(), signal.SIGKILL)", "lambda: None"])
+def test_a_part_that_a_fork_does_not_make_is_left_to_the_caller(end):
+    make = f"made(part): return sum(part) if 4 not in part else {end}"
+    assert in_parts_of(make) == [([0, 1, 2], None), ([3, 4, 5], None), ([6, 7, 8], 21)]
+
+
+def test_a_few_items_are_one_part():
+    with in_parts(sum, [1, 2, 3], 2) as parts:
+        assert list(parts) == [([1, 2, 3], None)]
 
 
 def loaded(root, *, cache):

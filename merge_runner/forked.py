@@ -1,0 +1,108 @@
+"""Makes values in forks of this process: to use another core, or to have back the memory that it takes."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+_Item = TypeVar("_Item")
+_Made = TypeVar("_Made")
+
+
+def can_fork() -> bool:
+    """Return whether a fork is safe: on Linux, where no other thread could hold a lock just then."""
+    import threading
+
+    return sys.platform.startswith("linux") and threading.active_count() == 1
+
+
+def made_in_child(make: Callable[[], _Made], meanwhile: Callable[[], object] = lambda: None) -> _Made | None:
+    """Return what `make` returns, called in a fork of this process; None where that is not possible.
+
+    That is where no fork is safe, where `make` raises an error, and where its value cannot be pickled: the caller
+    makes it then. `meanwhile` is called in this process, once the other one works.
+    """
+    if not can_fork():
+        return None
+    with _made_meanwhile(make) as made:
+        meanwhile()
+        return made()
+
+
+@contextmanager
+def in_parts(
+    make: Callable[[Sequence[_Item]], _Made], items: Sequence[_Item], least: int
+) -> Iterator[Iterator[tuple[Sequence[_Item], _Made | None]]]:
+    """Yield the items in parts, in their order, each with what a fork has made of it; None: the caller makes it.
+
+    There are as many parts as cores, of `least` items or more. The first is the caller's; while it is made, forks make
+    the others. What `make` raises, or what cannot be pickled, is made again by the caller, who reports what is wrong.
+    """
+    parts = _parts(items, least)
+    with ExitStack() as ended:
+        forks = [ended.enter_context(_made_meanwhile(partial(make, part))) for part in parts[1:]]
+
+        def each() -> Iterator[tuple[Sequence[_Item], _Made | None]]:
+            yield parts[0], None
+            for part, made in zip(parts[1:], forks, strict=True):
+                yield part, made()
+
+        yield each()
+
+
+def _parts(items: Sequence[_Item], least: int) -> list[Sequence[_Item]]:
+    """Return the items in parts of about the same size."""
+    if len(items) < 2 * least or not can_fork():
+        return [items]
+    count = min(len(os.sched_getaffinity(0)), len(items) // least)
+    ends = [len(items) * number // count for number in range(count + 1)]
+    return [items[start:end] for start, end in pairwise(ends)]
+
+
+@contextmanager
+def _made_meanwhile(make: Callable[[], _Made]) -> Iterator[Callable[[], _Made | None]]:
+    """Yield a function that waits for what a fork makes, and returns None where it has failed.
+
+    No process outlives this: where this one is killed, the other ends by what it cannot write.
+    """
+    from multiprocessing import get_context
+
+    context = get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_send, args=(make, receiver, sender))
+    process.start()
+    sender.close()
+
+    def made() -> _Made | None:
+        try:
+            found: _Made | None = receiver.recv()
+        except EOFError:
+            found = None
+        return found
+
+    try:
+        yield made
+    finally:
+        receiver.close()
+        process.kill()
+        process.join()
+
+
+def _send(make: Callable[[], object], receiver: Connection, sender: Connection) -> None:
+    """What the process does."""
+    import signal
+
+    receiver.close()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches both: the first process reports it
+    gc.freeze()  # a collection would touch, and so copy, every page that was inherited
+    with suppress(Exception):
+        sender.send(make())
