@@ -143,6 +143,34 @@ def test_the_snapshot_of_a_version_has_its_files(table):
     assert files_read(session, f"select * from {name} where part = 1") >= 1
 
 
+ODD_TEXTS = ("it's", "a\\b", "${user.name}", "ü\n", None)
+PASSING = {
+    "partitionValues['name'] = 'it\\'s'": 1,
+    "partitionValues['name'] is null or partitionValues['name'] like '%{%'": 2,
+    "cast(get_json_object(stats, '$.maxValues.id') as bigint) >= 3": 2,
+    "partitionValues['name'] = concat('ü', chr(10))": 1,
+}
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["named in the checksum", "in the log alone"])
+def test_files_that_pass_conditions_are_counted(driver, named):
+    table = Relation(f"passing_{named}", "internals")
+    with (
+        driver.session() as session,
+        temporary_confs(session, {"spark.databricks.delta.allFilesInCrc.enabled": str(named).lower()}),
+    ):
+        run_command(session, "create schema if not exists internals")
+        rows = session.createDataFrame(list(enumerate(ODD_TEXTS)), "id bigint, name string").coalesce(1)
+        rows.write.format("delta").partitionBy("name").mode("overwrite").saveAsTable(str(table))
+        before = table_format("delta").snapshot(session, table)
+        run_command(session, f"delete from {table}")
+        with driver.job_group(session, table.identifier, "counted"):
+            counted = {asked: before.files_passing([asked, "true -- a comment"]) for asked in PASSING}
+        assert counted == {asked: (len(ODD_TEXTS), number) for asked, number in PASSING.items()}
+        jobs = session.sparkContext.statusTracker().getJobIdsForGroup(table.identifier)
+        assert bool(jobs) is not named
+
+
 def test_clustering_columns_are_named(driver):
     with driver.session() as session:
         run_command(session, "create schema if not exists internals")

@@ -16,6 +16,7 @@ from merge_runner.engine.spark.errors import engine_errors
 from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.jvm_util import active_session, java_class
 from merge_runner.engine.spark.sql import run_statement
+from merge_runner.engine.table_format.delta.passing_files import files_passing
 from merge_runner.engine.table_format.protocol import Commit, RealLayout, TableState
 from merge_runner.relation import Relation
 
@@ -30,8 +31,6 @@ _WRITES = frozenset({"MERGE", "CREATE OR REPLACE TABLE AS SELECT", "CREATE TABLE
 _COMMIT_INFO = '{"commitInfo"'
 _LINES = 1000
 """Lines of a commit that are fetched together, where its first one is another action."""
-_COUNTED_HERE = 10_000
-"""Answers about files that are fetched one by one."""
 _DELTA_LOG = "org.apache.spark.sql.delta.DeltaLog"
 _FILE_NAMES = "org.apache.spark.sql.delta.util.FileNames"
 _CLUSTERING = "org.apache.spark.sql.delta.skipping.clustering"
@@ -73,18 +72,7 @@ class LogSnapshot:
 
         The conditions are SQL over `partitionValues` and `stats`. Raises EngineError.
         """
-        from pyspark.sql import DataFrame
-
-        both = " AND ".join(f"({condition}\n)" for condition in conditions)
-        with engine_errors(), active_session(self.session):
-            files = DataFrame(self.state.allFiles().toDF(), self.session)
-            known = self.state.numOfFilesIfKnown()
-            if known.isDefined() and int(known.get()) <= _COUNTED_HERE:
-                # Counted there they would be shuffled, by a second job that is planned by itself.
-                passed = [bool(row[0]) for row in files.selectExpr(both).collect()]
-                return len(passed), sum(passed)
-            row = files.selectExpr("count(*)", f"count_if({both})").collect()[0]
-        return int(row[0]), int(row[1])
+        return files_passing(self.session, self.state, conditions)
 
 
 def latest_commits(session: SparkSession, table: Relation, limit: int) -> Iterator[Commit]:
