@@ -36,6 +36,28 @@ def test_the_query_is_made_of_the_statements_own_text():
     assert query.origin(query.text.index("SELECT 'target'")) is None
 
 
+def test_a_source_is_evaluated_once_where_each_unmatched_row_is_inserted():
+    text = (
+        "merge into t0 as t using raw as s on t.id = s.id when matched and t.v > s.v then update set v = s.v "
+        "when not matched then insert *"
+    )
+    query = counting_query(
+        Relation("t0", "shop"), parse(text), Bounded(text), ExpectMerge(max_inserts=0, max_updates=0)
+    )
+    assert query.text.partition("UNION ALL\n")[2] == (
+        "SELECT 'of_source' AS what, 0 AS n, count_if(clause IN (1)) AS insert, count_if(clause IN (0)) AS update, "
+        "0 AS delete FROM (\n"
+        "SELECT CASE WHEN __merge_runner_matched IS NULL THEN 1 ELSE CASE WHEN (t.v > s.v\n) IS TRUE THEN 0\n END END "
+        "AS clause FROM raw as s\n"
+        "LEFT JOIN (SELECT *, true AS __merge_runner_matched FROM shop.t0) AS t\nON t.id = s.id\n)\n"
+    )
+    conditional = text.replace("not matched then", "not matched and v > 1 then")
+    query = counting_query(
+        Relation("t0", "shop"), parse(conditional), Bounded(conditional), ExpectMerge(max_inserts=0, max_updates=0)
+    )
+    assert query.text.count("raw as s") == 2  # `v` is that of the source alone
+
+
 def test_only_what_is_limited_is_counted():
     statement, made = parse(MERGE), Bounded(MERGE)
     table = Relation("t0", "shop")

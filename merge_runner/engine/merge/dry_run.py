@@ -85,7 +85,7 @@ def dry_count(
         return Figures()
     failed = "the rows that the MERGE would change cannot be counted, and it did not run"
     rows = {row["what"]: row for row in query.run(session, failed)}
-    of_kinds = [rows[kind] for kind in _KINDS if kind in rows]
+    of_kinds = [row for what, row in rows.items() if what not in ("source", "target")]
     inserted, updated, deleted = (sum(row[action] for row in of_kinds) for action in ("insert", "update", "delete"))
     return Figures(
         source=rows["source"]["n"] if "source" in rows else None,
@@ -123,32 +123,69 @@ def counting_query(table: Relation, statement: MergeStatement, made: Bounded, li
             f"{between}SELECT 'target' AS what, count(*) AS n, 0 AS insert, 0 AS update, 0 AS delete FROM {table}\n"
         )
         between = "UNION ALL\n"
-    for kind in _KINDS:
-        clauses = [clause for clause in statement.clauses if clause.kind == kind]
-        if any(limited[clause.action] for clause in clauses):
-            query.add(between)
-            _count(query, table, statement, kind, clauses)
-            between = "UNION ALL\n"
+    asked = [
+        kind for kind in _KINDS if any(limited[clause.action] for clause in statement.clauses if clause.kind == kind)
+    ]
+    if {"matched", "not_matched"} <= {*asked} and _is_one_join(statement):
+        query.add(between)
+        _count_in_one_join(query, table, statement)
+        between = "UNION ALL\n"
+        asked = asked[2:]
+    for kind in asked:
+        query.add(between)
+        _count(query, table, statement, kind, _clauses(statement, kind))
+        between = "UNION ALL\n"
     return query if between else None
 
 
 _KINDS: tuple[ClauseKind, ...] = ("matched", "not_matched", "not_matched_by_source")
+_MATCHED = "__merge_runner_matched"
+
+
+def _clauses(statement: MergeStatement, kind: ClauseKind) -> list[Clause]:
+    return [clause for clause in statement.clauses if clause.kind == kind]
+
+
+def _is_one_join(statement: MergeStatement) -> bool:
+    """Whether one join gives the matched and the unmatched rows of the source, which is evaluated once then.
+
+    A condition of NOT MATCHED may name a column that the target has as well.
+    """
+    conditions = [clause.condition for clause in _clauses(statement, "not_matched")]
+    return statement.target.alias is not None and conditions == [None] and not deletes_once(statement)
+
+
+def _count_in_one_join(query: DryQuery, table: Relation, statement: MergeStatement) -> None:
+    """Add the query of the rows that the clauses change for rows of the source, where `_is_one_join`."""
+    clauses = [*_clauses(statement, "matched"), *_clauses(statement, "not_matched")]
+    query.add(f"SELECT 'of_source' AS what, 0 AS n, {_counts(clauses)} FROM (\nSELECT ")
+    query.add(f"CASE WHEN {_MATCHED} IS NULL THEN {len(clauses) - 1} ELSE ")
+    add_clause_number(query, clauses[:-1])
+    query.add(" END AS clause FROM ", statement.source.span)
+    alias = quote(statement.target.alias or "")
+    query.add(f"LEFT JOIN (SELECT *, true AS {_MATCHED} FROM {table}) AS {alias}\nON ", statement.on_span)
+    query.add(")\n")
 
 
 def _count(
     query: DryQuery, table: Relation, statement: MergeStatement, kind: ClauseKind, clauses: list[Clause]
 ) -> None:
     """Adds the query of the rows that the clauses of one kind change."""
+    query.add(f"SELECT '{kind}' AS what, 0 AS n, {_counts(clauses)} FROM (\nSELECT ")
+    add_clause_number(query, clauses)
+    query.add(" AS clause ")
+    add_rows(query, table, statement, kind)
+    query.add(")\n")
+
+
+def _counts(clauses: Sequence[Clause]) -> str:
+    """The columns that count what clauses do, by their numbers."""
     counts = []
     for action in ("insert", "update", "delete"):
         numbers = [str(number) for number, clause in enumerate(clauses) if clause.action == action]
         counted = f"count_if(clause IN ({', '.join(numbers)}))" if numbers else "0"
         counts.append(f"{counted} AS {action}")
-    query.add(f"SELECT '{kind}' AS what, 0 AS n, {', '.join(counts)} FROM (\nSELECT ")
-    add_clause_number(query, clauses)
-    query.add(" AS clause ")
-    add_rows(query, table, statement, kind)
-    query.add(")\n")
+    return ", ".join(counts)
 
 
 def add_clause_number(query: DryQuery, clauses: Sequence[Clause]) -> None:
