@@ -99,32 +99,32 @@ class _Body:
         if self._blocks:
             raise _NotPlainError
 
-    def _block(self, word: str, code: str) -> None:
+    def _block(self, word: str, jinja: str) -> None:
         if word == "set":
-            self._set(code)
+            self._set(jinja)
         elif word == "if":
-            self._expression(code, always=not self._blocks)
+            self._expression(jinja, always=not self._blocks)
             self._enter("if")
         elif word == "for":
-            self._for(code)
+            self._for(jinja)
         elif word in ("elif", "else") and self._blocks and (word == "else" or self._blocks[-1] == "if"):
-            self._expression(code, always=False)
+            self._expression(jinja, always=False)
             self._known[-1] = set()
-        elif word in ("endif", "endfor") and self._blocks and word == f"end{self._blocks[-1]}" and not code.strip():
+        elif word in ("endif", "endfor") and self._blocks and word == f"end{self._blocks[-1]}" and not jinja.strip():
             self._blocks.pop()
             self._known.pop()
         else:
             raise _NotPlainError
 
-    def _set(self, code: str) -> None:
-        said = _SET.match(code)
+    def _set(self, jinja: str) -> None:
+        said = _SET.match(jinja)
         if said is None:
             raise _NotPlainError
         self._expression(said[2], always=not self._blocks)
         self._name(said[1])
 
-    def _for(self, code: str) -> None:
-        said = _FOR.match(code)
+    def _for(self, jinja: str) -> None:
+        said = _FOR.match(jinja)
         if said is None or not {"if", "recursive"}.isdisjoint(_names(said[2])):
             raise _NotPlainError
         self._expression(said[2], always=not self._blocks)
@@ -143,10 +143,10 @@ class _Body:
             raise _NotPlainError
         self._known[-1].add(name)
 
-    def _expression(self, code: str, *, always: bool) -> None:
+    def _expression(self, jinja: str, *, always: bool) -> None:
         """Read an expression; `always`: it is evaluated whatever the macro is given."""
-        names = set(words := _names(_KEYWORD.sub(" ", code)))
-        variables = [text[1:-1] for text in _VAR.findall(code)]
+        names = set(words := _names(_KEYWORD.sub(" ", jinja)))
+        variables = [text[1:-1] for text in _VAR.findall(jinja)]
         called = names.intersection(self._macros)
         if words.count("var") != len(variables) or not _SILENT.union(_SKIPPING, called, *self._known) >= names:
             raise _NotPlainError
@@ -156,6 +156,6 @@ class _Body:
         self.called |= called
 
 
-def _names(code: str) -> list[str]:
+def _names(jinja: str) -> list[str]:
     """The names in a piece of Jinja, without filters, tests, attributes and strings."""
-    return [word for word in _WORD.findall(_FILTER_OR_TEST.sub(" ", code)) if word[0] not in "'\""]
+    return [word for word in _WORD.findall(_FILTER_OR_TEST.sub(" ", jinja)) if word[0] not in "'\""]
