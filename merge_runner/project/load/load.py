@@ -285,6 +285,8 @@ class _Loader:
         least = max(1, len(files))
         if len(paths.models) >= _WORTH:
             self._add_files(described, files[:1])  # it loads what reads all, for the processes to inherit
+            if self._kept is not None:
+                self._kept.close()
             del files[:1]
             least = _FEWEST
         with in_parts(partial(self._part, described), files, least) as parts:
