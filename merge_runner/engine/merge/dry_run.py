@@ -98,7 +98,7 @@ def dry_count(
 
 def deletes_once(statement: MergeStatement) -> bool:
     """Whether an unconditional DELETE is the only WHEN MATCHED, so that several matches of a row are no error."""
-    matched = [clause for clause in statement.clauses if clause.kind == "matched"]
+    matched = _clauses(statement, "matched")
     return len(matched) == 1 and matched[0].action == "delete" and matched[0].condition is None
 
 
@@ -123,9 +123,7 @@ def counting_query(table: Relation, statement: MergeStatement, made: Bounded, li
             f"{between}SELECT 'target' AS what, count(*) AS n, 0 AS insert, 0 AS update, 0 AS delete FROM {table}\n"
         )
         between = "UNION ALL\n"
-    asked = [
-        kind for kind in _KINDS if any(limited[clause.action] for clause in statement.clauses if clause.kind == kind)
-    ]
+    asked = [kind for kind in _KINDS if any(limited[clause.action] for clause in _clauses(statement, kind))]
     if {"matched", "not_matched"} <= {*asked} and _is_one_join(statement):
         query.add(between)
         _count_in_one_join(query, table, statement)
