@@ -17,12 +17,22 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item")
 _Made = TypeVar("_Made")
 
+_WORTH = 150
+"""From so many models on a second process is sooner done than the first one alone; each further one has as many."""
+
 
 def can_fork() -> bool:
     """Return whether a fork is safe: on Linux, where no other thread could hold a lock just then."""
     import threading
 
     return sys.platform.startswith("linux") and threading.active_count() == 1
+
+
+def processes_for(models: int) -> int:
+    """Return how many processes pay for work on so many models, each a fork but for this one."""
+    if models < _WORTH or not can_fork():
+        return 1
+    return min(len(os.sched_getaffinity(0)), -(-models // _WORTH) + 1)
 
 
 def made_in_child(make: Callable[[], _Made], meanwhile: Callable[[], object] = lambda: None) -> _Made | None:
@@ -40,14 +50,15 @@ def made_in_child(make: Callable[[], _Made], meanwhile: Callable[[], object] = l
 
 @contextmanager
 def in_parts(
-    make: Callable[[Sequence[_Item]], _Made], items: Sequence[_Item], least: int
+    make: Callable[[Sequence[_Item]], _Made], items: Sequence[_Item], models: int
 ) -> Iterator[Iterator[tuple[Sequence[_Item], _Made | None]]]:
     """Yield the items in parts, in their order, each with what a fork has made of it; None: the caller makes it.
 
-    There are as many parts as cores, of `least` items or more. The first is the caller's; while it is made, forks make
-    the others. What `make` raises, or what cannot be pickled, is made again by the caller, who reports what is wrong.
+    There are as many parts as processes pay for the `models` that the items are about. The first is the caller's; while
+    it is made, forks make the others. What `make` raises, or what cannot be pickled, is made again by the caller, who
+    reports what is wrong.
     """
-    parts = _parts(items, least)
+    parts = _parts(items, processes_for(models))
     with ExitStack() as ended:
         forks = [ended.enter_context(_made_meanwhile(partial(make, part))) for part in parts[1:]]
 
@@ -59,11 +70,9 @@ def in_parts(
         yield each()
 
 
-def _parts(items: Sequence[_Item], least: int) -> list[Sequence[_Item]]:
-    """Return the items in parts of about the same size."""
-    if len(items) < 2 * least or not can_fork():
-        return [items]
-    count = min(len(os.sched_getaffinity(0)), len(items) // least)
+def _parts(items: Sequence[_Item], most: int) -> list[Sequence[_Item]]:
+    """Return the items in parts of about the same size, at most so many."""
+    count = max(1, min(most, len(items)))
     ends = [len(items) * number // count for number in range(count + 1)]
     return [items[start:end] for start, end in pairwise(ends)]
 

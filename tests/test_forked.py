@@ -62,7 +62,7 @@ from merge_runner.forked import in_parts
 def {make}
 
 os.sched_getaffinity = lambda _: range(3)
-with in_parts(made, list(range(9)), 2) as parts:
+with in_parts(made, list(range(9)), 300) as parts:
     print([(part, found) for part, found in parts])
 print(os.getpid())
 """
@@ -86,8 +86,8 @@ def test_a_part_that_a_fork_does_not_make_is_left_to_the_caller(end):
     assert in_parts_of(make) == [([0, 1, 2], None), ([3, 4, 5], None), ([6, 7, 8], 21)]
 
 
-def test_a_few_items_are_one_part():
-    with in_parts(sum, [1, 2, 3], 2) as parts:
+def test_items_of_a_few_models_are_one_part():
+    with in_parts(sum, [1, 2, 3], 149) as parts:
         assert list(parts) == [([1, 2, 3], None)]
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from merge_runner.contributions import Contributions
 from merge_runner.errors import Problem, Problems, ProblemsError
-from merge_runner.forked import in_parts
 from merge_runner.graph.analysis_nodes import analysis_node
 from merge_runner.graph.captures import capture_all_runs
 from merge_runner.graph.change_feeds import with_feeds
@@ -34,12 +32,11 @@ from merge_runner.graph.test_nodes import (
     unit_test_node,
 )
 from merge_runner.graph.writers import check_tables
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.find import holds_merge
 from merge_runner.project.load.files import ModelFile, ProjectFiles, SeedFile
+from merge_runner.project.load.shared_reading import SharedReading
 from merge_runner.project.schema.config import ModelConfig
 from merge_runner.project.schema.config_layers import resolve
-from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.relation import Relation
 from merge_runner.template.captured import Captured, Ref
 from merge_runner.template.context import Context, model_values
@@ -77,18 +74,6 @@ def build_graph(
     return graph
 
 
-_WORTH = 150
-"""So many files are captured in several processes."""
-
-
-@dataclass(frozen=True)
-class _CapturedPart:
-    """What files refer to, or what is wrong with them, by their names, and what was asked of the environment."""
-
-    of: Mapping[str, Captured | tuple[Problem, ...]]
-    asked: Mapping[str, str | None]
-
-
 class Builder:
     """Makes the nodes of one project; `problems` gets what is wrong with them."""
 
@@ -97,6 +82,7 @@ class Builder:
     ) -> None:
         self.files = files
         self.templates = templates
+        self._kept = kept
         self.captures = KeptCaptures(templates, kept)
         self.invocation = invocation
         self.project = files.settings.name
@@ -206,41 +192,33 @@ class Builder:
             found[name] = captured
             self._note_vars(sources[name].path, captured.vars)
 
-        def add_all(names: Sequence[str]) -> None:
+        def captured_of(name: str) -> Captured:
+            return self.captures.capture(sources[name], self._context(name))
+
+        def here(names: Iterable[str]) -> None:
             for name in names:
                 with self.problems.collecting():
-                    add(name, self.captures.capture(sources[name], self._context(name)))
+                    add(name, captured_of(name))
 
-        names = list(sources)
-        if len(names) >= _WORTH:
-            add_all(names[:1])  # it compiles the macros, for the processes to inherit
-            self.captures.close()
-            del names[0]
-        with in_parts(partial(self._captured, sources), names, _WORTH // 2) as parts:
-            for part, captured_there in parts:
-                if captured_there is None:
-                    add_all(part)
-                    continue
-                for name, captured in captured_there.of.items():
-                    if isinstance(captured, Captured):
-                        add(name, captured)
-                    else:
-                        self.problems.extend(captured)
-                if isinstance(self.invocation.env, RecordingEnv):
-                    self.invocation.env.asked.update(captured_there.asked)
+        def there(names: Iterable[str]) -> dict[str, Captured | tuple[Problem, ...]]:
+            read: dict[str, Captured | tuple[Problem, ...]] = {}
+            for name in names:
+                try:
+                    read[name] = captured_of(name)
+                except ProblemsError as error:
+                    read[name] = error.problems
+            return read
+
+        def take(read: Mapping[str, Captured | tuple[Problem, ...]]) -> bool:
+            for name, captured in read.items():
+                if isinstance(captured, Captured):
+                    add(name, captured)
+                else:
+                    self.problems.extend(captured)
+            return True
+
+        SharedReading(self.invocation.env, self._kept).read(list(sources), len(sources), here, there, take)
         return found
-
-    def _captured(self, sources: Mapping[str, SourceText], names: Sequence[str]) -> _CapturedPart:
-        """Return what some files refer to, in a fork."""
-        env = self.invocation.env
-        found: dict[str, Captured | tuple[Problem, ...]] = {}
-        for name in names:
-            try:
-                found[name] = self.captures.capture(sources[name], self._context(name))
-            except ProblemsError as error:
-                found[name] = error.problems
-        self.captures.write()
-        return _CapturedPart(found, env.asked if isinstance(env, RecordingEnv) else {})
 
     def _note_vars(self, path: str, names: frozenset[str]) -> None:
         if names:

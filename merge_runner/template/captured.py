@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Set
 from dataclasses import field
 from typing import Any
 
@@ -48,6 +49,31 @@ class Captured:
     vars: frozenset[str] = frozenset()
     macros: frozenset[str] = frozenset()
     changes: tuple[Ref, ...] = ()
+
+
+@dataclass
+class Record:
+    """What the built-ins of a file have been asked so far; calls are in their order, each once."""
+
+    refs: dict[Ref, None] = field(default_factory=dict)
+    sources: dict[SourceRef, None] = field(default_factory=dict)
+    changes: dict[Ref, None] = field(default_factory=dict)
+    config: dict[str, Any] = field(default_factory=dict)
+    config_places: dict[str, Place] = field(default_factory=dict)
+    uses_this: bool = False
+    vars: set[str] = field(default_factory=set)
+
+    def captured(self, macros: Set[str]) -> Captured:
+        """Return it as a value; `macros` are the project macros that were called."""
+        return Captured(
+            refs=tuple(self.refs),
+            sources=tuple(self.sources),
+            config=Layer(self.config, self.config_places),
+            uses_this=self.uses_this,
+            vars=frozenset(self.vars),
+            macros=frozenset(macros),
+            changes=tuple(self.changes),
+        )
 
 
 def captured_as_json(captured: Captured) -> dict[str, Any] | None:

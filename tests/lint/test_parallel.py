@@ -167,7 +167,7 @@ def check(self, unique_id):
     return Checked(())
 
 ProjectLinter.check = check
-parallel._processes = lambda models: 3
+parallel.processes_for = lambda models: 3
 main(["lint", "--no-cache"])
 """
 

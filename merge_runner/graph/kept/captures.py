@@ -58,15 +58,10 @@ class KeptCaptures:
 
         return self._made("holds_merge", source, context, make, bool, bool)
 
-    def write(self, files: int | None = None) -> None:
-        """Keep what was made; the project has so many files. None: all that is kept stays."""
+    def write(self, files: int) -> None:
+        """Keep what was made; the project has so many files."""
         if self._kept is not None:
-            self._kept.write(None if files is None else most_of(files))
-
-    def close(self) -> None:
-        """Close the file of what is kept, before a fork."""
-        if self._kept is not None:
-            self._kept.close()
+            self._kept.write(most_of(files))
 
     def _made(
         self,

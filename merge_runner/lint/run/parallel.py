@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import gc
-import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from merge_runner.errors import ProblemsError
+from merge_runner.forked import processes_for
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkProcess
     from types import FrameType
 
-_WORTH = 150
-"""From so many models on a second process is sooner done than the first one alone."""
 _LARGEST_CHUNK = 100
 _MOST_KEPT = 1000
 """After so many models a process forgets what it knows of them: others that read them are rarely far away."""
@@ -49,7 +46,7 @@ class Linter(Protocol[_Made_co]):
 def check_all(linter: Linter[_Outcome], unique_ids: Sequence[str], processes: int | None = None) -> list[_Outcome]:
     """Return the outcome for each model, in their order; `processes` None: as many processes as pay."""
     if processes is None:
-        processes = _processes(len(unique_ids))
+        processes = processes_for(len(unique_ids))
     if processes == 1:
         return [linter.check(unique_id) for unique_id in unique_ids]
     first = linter.check(unique_ids[0])  # loads what all checks need, for the processes to inherit
@@ -58,15 +55,6 @@ def check_all(linter: Linter[_Outcome], unique_ids: Sequence[str], processes: in
     chunks = dict(enumerate(rest[start : start + size] for start in range(0, len(rest), size)))
     done = _in_processes(linter, chunks, processes)
     return [first, *(checked for number in chunks for checked in done[number])]
-
-
-def _processes(models: int) -> int:
-    """Only Linux forks safely, and only where there are no other threads that could hold a lock just then."""
-    import threading
-
-    if models < _WORTH or not sys.platform.startswith("linux") or threading.active_count() > 1:
-        return 1
-    return min(len(os.sched_getaffinity(0)), -(-models // _WORTH) + 1)
 
 
 def _in_processes(linter: Linter[_Outcome], chunks: Chunks, processes: int) -> dict[int, list[_Outcome]]:

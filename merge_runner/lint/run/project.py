@@ -26,7 +26,7 @@ from merge_runner.plan.layout.answers import node_read
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.compiler import Compiler
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.project.syntax.environment import also_asked, asked_of
 from merge_runner.pruning.layout.layout import UNKNOWN
 from merge_runner.pruning.predicate.variables import declared_variables
 from merge_runner.template.outcome import ASKS_ENGINE
@@ -53,14 +53,11 @@ class ProjectLinter:
 
     def learned(self) -> Mapping[str, str | None]:
         """Return the environment variables that were asked for, whose values no other process may know of."""
-        env = self._prepared.invocation.env
-        return env.asked if isinstance(env, RecordingEnv) else {}
+        return asked_of(self._prepared.invocation.env)
 
     def learn(self, asked: Mapping[str, str | None]) -> None:
         """Take what `learned` returned in another process."""
-        env = self._prepared.invocation.env
-        if isinstance(env, RecordingEnv):
-            env.asked.update(asked)
+        also_asked(self._prepared.invocation.env, asked)
 
     def check(self, unique_id: str) -> Checked:
         """Return the findings in a model and the verdict on its MERGE; of a seed, those in its hooks.

@@ -26,7 +26,7 @@ from merge_runner.plan.load.sample import Sample
 from merge_runner.project.load.files import ProjectFiles
 from merge_runner.project.schema.profile import FILE as PROFILES
 from merge_runner.project.schema.secret_names import secret_values, secret_vars
-from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.project.syntax.environment import RecordingEnv, also_asked, asked_of
 from merge_runner.reads import Reads
 from merge_runner.template.redact import redact, redact_data
 from merge_runner.template.rendered import Log
@@ -173,8 +173,7 @@ class Prepared:
         It grows while templates are rendered. A value that is also a name of the project, or a part of one, is not
         among them: every path and every id would contain it.
         """
-        env = self.invocation.env
-        asked = env.asked if isinstance(env, RecordingEnv) else {}
+        asked = asked_of(self.invocation.env)
         known = {*self.files.profile.secrets, *secret_values(dict(asked)), *secret_vars(self.files.vars)}
         values = frozenset(known)
         if values not in self._secrets:
@@ -263,7 +262,7 @@ def prepare_to_lint(
         made = made_in_child(partial(_load_and_keep, load, whole, env), meanwhile)
         if made is not None:
             asked, loaded = made
-            env.asked.update(asked)
+            also_asked(env, asked)
             known = _known(whole, flags, invocation, env, checked=True) if loaded is None else None
             if known is not None:
                 return replace(known, kept=_kept(known.files), reads=Reads()), ()

@@ -12,7 +12,6 @@ from typing import Any
 
 from merge_runner.contributions import FILE, Contributions, most_of
 from merge_runner.errors import Problem, Problems, ProblemsError
-from merge_runner.forked import in_parts
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.load.docs_blocks import docs_blocks
 from merge_runner.project.load.files import AnalysisFile, ModelFile, ProjectFiles, SeedFile
@@ -24,6 +23,7 @@ from merge_runner.project.load.project_paths import Found, ProjectPaths, project
 from merge_runner.project.load.read_properties import read_properties
 from merge_runner.project.load.render_properties import render_properties
 from merge_runner.project.load.resolved_properties import Described, Description
+from merge_runner.project.load.shared_reading import SharedReading
 from merge_runner.project.schema.config_layers import Layer
 from merge_runner.project.schema.declared_vars import typed_vars
 from merge_runner.project.schema.folder_config import FolderConfig
@@ -35,7 +35,6 @@ from merge_runner.project.schema.selectors import FILE as SELECTORS
 from merge_runner.project.schema.selectors import Selector, selectors
 from merge_runner.project.schema.settings import Settings
 from merge_runner.project.schema.stream import Stream, connectors
-from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.value_template import Known, ValueTemplate
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
@@ -124,12 +123,6 @@ def _mapping(text: str, option: str, code: str, example: str) -> dict[str, Any]:
     return data or {}
 
 
-_WORTH = 150
-"""From so many models on the property files are read in several processes."""
-_FEWEST = 5
-"""Property files that are worth a process then."""
-
-
 @dataclass(frozen=True)
 class _Part:
     """What some property files say, none of it a problem, and what a loader has to know of them."""
@@ -138,7 +131,6 @@ class _Part:
     yaml: Sequence[SourceText]
     odd: Sequence[YamlTree]
     secrets: Set[str]
-    asked: Mapping[str, str | None]
 
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -281,18 +273,17 @@ class _Loader:
             frozenset(file.stem for file in paths.fixtures),
             self._problems,
         )
-        files = list(paths.property_files)
-        least = max(1, len(files))
-        if len(paths.models) >= _WORTH:
-            self._add_files(described, files[:1])  # it loads what reads all, for the processes to inherit
-            if self._kept is not None:
-                self._kept.close()
-            del files[:1]
-            least = _FEWEST
-        with in_parts(partial(self._part, described), files, least) as parts:
-            for part, read_there in parts:
-                if read_there is None or not self._take(described, read_there):
-                    self._add_files(described, part)
+
+        def take(part: _Part) -> bool:
+            return self._take(described, part)
+
+        SharedReading(self._env, self._kept).read(
+            list(paths.property_files),
+            len(paths.models),
+            here=partial(self._add_files, described),
+            there=partial(self._part, described),
+            take=take,
+        )
         self._not_read = (*files_not_read(self._base, self._settings, paths.python), *keys_not_read(self._odd))
         return described
 
@@ -320,10 +311,7 @@ class _Loader:
         self._secrets, self._yaml, self._odd = set(), [], []
         self._add_files(described, paths)
         described.problems.check()
-        if self._kept is not None:
-            self._kept.write()
-        asked = self._env.asked if isinstance(self._env, RecordingEnv) else {}
-        return _Part(described, self._yaml, self._odd, self._secrets, asked)
+        return _Part(described, self._yaml, self._odd, self._secrets)
 
     def _take(self, described: Described, part: _Part) -> bool:
         """Add what a fork has read; return False where it has to be read again, for what is wrong."""
@@ -332,8 +320,6 @@ class _Loader:
         self._yaml += part.yaml
         self._odd += part.odd
         self._secrets |= part.secrets
-        if isinstance(self._env, RecordingEnv):
-            self._env.asked.update(part.asked)
         return True
 
     @property

@@ -24,3 +24,14 @@ class RecordingEnv(Mapping[str, str]):
 
     def __len__(self) -> int:
         return len(self.whole)
+
+
+def asked_of(env: Mapping[str, str]) -> Mapping[str, str | None]:
+    """Return what was asked of an environment so far; nothing where that is not recorded."""
+    return env.asked if isinstance(env, RecordingEnv) else {}
+
+
+def also_asked(env: Mapping[str, str], asked: Mapping[str, str | None]) -> None:
+    """Record what another process has asked of the same environment."""
+    if isinstance(env, RecordingEnv):
+        env.asked.update(asked)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
 from functools import cached_property
 from itertools import chain
 
-from merge_runner.pruning.logic import constant_value
+from merge_runner.pruning.logic.compared_values import MANY, follows, hull, is_among
 from merge_runner.pruning.logic.constant_value import NULL, TRUE, Lit
 from merge_runner.pruning.logic.fold import holds, joined, negated, replaced
 from merge_runner.pruning.logic.restriction import COMPARISONS, STRICT, inside_functions, is_strict, restricted_columns
@@ -18,8 +17,6 @@ _MAX_SPLITS, _MAX_LEGS = 3, 8
 """How deep the legs of ORs that hold are tried one by one, and of how many legs."""
 _MAX_CASES = 1_000
 """How many of these are tried for one question: each multiplies the cases below it. What takes more is not proven."""
-_MANY = 100
-"""Lists of more values are looked up as a whole, not compared value by value."""
 
 
 class _Cases:
@@ -188,7 +185,7 @@ class Facts:
         if listed is not None:
             if self._in(listed.args[0], listed.args[1:]):
                 return True
-            if len(goal.args) > _MANY:
+            if len(goal.args) > MANY:
                 return False
         answers = map(self._implies, goal.args)
         few = self._depth < _MAX_SPLITS and len(goal.args) <= _MAX_LEGS
@@ -247,7 +244,7 @@ class Facts:
                 return True
         doubtful = False
         for known, value in self.bounds(left):
-            answer = _follows(known, value, name, right)
+            answer = follows(known, value, name, right)
             if answer:
                 return True
             doubtful |= answer is None
@@ -273,11 +270,9 @@ class Facts:
     def _in(self, subject: Term, values: tuple[Term, ...]) -> bool:
         wanted = set(values)
         for known in self._lists.get(subject, ()):
-            if wanted.issuperset(known) or all(_is_among(value, values) for value in known):
+            if wanted.issuperset(known) or all(is_among(value, values) for value in known):
                 return True
-        return any(
-            name == "=" and (value in wanted or _is_among(value, values)) for name, value in self.bounds(subject)
-        )
+        return any(name == "=" and (value in wanted or is_among(value, values)) for name, value in self.bounds(subject))
 
     def _never_null(self, term: Term) -> bool:
         if isinstance(term, Lit):
@@ -297,7 +292,7 @@ class Facts:
         """Comparisons with constants and other terms that hold for it, those that follow from truncations included."""
         found = list(self._bounds.get(term, ()))
         for values in self._lists.get(term, ()):
-            found += _hull(values)
+            found += hull(values)
         if isinstance(term, Call):
             unit = unit_of(term)
             if unit is not None:
@@ -367,64 +362,3 @@ def _decided(answers: Iterable[bool | None], *, by: bool) -> bool | None:
             return by
         unknown |= answer is None
     return None if unknown else not by
-
-
-def _is_among(value: Term, values: tuple[Term, ...]) -> bool:
-    return len(values) <= _MANY and any(order_of(value, other) == 0 for other in values)
-
-
-def _follows(known: str, value: Term, wanted: str, other: Term) -> bool | None:
-    """Whether `x known value` makes `x wanted other` true; None where the two values cannot be compared."""
-    if not _may_follow(known, wanted):
-        return False
-    order = order_of(value, other)
-    if order is None:
-        return None if is_constant(value) and is_constant(other) else False
-    if known == "=":
-        return holds(wanted, order)
-    if known == "<>":
-        return order == 0
-    beyond = order > 0 if known in (">", ">=") else order < 0
-    if wanted == "<>":
-        return beyond or (order == 0 and known in (">", "<"))
-    if order == 0:
-        return known == wanted or wanted in (">=", "<=")
-    if not beyond and wanted == f"{known}=" and _is_next(value, other):
-        return None  # `x > 4` says `x >= 5` of whole numbers, and of days alike
-    return beyond
-
-
-def _is_next(one: Term, other: Term) -> bool:
-    """Whether two constants are no more than a day or a whole number apart."""
-    if not isinstance(one, Lit) or not isinstance(other, Lit):
-        return False
-    if one.kind == other.kind == "number":
-        return bool(abs(one.value - other.value) <= 1)
-    if one.kind == other.kind == "today":
-        return bool(one.value[0] == other.value[0] and abs(one.value[1] - other.value[1]) <= 1)
-    if one.moves or other.moves:
-        return False
-    first, second = constant_value.cast(one, "timestamp"), constant_value.cast(other, "timestamp")
-    return first is not None and second is not None and bool(abs(first.value - second.value) <= timedelta(days=1))
-
-
-def _may_follow(known: str, wanted: str) -> bool:
-    if known == "=":
-        return True
-    if known == "<>":
-        return wanted == "<>"
-    return wanted == "<>" or wanted[0] == known[0]
-
-
-def _hull(values: tuple[Term, ...]) -> list[tuple[str, Term]]:
-    """The least and greatest of a list that is not too long."""
-    if len(values) > _MANY:
-        return []
-    low = high = values[0]
-    for value in values[1:]:
-        below, above = order_of(value, low), order_of(value, high)
-        if below is None or above is None:
-            return []
-        low = value if below < 0 else low
-        high = value if above > 0 else high
-    return [(">=", low), ("<=", high)]

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from jinja2.runtime import Undefined
 
 from merge_runner.errors import did_you_mean
-from merge_runner.project.load.files import Layer
 from merge_runner.project.schema.config_layers import config_key
 from merge_runner.relation import Relation, changes_of
-from merge_runner.template.captured import Captured, Ref, SourceRef
+from merge_runner.template.captured import Captured, Record, Ref, SourceRef
 from merge_runner.template.environment import RunFlag
 from merge_runner.template.kind import kind
 from merge_runner.template.outcome import RefusedError, Returned
@@ -36,20 +35,14 @@ class BuiltIns:
     def __init__(self, rendering: CurrentRendering) -> None:
         self._rendering = rendering
         self._context = rendering.context
-        self._refs: dict[Ref, None] = {}
-        self._changes: dict[Ref, None] = {}
-        self._sources: dict[SourceRef, None] = {}
-        self._config: dict[str, Any] = {}
-        self._config_places: dict[str, Place] = {}
-        self._uses_this = False
-        self._vars: set[str] = set()
+        self._record = Record()
         self._named: dict[Relation, Ref | SourceRef] = {}
         self.logs: list[Log] = []
 
     def names(self) -> dict[str, Any]:
         """Each built-in by the name that templates call it by."""
         names: dict[str, Any] = {
-            "config": InlineConfig(self._set_config, self._config, self._context.config),
+            "config": InlineConfig(self._set_config, self._record.config, self._context.config),
             "ref": self.ref,
             "changes": self.changes,
             "source": self.source,
@@ -69,21 +62,12 @@ class BuiltIns:
 
     def captured(self, macros: frozenset[str]) -> Captured:
         """The record so far; `macros` are the project macros that were called."""
-        config = Layer(self._config, self._config_places)
-        return Captured(
-            tuple(self._refs),
-            tuple(self._sources),
-            config,
-            self._uses_this,
-            frozenset(self._vars),
-            macros,
-            tuple(self._changes),
-        )
+        return self._record.captured(macros)
 
     def read_this(self, value: Any) -> None:
         """Record that a template read the name `this`, unless it is a variable that the template has set."""
         if value is self._context.this:
-            self._uses_this = True
+            self._record.uses_this = True
 
     def ref(self, name: Any, model: Any = _NOTHING, /, *, v: Any = None, version: Any = None) -> Relation:
         """`ref('model')`, or `ref('package', 'model')` as in dbt, where the package does not count.
@@ -97,12 +81,12 @@ class BuiltIns:
     def changes(self, name: Any, model: Any = _NOTHING, /) -> Relation:
         """`changes('model')`, the changes that this model has not consumed yet: a view of the session that runs it."""
         call = Ref(_text(name if model is _NOTHING else model, "a model's name"), self._place())
-        self._changes[call] = None
+        self._record.changes[call] = None
         self._resolved(call)
         return changes_of(call.name)
 
     def _resolved(self, call: Ref) -> Relation:
-        self._refs[call] = None
+        self._record.refs[call] = None
         try:
             relation = self._context.resolve_ref(call.name)
         except LookupError as error:
@@ -119,7 +103,7 @@ class BuiltIns:
         name, table = _text(name, "a source's name"), _text(table, "a table's name")
         place = self._rendering.call_place()
         call = SourceRef(name, table, place)
-        self._sources[call] = None
+        self._record.sources[call] = None
         try:
             relation = self._context.resolve_source(name, table)
         except LookupError as error:
@@ -132,7 +116,7 @@ class BuiltIns:
         """Return the columns of what `ref`, `source` or `this` returned, as far as text and YAML say them."""
         call = self._named.get(relation) if isinstance(relation, Relation) else None
         if relation is self._context.this and relation is not None:
-            self._uses_this = True
+            self._record.uses_this = True
             call = Ref(self._context.model_name, self._place())
         if call is None:
             raise RefusedError("unknown-columns", f"only ref, source and this have columns, not {relation}")
@@ -146,7 +130,7 @@ class BuiltIns:
     def var(self, name: Any, default: Any = _NOTHING) -> Any:
         """`var('name')` or `var('name', default)`; lists and dicts come as copies."""
         name = _text(name, "a var's name")
-        self._vars.add(name)
+        self._record.vars.add(name)
         if name in self._context.vars:
             return plain(self._context.vars[name], "a var")
         if default is not _NOTHING:
@@ -195,8 +179,8 @@ class BuiltIns:
         keywords = self._rendering.keyword_places()
         for written, value in values.items():
             key = config_key(written)
-            self._config[key] = plain(value, f"config({key}=…)")
-            self._config_places[key] = keywords.get(written) or self._rendering.call_place()
+            self._record.config[key] = plain(value, f"config({key}=…)")
+            self._record.config_places[key] = keywords.get(written) or self._rendering.call_place()
 
 
 class InlineConfig:

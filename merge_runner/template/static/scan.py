@@ -6,10 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from merge_runner.project.load.files import Layer
-from merge_runner.template.captured import Captured, Ref, SourceRef
+from merge_runner.template.captured import Captured, Record, Ref, SourceRef
 from merge_runner.template.static.tags import OPENING
-from merge_runner.text import Place, SourceText, Span
+from merge_runner.text import SourceText, Span
 
 # Narrower than Jinja's: what these do not match is left to the renderer. A backslash could be an escape.
 _STRING = r"""(?:'[^'\\\n]*'|"[^"\\\n]*")"""
@@ -96,16 +95,10 @@ class _Scan:
         self._source = source
         self._plain = macros
         self._text = source.text
-        self._refs: list[Ref] = []
-        self._changes: list[Ref] = []
-        self._sources: list[SourceRef] = []
-        self._config: dict[str, Any] = {}
-        self._places: dict[str, Place] = {}
-        self._vars: set[str] = set()
+        self._record = Record()
         self._macros: set[str] = set()
         self.tags: list[PlainTag] = []
         self.all_plain = True
-        self._uses_this = False
 
     def run(self) -> Captured:
         text = self._text
@@ -118,16 +111,7 @@ class _Scan:
                     raise UncertainError
             else:
                 position = self._tag(start)
-        config = Layer(self._config, self._places)
-        return Captured(
-            tuple(self._refs),
-            tuple(self._sources),
-            config,
-            self._uses_this,
-            frozenset(self._vars),
-            frozenset(self._macros),
-            tuple(self._changes),
-        )
+        return self._record.captured(self._macros)
 
     def _tag(self, start: int) -> int:
         """Read the tag at `start` and return the offset after it."""
@@ -146,7 +130,7 @@ class _Scan:
             attribute = _ATTRIBUTE.match(self._text, at)
             if attribute is not None and attribute[1] not in _ATTRIBUTES_OF_THIS:
                 raise UncertainError
-            self._uses_this = True
+            self._record.uses_this = True
             end = _after(_END, self._text, at if attribute is None else attribute.end())
             return self._tagged("this", (), start, end, is_bare=attribute is None and self._has_no_dash(start, end))
         self.all_plain = False
@@ -158,7 +142,7 @@ class _Scan:
             called = self._plain.get(name)
             if called is None:
                 raise UncertainError
-            self._vars |= called.vars
+            self._record.vars |= called.vars
             self._macros |= called.macros
             at = self._arguments(_after(_OPEN, self._text, at), keywords=True)
         return _after(_END, self._text, self._filters(at))
@@ -181,15 +165,15 @@ class _Scan:
         if kind == "source":
             if second is None:
                 raise UncertainError
-            self._sources.append(SourceRef(first, second[1:-1], place))
+            self._record.sources[SourceRef(first, second[1:-1], place)] = None
             said: tuple[str, ...] = (first, second[1:-1])
         else:
             # With two arguments the first is a package, as in dbt.
             said = (first if second is None else second[1:-1],)
             ref = Ref(said[0], place)
-            self._refs.append(ref)
+            self._record.refs[ref] = None
             if kind == "changes":
-                self._changes.append(ref)
+                self._record.changes[ref] = None
         return self._tagged(kind, said, start, end, is_bare=self._has_no_dash(start, end))
 
     def _read(self, kind: str, at: int) -> int:
@@ -199,7 +183,7 @@ class _Scan:
         if read is None:
             raise UncertainError
         if kind == "var":
-            self._vars.add(read["name"][1:-1])
+            self._record.vars.add(read["name"][1:-1])
         at = read.end()
         if read["comma"] and not text.startswith(")", at):
             at = _end_of_space(text, _scalar(text, at))
@@ -237,8 +221,8 @@ class _Scan:
             if name in seen:
                 raise UncertainError
             seen.add(name)
-            self._config[name], position = literal_value(self._text, key.end())
-            self._places[name] = self._source.place(*key.span(1))
+            self._record.config[name], position = literal_value(self._text, key.end())
+            self._record.config_places[name] = self._source.place(*key.span(1))
             comma = _COMMA.match(self._text, position)
             if comma is None:
                 break

@@ -1,0 +1,76 @@
+"""What a comparison with one value says about a comparison with another; None where the two cannot be compared."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from merge_runner.pruning.logic import constant_value
+from merge_runner.pruning.logic.constant_value import Lit
+from merge_runner.pruning.logic.fold import holds
+from merge_runner.pruning.logic.term import Term, is_constant
+from merge_runner.pruning.logic.time_units import order_of
+
+MANY = 100
+"""Lists of more values are looked up as a whole, not compared value by value."""
+
+
+def is_among(value: Term, values: tuple[Term, ...]) -> bool:
+    """Return whether a value equals one of a list that is not too long."""
+    return len(values) <= MANY and any(order_of(value, other) == 0 for other in values)
+
+
+def follows(known: str, value: Term, wanted: str, other: Term) -> bool | None:
+    """Return whether `x known value` makes `x wanted other` true; None where the two values cannot be compared."""
+    if not _may_follow(known, wanted):
+        return False
+    order = order_of(value, other)
+    if order is None:
+        return None if is_constant(value) and is_constant(other) else False
+    if known == "=":
+        return holds(wanted, order)
+    if known == "<>":
+        return order == 0
+    beyond = order > 0 if known in (">", ">=") else order < 0
+    if wanted == "<>":
+        return beyond or (order == 0 and known in (">", "<"))
+    if order == 0:
+        return known == wanted or wanted in (">=", "<=")
+    if not beyond and wanted == f"{known}=" and _is_next(value, other):
+        return None  # `x > 4` says `x >= 5` of whole numbers, and of days alike
+    return beyond
+
+
+def _is_next(one: Term, other: Term) -> bool:
+    """Whether two constants are no more than a day or a whole number apart."""
+    if not isinstance(one, Lit) or not isinstance(other, Lit):
+        return False
+    if one.kind == other.kind == "number":
+        return bool(abs(one.value - other.value) <= 1)
+    if one.kind == other.kind == "today":
+        return bool(one.value[0] == other.value[0] and abs(one.value[1] - other.value[1]) <= 1)
+    if one.moves or other.moves:
+        return False
+    first, second = constant_value.cast(one, "timestamp"), constant_value.cast(other, "timestamp")
+    return first is not None and second is not None and bool(abs(first.value - second.value) <= timedelta(days=1))
+
+
+def _may_follow(known: str, wanted: str) -> bool:
+    if known == "=":
+        return True
+    if known == "<>":
+        return wanted == "<>"
+    return wanted == "<>" or wanted[0] == known[0]
+
+
+def hull(values: tuple[Term, ...]) -> list[tuple[str, Term]]:
+    """Return the least and greatest of a list that is not too long."""
+    if len(values) > MANY:
+        return []
+    low = high = values[0]
+    for value in values[1:]:
+        below, above = order_of(value, low), order_of(value, high)
+        if below is None or above is None:
+            return []
+        low = value if below < 0 else low
+        high = value if above > 0 else high
+    return [(">=", low), ("<=", high)]
