@@ -101,13 +101,15 @@ def write_verified(
     """
     digest = hashlib.blake2b(digest_size=HASH)
     with atomic_file(path, synced=False) as file:
+        end = 0
         file.write(bytes(HASH))
 
         def written(part: bytes) -> tuple[int, int]:
-            start = file.tell() - HASH
+            nonlocal end
             digest.update(part)
             file.write(part)
-            return start, start + len(part)
+            start, end = end, end + len(part)
+            return start, end
 
         head = write(written)
         written(head)

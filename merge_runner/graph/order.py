@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -126,6 +126,22 @@ def parents_first(dag: Dag | nx.DiGraph[str]) -> list[str]:
             if not waiting[child]:
                 ready.append(child)
     return ready
+
+
+def near_parents(dag: Dag, ids: Sequence[str]) -> list[str]:
+    """Return the ids, each after the first of its parents among them, with siblings and what is below them between."""
+    chosen = set(ids)
+    below: dict[str | None, list[str]] = {}
+    for unique_id in ids:
+        first = next((parent for parent in dag.pred[unique_id] if parent in chosen), None)
+        below.setdefault(first, []).append(unique_id)
+    found: list[str] = []
+    todo = below.get(None, [])[::-1]
+    while todo:
+        unique_id = todo.pop()
+        found.append(unique_id)
+        todo += below.get(unique_id, [])[::-1]
+    return found
 
 
 def relatives(neighbours: Mapping[str, Collection[str]], ids: Iterable[str], steps: float) -> set[str]:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merge_runner.graph.order import contracted, levels, priorities, relatives, topological
+from merge_runner.graph.order import contracted, levels, near_parents, priorities, relatives, topological
 
 SIZE = 12
 EDGES = st.lists(st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1)), max_size=40)
@@ -88,6 +88,19 @@ def test_levels_of_a_selection_are_the_levels_of_its_contraction(graph_over, edg
 
 def test_topological_order_goes_level_by_level(diamond):
     assert _short([topological(diamond)]) == [["m0", "m5", "m1", "m2", "m3", "m4"]]
+
+
+def test_all_below_a_parent_comes_before_the_next_one(diamond):
+    ids = topological(diamond)
+    assert _short([near_parents(diamond.dag, ids)]) == [["m0", "m1", "m3", "m4", "m2", "m5"]]
+    assert _short([near_parents(diamond.dag, ids[1:])]) == [["m5", "m1", "m3", "m4", "m2"]]
+
+
+@given(edges=EDGES, chosen=CHOSEN)
+def test_each_id_stays_once_near_parents(graph_over, edges, chosen):
+    graph = graph_over(edges, SIZE)
+    ids = topological(graph, _ids(chosen))
+    assert sorted(near_parents(graph.dag, ids)) == sorted(ids)
 
 
 def test_relatives_are_counted_in_edges_and_include_the_start(diamond):

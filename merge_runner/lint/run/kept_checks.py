@@ -155,6 +155,10 @@ class KeepingLinter:
         """Return the outcome for a model or seed."""
         return self.kept.outcome(unique_id, self.linter.check(unique_id))
 
+    def arranged(self, unique_ids: Sequence[str]) -> Sequence[str]:
+        """Return the models in the order in which they are best looked at."""
+        return self.linter.arranged(unique_ids)
+
     def forget(self) -> None:
         """Leave all that can be made again."""
         self.linter.forget()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Mapping, Sequence
+import os
+import struct
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from merge_runner.errors import ProblemsError
@@ -14,14 +16,17 @@ if TYPE_CHECKING:
     from multiprocessing.context import ForkProcess
     from types import FrameType
 
-_LARGEST_CHUNK = 100
+_LARGEST_CHUNK = 40
 _MOST_KEPT = 1000
 """After so many models a process forgets what it knows of them: others that read them are rarely far away."""
+_MOST_CHUNKS = 1000
+"""Their numbers are written into a pipe before anything reads it, and fit into the smallest one."""
 _GARBAGE = 60_000
 """So many new objects are worth a collection: those of some 150 models."""
 
-Chunks = Mapping[int, Sequence[str]]
-"""Ids of models by the number of their chunk."""
+Chunks = Sequence[Sequence[str]]
+"""Ids of models; a process looks at those of one chunk, and then takes the next."""
+_NUMBER = struct.Struct("=I")
 
 _Outcome = TypeVar("_Outcome")
 _Made_co = TypeVar("_Made_co", covariant=True)
@@ -32,6 +37,9 @@ class Linter(Protocol[_Made_co]):
 
     def check(self, unique_id: str) -> _Made_co:
         """Return the outcome for a model."""
+
+    def arranged(self, unique_ids: Sequence[str]) -> Sequence[str]:
+        """Return the models in an order in which those that look at the same tables are next to each other."""
 
     def forget(self) -> None:
         """Leave what can be made again, after many models."""
@@ -49,25 +57,29 @@ def check_all(linter: Linter[_Outcome], unique_ids: Sequence[str], processes: in
         processes = processes_for(len(unique_ids))
     if processes == 1:
         return [linter.check(unique_id) for unique_id in unique_ids]
-    first = linter.check(unique_ids[0])  # loads what all checks need, for the processes to inherit
-    rest = unique_ids[1:]
-    size = max(1, min(_LARGEST_CHUNK, -(-len(rest) // (4 * processes))))
-    chunks = dict(enumerate(rest[start : start + size] for start in range(0, len(rest), size)))
-    done = _in_processes(linter, chunks, processes)
-    return [first, *(checked for number in chunks for checked in done[number])]
+    first, *rest = linter.arranged(unique_ids)
+    done = {first: linter.check(first)}  # loads what all checks need, for the processes to inherit
+    size = max(1, min(_LARGEST_CHUNK, -(-len(rest) // (4 * processes))), len(rest) // _MOST_CHUNKS)
+    chunks = [rest[start : start + size] for start in range(0, len(rest), size)]
+    for number, outcomes in _in_processes(linter, chunks, processes).items():
+        done.update(zip(chunks[number], outcomes, strict=True))
+    return [done[unique_id] for unique_id in unique_ids]
 
 
 def _in_processes(linter: Linter[_Outcome], chunks: Chunks, processes: int) -> dict[int, list[_Outcome]]:
     """The outcome of each chunk. No process outlives this, whatever ends it.
 
-    Each has its share from the start and writes into a separate pipe: where this process is killed, the others end
-    by what they cannot write.
+    They take the numbers of chunks from one pipe, and each writes into one of its own: where this process is killed,
+    the others end by what they cannot write.
     """
     import signal
     from multiprocessing.connection import wait
 
     done: dict[int, list[_Outcome]] = {}
     workers: dict[Connection, ForkProcess] = {}
+    left, filled = os.pipe()
+    os.write(filled, b"".join(map(_NUMBER.pack, range(len(chunks)))))
+    os.close(filled)
     gc.collect()
     gc.freeze()  # a collection in a child would touch, and so copy, every page that it inherited
     before = _one_interrupt()
@@ -75,9 +87,8 @@ def _in_processes(linter: Linter[_Outcome], chunks: Chunks, processes: int) -> d
         # Ctrl-C waits until each process that has been started is known, and can be ended.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            for number in range(processes):
-                share = {key: chunk for key, chunk in chunks.items() if key % processes == number}
-                receiver, process = _start(linter, share)
+            for _ in range(processes):
+                receiver, process = _start(linter, chunks, left)
                 workers[receiver] = process
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -89,6 +100,7 @@ def _in_processes(linter: Linter[_Outcome], chunks: Chunks, processes: int) -> d
         return done
     finally:
         gc.unfreeze()
+        os.close(left)
         for receiver, process in workers.items():
             receiver.close()
             process.kill()
@@ -116,13 +128,13 @@ def _one_interrupt() -> Callable[[int, FrameType | None], Any] | None:
     return before
 
 
-def _start(linter: Linter[Any], share: Chunks) -> tuple[Connection, ForkProcess]:
-    """A process that looks at the chunks, and where it reports the outcome."""
+def _start(linter: Linter[Any], chunks: Chunks, left: int) -> tuple[Connection, ForkProcess]:
+    """A process that looks at chunks whose numbers are left in a pipe, and where it reports the outcome."""
     from multiprocessing import get_context
 
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(linter, share, receiver, sender), daemon=True)
+    process = context.Process(target=_work, args=(linter, chunks, left, receiver, sender), daemon=True)
     process.start()
     sender.close()
     return receiver, process
@@ -147,7 +159,7 @@ def _take(receiver: Connection, linter: Linter[_Outcome], done: dict[int, list[_
     return False
 
 
-def _work(linter: Linter[Any], share: Chunks, receiver: Connection, sender: Connection) -> None:
+def _work(linter: Linter[Any], chunks: Chunks, left: int, receiver: Connection, sender: Connection) -> None:
     """What a process does: reports the outcome of each chunk, and what was learned."""
     import signal
     import traceback
@@ -157,18 +169,18 @@ def _work(linter: Linter[Any], share: Chunks, receiver: Connection, sender: Conn
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     gc.disable()  # trees know their parents, so only a collection frees them: one between chunks is enough
     try:
-        collections = kept = 0
+        kept = 0
         try:
-            for number, chunk in share.items():
+            while number := os.read(left, _NUMBER.size):
+                (place,) = _NUMBER.unpack(number)
                 if kept >= _MOST_KEPT:
                     linter.forget()
+                    gc.collect()
                     kept = 0
-                kept += len(chunk)
+                kept += len(chunks[place])
                 if gc.get_count()[0] > _GARBAGE:
-                    # Most of what survives stays to the end: looking at all of it each time would grow with its square.
-                    collections += 1
-                    gc.collect(0 if collections & (collections - 1) else 2)
-                sender.send((number, [linter.check(unique_id) for unique_id in chunk]))
+                    gc.collect(0)  # what has survived one collection stays until it is forgotten
+                sender.send((place, [linter.check(unique_id) for unique_id in chunks[place]]))
             sender.send((None, linter.learned()))
         except ProblemsError as error:
             sender.send((ProblemsError.__name__, error.problems))

@@ -11,6 +11,7 @@ from merge_runner.graph.captures import DEFERRED
 from merge_runner.graph.graph import Graph, ModelNode, RefNode
 from merge_runner.graph.invocation import Invocation
 from merge_runner.graph.kept.nodes import heads_of
+from merge_runner.graph.order import near_parents
 from merge_runner.lint.check import Checked, check_file, check_project, linted_merge
 from merge_runner.lint.context import LintedFile, LintedMerge, LintedProject
 from merge_runner.lint.finding import Finding
@@ -43,6 +44,10 @@ class ProjectLinter:
         self._compiler = prepared.compiler
         self._layouts = layouts
         self._compilers = {run: self._compiler_of(run.invocation(prepared.invocation)) for run in RUNS}
+
+    def arranged(self, unique_ids: Sequence[str]) -> Sequence[str]:
+        """Return the models each near to one that it reads, whose text says much about its table."""
+        return near_parents(self._prepared.graph.dag, unique_ids)
 
     def forget(self) -> None:
         """Leave all that can be made again: of 10,000 models it has a hundred MB in each process."""
