@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from merge_runner.engine.merge.changed_files import as_relations
 from merge_runner.engine.merge.changed_partitions import column_types, over_rows
 from merge_runner.engine.spark.errors import EngineError, Kind, engine_errors
 from merge_runner.engine.spark.sql import analyse, run_statement
@@ -15,7 +16,7 @@ from merge_runner.merge.splice import splice
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.model_tests import RunTest
 from merge_runner.plan.steps.skip_unchanged import SkipUnchanged
-from merge_runner.pruning.runtime_filter.bound_literal import exact_type, literal_of_text
+from merge_runner.pruning.runtime_filter.bound_literal import text_of_type
 from merge_runner.relation import quote
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ def changed_rows(session: SparkSession, folder: str, files: ChangedFiles) -> Cha
 
     Raises EngineError.
     """
-    relation = f"delta.{quote(folder)} VERSION AS OF"
-    fields = analyse(session, f"SELECT * FROM {relation} {files.after}").fields
+    version = f"delta.{quote(folder)} VERSION AS OF"
+    fields = analyse(session, f"SELECT * FROM {version} {files.after}").fields
     kinds = {field.name: field.metadata.get(_LIMITED, field.dataType.simpleString()) for field in fields}
     types = {name.casefold(): kind for name, kind in kinds.items()}
     compared = {name: text for name, kind in kinds.items() if (text := _AS_TEXT.get(_plain(kind))) is not None}
@@ -88,12 +89,15 @@ def changed_rows(session: SparkSession, folder: str, files: ChangedFiles) -> Cha
     texts = (text.format(quote(name)) for name, text in compared.items())
     columns = ", ".join(f"{text} AS c{place}" for place, text in enumerate(texts))
     names = ", ".join(f"c{place}" for place in range(len(compared)))
-    versions = " UNION ALL ".join(
-        f"SELECT {columns}, {weight} AS more FROM {relation} {version}{partitions}"
-        for version, weight in ((files.after, 1), (files.before, -1))
-    )
-    differing = f"GROUP BY {names} HAVING sum(more) <> 0 LIMIT {MOST_ROWS + 1}"
-    found = run_statement(session, f"SELECT {names}, sum(more) AS more FROM ({versions}) {differing}")
+    stored = {field.name: field.dataType.simpleString() for field in fields if field.name in compared}
+    is_padded = any(kind.startswith("char(") for kind in kinds.values())  # which a file need not be
+    versions = [(f"{version} {number}{partitions}", more) for number, more in ((files.after, 1), (files.before, -1))]
+    with as_relations(session, folder, None if is_padded else files.files, stored) as read:
+        parts = versions if read is None else read
+        either = " UNION ALL ".join(f"SELECT {columns}, {more} AS more FROM {part}" for part, more in parts)
+        differing = f"GROUP BY {names} HAVING sum(more) <> 0 LIMIT {MOST_ROWS + 1}"
+        asked = f"SELECT {names}, sum(more) AS more FROM ({either}) {differing}"
+        found = run_statement(session, asked) if parts else []
     if len(found) > MOST_ROWS:
         return f"more than {MOST_ROWS:,} of its rows have changed"
     rows = tuple((tuple(row[: len(compared)]), int(row[len(compared)])) for row in found)
@@ -114,7 +118,7 @@ def _in_partitions(files: ChangedFiles, types: Mapping[str, str]) -> str | None:
     for partition in files.partitions:
         each = []
         for name, value in partition:
-            literal = _literal(types.get(name.casefold()), value) if value is not None else ""
+            literal = text_of_type(types.get(name.casefold()), value) if value is not None else ""
             if literal is None:
                 return None
             each.append(f"{quote(name)} = {literal}" if literal else f"{quote(name)} IS NULL")
@@ -137,19 +141,14 @@ class ConfinedColumn:
 
     def __str__(self) -> str:
         more = f" and {len(self.values) - 1} more" if len(self.values) > 1 else ""
-        literal = _literal(self.type, self.values[0]) if self.type == "timestamp" else None
+        literal = text_of_type(self.type, self.values[0]) if self.type == "timestamp" else None
         return f"{self.name}={literal or self.values[0]}{more}"
 
     def literals(self) -> str | None:
         """Return the values as a list in SQL; None where they cannot be written."""
-        literals = [_literal(self.type, value) for value in self.values]
+        literals = [text_of_type(self.type, value) for value in self.values]
         known = [literal for literal in literals if literal is not None]
         return f"({', '.join(known)})" if len(known) == len(literals) else None
-
-
-def _literal(kind: str | None, value: str) -> str | None:
-    parsed = exact_type(kind)
-    return literal_of_text(parsed, value) if parsed is not None else None
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The commits of a table that may have changed rows, from its files: logs and metadata as the formats write them."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -122,7 +123,7 @@ UNKNOWN = "its log does not have the versions that were read"
 
 
 def of_day(day, size=10):
-    return {"add": {"path": day, "partitionValues": {"day": day}, "size": size, "dataChange": True}}
+    return {"add": {"path": str(day), "partitionValues": {"day": day}, "size": size, "dataChange": True}}
 
 
 @pytest.mark.parametrize(
@@ -173,9 +174,64 @@ def test_what_two_versions_of_a_delta_table_differ_in(tmp_path, commits, size, f
     else:
         days, read = found
         partitions = frozenset((("day", day),) for day in days)
-        assert changed == ChangedFiles(0, versions[0].version, partitions, read)
+        assert replace(changed, files=None) == ChangedFiles(0, versions[0].version, partitions, read)
     assert delta.changed_files(folder, versions[0].identity, versions[-1].identity) == UNKNOWN
     assert delta.changed_files(folder, "another", versions[0].identity) == UNKNOWN
+
+
+def moved(kind, path, size=1, **more):
+    return {kind: {"path": path, "partitionValues": {"day": "1"}, "size": size, "dataChange": True, **more}}
+
+
+FIRST, SECOND = moved("add", "day=1%2500/a%20b"), moved("add", "second")
+VECTOR = {"deletionVector": {"storageType": "u"}}
+WIDENED = {"metaData": {**DAY["metaData"], "schemaString": '{"metadata": {"delta.typeChanges": []}}'}}
+
+
+@pytest.mark.parametrize(
+    ("meta", "commits", "files"),
+    [
+        (DAY, [("WRITE", FIRST)], {"day=1%00/a b": 1}),
+        (DAY, [("WRITE", FIRST, SECOND), ("DELETE", moved("remove", "second"))], {"day=1%00/a b": 1}),
+        (DAY, [("DELETE", moved("remove", "earlier")), ("WRITE", SECOND)], {"earlier": -1, "second": 1}),
+        # Compaction took `second` into `third`, and a restore took that back: its rows are what is more.
+        (
+            DAY,
+            [
+                ("WRITE", SECOND),
+                ("OPTIMIZE", moved("remove", "second", dataChange=False), moved("add", "third", dataChange=False)),
+                ("RESTORE", moved("remove", "third"), SECOND),
+            ],
+            {"second": 2, "third": -1},
+        ),
+        (DAY, [("DELETE", moved("add", "a", **VECTOR))], None),
+        (DAY, [("DELETE", moved("remove", "a", **VECTOR))], None),
+        (DAY, [("WRITE", moved("remove", "a", size=None))], None),
+        (DAY, [("WRITE", moved("add", "a", partitionValues={}))], None),
+        (DAY, [("DELETE", moved("remove", "a", partitionValues={}))], None),
+        (DAY, [("DELETE", moved("remove", "a", partitionValues={}, extendedFileMetadata=True))], {"a": -1}),
+        (WHOLE, [("WRITE", moved("add", "a", partitionValues={}))], {"a": 1}),
+        (
+            WHOLE,
+            [("WRITE", moved("add", "a", partitionValues={})), ("DELETE", moved("remove", "a", partitionValues={}))],
+            {},
+        ),
+        (WIDENED, [("WRITE", FIRST)], None),
+    ],
+)
+def test_the_files_by_which_two_versions_of_a_delta_table_differ(tmp_path, meta, commits, files):
+    folder = log(tmp_path, ("CREATE TABLE", meta), *commits)
+    for path in (folder / "_delta_log").glob("*.json"):
+        path.with_suffix(".crc").write_text(json.dumps({"tableSizeBytes": 99}))
+    versions = list(delta.stored_versions(folder))
+    changed = delta.changed_files(folder, versions[-1].identity, versions[0].identity)
+    if files is None:
+        assert changed.files is None
+    else:
+        partition = (("day", None if commits[0][1].get("remove", {}).get("extendedFileMetadata") else "1"),)
+        named = {() if meta is WHOLE else partition} if files else set()
+        assert {file.path: file.more for file in changed.files} == files
+        assert {file.partition for file in changed.files} == named
 
 
 def file(stats=None, **partition):

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import unquote
 
-from merge_runner.engine.table_format.stored_version import ChangedFiles, Partition, StoredVersion
+from merge_runner.engine.table_format.stored_version import ChangedFile, ChangedFiles, Partition, StoredVersion
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.object_path import StoredPath
 from merge_runner.pruning.runtime_filter.bound_literal import text_literal
 from merge_runner.relation import quote
@@ -23,6 +26,8 @@ _MOVES_FILES = frozenset({"OPTIMIZE", "VACUUM START", "VACUUM END"})
 _CHANGED_ROWS = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted")
 """The metrics of a MERGE: where all are 0, it has copied rows at most."""
 _MAPPING = "delta.columnMapping.mode"
+_WIDENED = "delta.typeChanges"
+"""In the schema of a table with files in which a column has another type (Delta's protocol, "Type Widening")."""
 
 
 def stored_versions(folder: StoredPath) -> Iterator[StoredVersion]:
@@ -60,19 +65,15 @@ def changed_partitions(folder: StoredPath, since: str) -> frozenset[Partition] |
 
 def changed_files(folder: StoredPath, since: str, until: str) -> ChangedFiles | str:
     """Return what was changed between two commits, given by their identities; a text says why it is not known."""
-    partitions: set[Partition] = set()
-    size, after = 0, None
+    moves: list[_Move] = []
+    after = None
     try:
         for version, actions in _changes(folder):
             if version.identity == since and after is not None:
-                return _between(folder, version.version, after, frozenset(partitions), size)
+                return _between(folder, version.version, after, moves)
             if version.identity == until:
                 after = version.version
-            for action in actions if after is not None else ():
-                file = action.get("add") or action.get("remove")
-                if file is not None:
-                    size += int(file.get("size") or 0)
-                    partitions.add(_partition(file.get("partitionValues") or {}))
+            moves += _moves(actions) if after is not None else ()
     except (OSError, ValueError, TypeError, AttributeError):
         pass
     return "its log does not have the versions that were read"
@@ -99,9 +100,37 @@ def _is_without_nulls(file: dict[str, Any], columns: Collection[str]) -> bool:
     return all(bool(partition[name]) if name in partition else nulls.get(name) == 0 for name in columns)
 
 
-def _between(
-    folder: StoredPath, before: int, after: int, partitions: frozenset[Partition], size: int
-) -> ChangedFiles | str:
+@dataclass(frozen=True)
+class _Move:
+    """A file that a commit has added (`more` is 1) or removed (-1). `size` None: the commit does not say it."""
+
+    path: str
+    values: Mapping[str, str | None]
+    size: int | None
+    more: int
+    is_whole: bool
+    """Whether all its rows are rows of the table: no deletion vector takes some away."""
+    omits_nulls: bool
+    """Whether a partition value that is not there is NULL."""
+
+    def partition(self, names: Sequence[str]) -> Partition | None:
+        """Return the partition in a table that is partitioned by these columns; None: it is not known."""
+        if not (self.values.keys() <= set(names) if self.omits_nulls else self.values.keys() == set(names)):
+            return None
+        return _partition({name: self.values.get(name) for name in names})
+
+
+def _moves(actions: Sequence[dict[str, Any]]) -> Iterator[_Move]:
+    for action in actions:
+        for kind, more in (("add", 1), ("remove", -1)):
+            if (file := action.get(kind)) is not None:
+                # Delta writes no NULL into the partition values of a removed file (4.4.0).
+                omits = kind == "remove" and bool(file.get("extendedFileMetadata"))
+                values, whole = file.get("partitionValues") or {}, not file.get("deletionVector")
+                yield _Move(str(file.get("path")), values, file.get("size"), more, whole, omits)
+
+
+def _between(folder: StoredPath, before: int, after: int, moves: Sequence[_Move]) -> ChangedFiles | str:
     """Return what was changed where the table has the same columns and partitioning in both versions.
 
     A table that was replaced meanwhile, as a seed is, may well have. Raises what reading and parsing raises.
@@ -111,12 +140,30 @@ def _between(
         return "its columns or its partitioning have changed"
     if any((each.get("configuration") or {}).get(_MAPPING, "none") != "none" for each, _ in (old, new)):
         return "its columns have other names in its log"
-    names = tuple(sorted(new[0].get("partitionColumns") or ()))
-    if names and all(tuple(name for name, _ in partition) == names for partition in partitions):
-        return ChangedFiles(before, after, partitions, size)
+    named = [(move, move.partition(new[0].get("partitionColumns") or ())) for move in moves]
+    partitions = frozenset(partition for _, partition in named if partition is not None)
+    if any(partition is None for _, partition in named) or () in partitions:
+        partitions = frozenset()
+    files = _differing(named) if _WIDENED not in str(new[0].get("schemaString")) else None
+    if partitions or files is not None:
+        return ChangedFiles(before, after, partitions, sum(move.size or 0 for move in moves), files)
     if old[1] is None or new[1] is None:
         return "its size is not known"
     return ChangedFiles(before, after, frozenset(), max(old[1], new[1]))
+
+
+def _differing(moves: Sequence[tuple[_Move, Partition | None]]) -> tuple[ChangedFile, ...] | None:
+    """Return the files of moves that do not cancel each other; None where they do not show the rows that differ.
+
+    Commits that keep all rows are not among the moves: a file that such a commit has removed counts as often as it was
+    added, and the rows that it shares with others cancel each other when they are summed.
+    """
+    more: Counter[tuple[str, Partition]] = Counter()
+    for move, partition in moves:
+        if partition is None or move.size is None or not move.is_whole:
+            return None
+        more[unquote(move.path), partition] += move.more
+    return tuple(ChangedFile(path, partition, number) for (path, partition), number in more.items() if number)
 
 
 def _described(folder: StoredPath, version: int) -> tuple[dict[str, Any], int | None]:
