@@ -103,7 +103,9 @@ class FakeSession:
     def __init__(self, driver: FakeDriver, confs: Mapping[str, str]) -> None:
         self.driver = driver
         self.conf = Conf(confs)
-        self.catalog = SimpleNamespace(tableExists=self._exists)
+        self.catalog = SimpleNamespace(tableExists=self._exists, dropTempView=lambda _name: True)
+        view = SimpleNamespace(createOrReplaceTempView=lambda _name: None)
+        self.read = SimpleNamespace(schema=lambda _columns: SimpleNamespace(parquet=lambda *_paths: view))
         self.group: str | None = None
         """The job group that its statements belong to."""
 
@@ -134,9 +136,9 @@ class FakeSession:
         main, _, last = dotted(name).rpartition(".")
         if last.startswith("branch_"):
             return self.driver.table(main).branches[last.removeprefix("branch_")]
-        return self.read(self.driver.table(name))
+        return self.seen(self.driver.table(name))
 
-    def read(self, table: Table) -> Table:
+    def seen(self, table: Table) -> Table:
         """Return what the session reads of a table: its branch, or main."""
         return table.branches.get(self.conf.get(CONF) or "", table)
 

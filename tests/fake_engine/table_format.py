@@ -201,7 +201,7 @@ class FakeIceberg(FakeFormat):
 def _read(session: FakeSession, table: Relation, what: str = "layout") -> Table:
     """The table; the faults of its place happen."""
     session.driver.check()
-    found = session.read(session.driver.lake.tables[dotted(str(table))])
+    found = session.seen(session.driver.lake.tables[dotted(str(table))])
     fault, _ = session.driver.faults.next(f"{what} of {found.short}")
     if fault is not None:
         raise engine_error(raised(fault))
