@@ -13,7 +13,7 @@ pytestmark = pytest.mark.spark
 COLUMNS = """id bigint, n int, `odd-n´ame` double, at timestamp, day date, note string, amount decimal(10, 2),
     raw binary, local timestamp_ntz, tags array<string>"""
 ROWS = """select id, cast(id as int), id / 3.0, timestamp'1969-12-31 23:59:59.123456' + make_interval(0, id),
-    date_add(date'0001-01-01', cast(id % 3 as int)), if(id % 5 = 0, null, concat('é:{{[%/', id % 2)),
+    date_add(date'1600-02-29', cast(id % 3 as int)), if(id % 5 = 0, null, concat('é:{{[%/', id % 2)),
     cast(id as decimal(10, 2)), x'00FF', timestamp_ntz'2024-01-01 00:00:00', array('a') from range({start}, {end})"""
 EDITS = [
     "insert into {table} " + ROWS,
