@@ -10,6 +10,7 @@ from merge_runner.errors import Problem, ProblemsError
 from merge_runner.template.current_rendering import MacroPackage, ProjectMacro
 from merge_runner.template.environment import ModelEnvironment
 from merge_runner.template.jinja_compiler import Compiled, compile_template, required_arguments
+from merge_runner.template.macro_results import MacroResults
 from merge_runner.template.packages import Packages
 from merge_runner.template.plain_template import plain_template
 from merge_runner.template.static.macro_definitions import TEST_PREFIX
@@ -23,12 +24,17 @@ class Library:
     """The environment, the project's macros as values, and a cache of compiled files; threads may share it."""
 
     def __init__(
-        self, macro_files: Mapping[str, SourceText], sources: Sequence[SourceText], packages: Packages
+        self,
+        macro_files: Mapping[str, SourceText],
+        sources: Sequence[SourceText],
+        packages: Packages,
+        results: MacroResults,
     ) -> None:
         """`macro_files` are the files by the names of their macros, `sources` all files, also those without any."""
         self.environment = ModelEnvironment()
         self.macros = {name: ProjectMacro(name) for name in macro_files}
         self.packages = packages
+        self.results = results
         self.package_names = {name: MacroPackage(name, packages) for name in packages.names}
         """The packages as templates name them."""
         self._macro_files = macro_files

@@ -18,6 +18,7 @@ from merge_runner.template.growth import call_size, call_work
 from merge_runner.template.jinja_compiler import Compiled, assigned_names
 from merge_runner.template.library import Library
 from merge_runner.template.limits import MAX_CHARACTERS, MAX_DEPTH, Limits, check_size
+from merge_runner.template.macro_results import Call
 from merge_runner.template.names.built_ins import BuiltIns, plain
 from merge_runner.template.names.dbt_names import DbtNames
 from merge_runner.template.names.queries import Queries
@@ -126,9 +127,14 @@ class Rendering:
         self, context: ModelContext, offset: int, callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Calls what a template calls at `offset` of the file that `context` belongs to."""
-        running = len(self._running)
+        running, problems = len(self._running), len(self._problems)
+        known: Call | None = None
         try:
             if isinstance(callee, ProjectMacro):
+                known = self._library.results.call(callee.name, args, kwargs, self.context)
+                if known is not None and (before := self._library.results.get(known)) is not None:
+                    self._note(known)
+                    return before
                 callee = self._given_macro(callee.name, args, kwargs)
             if isinstance(callee, Macro):
                 self._enter(callee, context.path, offset)
@@ -149,7 +155,15 @@ class Rendering:
             del self._running[running:]
         if isinstance(result, str):
             check_size(len(result))
+        if known is not None and len(self._problems) == problems:
+            self._library.results.put(known, result)
         return result
+
+    def _note(self, call: Call) -> None:
+        """Record a call whose result is known."""
+        self.limits.step()
+        self.built_ins.note_vars(call.captured.vars)
+        self._macros_called |= call.captured.macros
 
     def _result(self, context: ModelContext, callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if isinstance(callee, Macro):  # what the sandbox would find out of it first: a template's own code

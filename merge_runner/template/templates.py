@@ -202,8 +202,10 @@ class Templates:
     def _library(self) -> Library:
         # Jinja takes 30 ms to import, and a project whose files `scan` can read never needs it.
         from merge_runner.template.library import Library
+        from merge_runner.template.macro_results import MacroResults
 
-        return Library(self._macro_files, self._macro_sources, self.packages)
+        results = MacroResults(self._plain_macros, self._macros, self._macro_files)
+        return Library(self._macro_files, self._macro_sources, self.packages, results)
 
     def _rendering(self, context: Context) -> Rendering:
         from merge_runner.template.rendering import Rendering

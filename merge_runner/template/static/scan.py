@@ -45,6 +45,7 @@ _Kind: TypeAlias = Literal["config", "ref", "changes", "source", "this"]
 
 _CALLS: Mapping[str, _Kind] = {"ref": "ref", "changes": "changes", "source": "source"}
 """The built-ins that are called with one name or two."""
+_PLAIN = frozenset({"config", "this", *_CALLS})
 
 
 class PlainTag(NamedTuple):
@@ -78,7 +79,7 @@ def plain_tags(source: SourceText) -> tuple[Captured, list[PlainTag]] | None:
 
     None where there is anything else: another tag, a comment, or a tag that takes blanks away.
     """
-    if "{%" in source.text or "{#" in source.text:
+    if "{%" in source.text or "{#" in source.text or not _PLAIN.issuperset(_FIRST.findall(source.text)):
         return None
     run = _Scan(source, {})
     try:
