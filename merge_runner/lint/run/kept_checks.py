@@ -22,6 +22,7 @@ from merge_runner.lint.run.project import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.project_context import Prepared
+from merge_runner.template.redact import redact
 
 
 @dataclass(frozen=True)
@@ -100,11 +101,15 @@ class KeptChecks:
             return Outcome(checked)
         return Outcome(checked, text, answered(self._key(unique_id), checked.reads, self._answers))
 
-    def put(self, unique_id: str, outcome: Outcome) -> None:
-        """Keep what was found in a model."""
-        if self._kept is not None and outcome.text is not None and not self._prepared.reveals_secret(outcome.text):
-            self._kept.put_text(self._key(unique_id), outcome.said, outcome.text)
-            self._found[unique_id] = outcome.checked
+    def put(self, outcomes: Mapping[str, Outcome]) -> None:
+        """Keep what was found in models."""
+        if self._kept is None:
+            return
+        secrets = self._prepared.secrets
+        for unique_id, outcome in outcomes.items():
+            if outcome.text is not None and redact(outcome.text, secrets) == outcome.text:
+                self._kept.put_text(self._key(unique_id), outcome.said, outcome.text)
+                self._found[unique_id] = outcome.checked
 
     def of_project(self, linter: ProjectLinter, chosen: Sequence[str], *, whole: bool) -> list[Finding]:
         """Return what rules about the project find in some models, or in all of them where that is kept.

@@ -114,8 +114,7 @@ def _checked(linter: KeepingLinter, chosen: Sequence[str], processes: int | None
     missing = [unique_id for unique_id, known in found.items() if known is None]
     kept.close()
     made = dict(zip(missing, check_all(linter, missing, processes), strict=True)) if missing else {}
-    for unique_id, outcome in made.items():
-        kept.put(unique_id, outcome)
+    kept.put(made)
     return [known or made[unique_id].checked for unique_id, known in found.items()]
 
 

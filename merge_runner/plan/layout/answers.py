@@ -45,11 +45,11 @@ class Answers:
         self._taken: dict[Question, str | None] = {}
         env = prepared.invocation.env
         self.env: Mapping[str, str] = env.whole if isinstance(env, RecordingEnv) else env
-        macros = {source.path: source.text for source in prepared.templates.sources}
+        self._macro_files = {source.path: source for source in prepared.templates.sources}
         self._kinds: Mapping[str, Callable[[str], str | None]] = {
             "var": self._var,
             "env": self.env.get,
-            "macros": macros.get,
+            "macros": self._macros,
             "node": self._node,
             "ref": self._ref,
             "table": self._table,
@@ -97,12 +97,15 @@ class Answers:
 
     def is_only_writer(self, unique_id: str) -> bool:
         """Return whether no other model writes the table of a model, whatever their texts are."""
-        node = self._prepared.graph.nodes.get(unique_id)
-        return isinstance(node, ModelNode) and self._table_names.is_only_writer(node)
+        return unique_id in self._prepared.graph.nodes and self._table_names.is_only_writer(unique_id)
 
     def _var(self, name: str) -> str | None:
         values = self._prepared.files.vars
         return repr(values[name]) if name in values else None
+
+    def _macros(self, path: str) -> str | None:
+        source = self._macro_files.get(path)
+        return None if source is None else key(source.text).hex()
 
     def _node(self, unique_id: str) -> str | None:
         node = self._prepared.graph.nodes.get(unique_id)

@@ -46,6 +46,10 @@ class TableNames:
                 self._by_name.setdefault(self._relation_key(deferral.built[head.unique_id].relation), head.unique_id)
             if head.materialized == "merge":
                 self._sharing.setdefault(key, []).append(head.unique_id)
+        shared = {key for key, writers in self._sharing.items() if len(writers) > 1}
+        models = heads_of(self._graph.nodes, ModelNode) if shared else ()
+        self._with_others = frozenset(head.unique_id for head in models if self._key(head) in shared)
+        """The models whose tables several merge into."""
 
     def meaning(self, parts: tuple[str, ...]) -> str | ChangesOf | TableLayout | None:
         """Return the id of a node, the view of changes, or the layout of a recorded table; None: nothing is known."""
@@ -59,16 +63,16 @@ class TableNames:
         """Return what is recorded of the table of a node."""
         return self._recorded.tables.get(self._key(node))
 
-    def is_only_writer(self, node: ModelNode) -> bool:
+    def is_only_writer(self, unique_id: str) -> bool:
         """Return whether a model shares its table with no other."""
-        return len(self._sharing.get(self._key(node), ())) < 2
+        return unique_id not in self._with_others
 
     def writers(self, node: ModelNode) -> Sequence[ModelNode]:
         """The models whose layouts the table of a model may have: the one that creates it, where that is known.
 
         Several MERGEs may write one table. The one that all others depend on runs first; else any of them may.
         """
-        if self.is_only_writer(node):
+        if self.is_only_writer(node.unique_id):
             return (node,)
         writers = [self._graph.model(unique_id) for unique_id in self._sharing[self._key(node)]]
         names = {writer.unique_id for writer in writers}
