@@ -6,7 +6,7 @@ Everything is said on the safe side: what cannot be read is more than a scan, an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -124,7 +124,11 @@ def rest_clock(statement: MergeStatement) -> Clock | None:
 
 def clock_of(piece: Expr) -> Clock | None:
     """Return what an expression or query may read of the clock: it names it, or calls an unknown function."""
-    if piece.expression is None or any(_is_unknown_function(node) for node in piece.expression.walk()):
+    return _clock_of(piece, () if piece.expression is None else piece.expression.walk())
+
+
+def _clock_of(piece: Expr, nodes: Iterable[exp.Expr]) -> Clock | None:
+    if piece.expression is None or any(map(_is_unknown_function, nodes)):
         return "instant"
     if _ANY_CLOCK_WORD.search(piece.text.casefold()) is None:
         return None  # what was read has been cut into tokens before: it can be
@@ -164,16 +168,17 @@ class _Reader:
         """Read a query of the statement's text, or that of a view."""
         from sqlglot import exp
 
-        self.clock = more_of_the_clock(self.clock, clock_of(query))
+        nodes = [] if query.expression is None else list(query.expression.walk())
+        self.clock = more_of_the_clock(self.clock, _clock_of(query, nodes))
         if query.expression is None:
             whose = "its source" if view is None else f"the query of the view {view}"
             token = f" from `{query.stopped.of(text)}` on" if query.stopped is not None else ""
             self.cannot_read(f"{whose} cannot be read{token}", query.stopped if view is None else None)
             return
-        self.varying = self.varying or varying(query.expression)
-        own = {cte.alias.casefold() for cte in query.expression.find_all(exp.CTE)}
-        for node in query.expression.find_all(exp.Table):
-            if id(node) in self.left_out:
+        self.varying = self.varying or _varying(nodes)
+        own = {node.alias.casefold() for node in nodes if isinstance(node, exp.CTE)}
+        for node in nodes:
+            if not isinstance(node, exp.Table) or id(node) in self.left_out:
                 continue
             parts = tuple(part.name for part in node.parts if isinstance(part, exp.Identifier))
             if len(parts) != len(node.parts) or not parts:
@@ -210,9 +215,13 @@ def varying(tree: exp.Expr) -> str | None:
 
     An order that leaves open which of two equal rows comes first does not count. Who runs the query does.
     """
+    return _varying(tree.walk())
+
+
+def _varying(nodes: Iterable[exp.Expr]) -> str | None:
     from sqlglot import exp
 
-    for node in tree.walk():
+    for node in nodes:
         if isinstance(node, exp.Func):
             name = (node.name if isinstance(node, exp.Anonymous) else node.sql_name()).casefold()
             if name in NON_DETERMINISTIC or name in _OF_THE_USER:
