@@ -27,7 +27,7 @@ _LONGEST = 1000
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a macro: what it says about the file that calls, and what tells it from other calls."""
+    """A call of a macro: what it says about the file that calls, and what distinguishes it from other calls."""
 
     captured: Captured
     key: tuple[str, str]
