@@ -6,8 +6,10 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from merge_runner.lazy_pattern import pattern
+
 _TAB = 4
-_COLOUR = re.compile("\x1b\\[[0-9;]*m")
+_COLOUR = pattern("\x1b\\[[0-9;]*m")
 _WORD = re.compile(r"( *)([^ ]+)")
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from functools import cache
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Literal
 
 from merge_runner.formats import Format
 from merge_runner.formats.lines import RECOMMENDED, Line
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.lazy_pattern import pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ ICEBERG_PREFIXES = ("write.", "read.", "commit.", "history.")
 
 _WITHOUT = " not:"
 """In the files of properties: what follows are the lines of Spark whose build of the format has it not."""
-_YEARS = re.compile(r"\b(month|year)s?\b", re.IGNORECASE)
-_NUMBER = re.compile(r"[+-]?\d+\Z", re.ASCII)
-_AT_LEAST = re.compile(r"int>=(-?\d+)\Z")
+_YEARS = pattern(r"\b(month|year)s?\b", re.IGNORECASE)
+_NUMBER = pattern(r"[+-]?\d+\Z", re.ASCII)
+_AT_LEAST = pattern(r"int>=(-?\d+)\Z")
 
 
 @cache
@@ -57,6 +57,8 @@ def known(name: Format, line: Line = RECOMMENDED) -> Mapping[str, str]:
     (not looked at), `computed` (never set by hand), `reserved` (dropped silently). A name that ends in a dot is
     followed by a column.
     """
+    from importlib.resources import files  # it imports what makes temporary files and archives
+
     text = files("merge_runner.formats").joinpath(f"{name}_properties.txt").read_text(encoding="utf-8")
     rows = (row.partition(_WITHOUT) for row in text.splitlines() if not row.startswith("#"))
     here = (row.partition(" ") for row, _, lines in rows if line.spark not in lines.split(","))

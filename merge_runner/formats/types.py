@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.lazy_pattern import pattern
 
 _ALIASES = {
     "integer": "int",
@@ -40,7 +41,7 @@ _PLAIN = frozenset(
 KNOWN = frozenset([*_PLAIN, *_ALIASES, "decimal", "varchar", "char", "interval", "array", "map", "struct"])
 """The words that the name of a type begins with."""
 _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[A-Za-z_][A-Za-z0-9_]*|\d+|[<>(),:]|'(?:[^'\\]|\\.|'')*')", re.DOTALL)
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_WORD = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 """From the narrowest to the widest."""

@@ -12,6 +12,7 @@ from merge_runner.errors import Problem
 from merge_runner.formats.lines import Line, installed_line
 from merge_runner.graph.graph import Graph, ModelNode
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.lazy_pattern import pattern
 from merge_runner.lint.containers.found import Container
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 _DBT_TEMPORARY = "__dbt_tmp"
 """dbt puts the rows of a model's query into a view or table with this in its name; its manifest has the query."""
 
-_WRITES = re.compile(r"\binsert\s+(into|overwrite)\b|\bmerge\s+into\b|\.merge\(|\.write|insertInto", re.IGNORECASE)
+_WRITES = pattern(r"\binsert\s+(into|overwrite)\b|\bmerge\s+into\b|\.merge\(|\.write|insertInto", re.IGNORECASE)
 
 _OF_VIEWS = "global_temp"
 """The schema of the temporary views that all sessions of an application see."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Set
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from merge_runner.lazy_pattern import pattern
 from merge_runner.merge.plain import plain_tree
 from merge_runner.merge.syntax.keywords import COMPLEX_TYPES
 from merge_runner.merge.syntax.lexer import lex
@@ -35,12 +36,12 @@ _MISREAD = frozenset({"VALUES", "STREAM", "IDENTIFIER"})
 """Words that `is_misread` looks at."""
 _SAME_LENGTH = {"!<": ">=", "!>": "<="}
 _QUERY_OPENERS = frozenset({"(", "ALL", "UNION", "EXCEPT", "INTERSECT", "MINUS", "DISTINCT"})
-_QUOTE_PAIR = re.compile(r"\\.|''|\"\"", re.DOTALL)
+_QUOTE_PAIR = pattern(r"\\.|''|\"\"", re.DOTALL)
 _ANOTHER_FORM = re.compile(r"--|/\*|''|\"\"|\$\{|!<|!>|\btable\b", re.IGNORECASE)
 """What a text has in it that `reading` changes."""
 _MENDED = re.compile(r"trunc|identifier", re.IGNORECASE)
 """What a text has in it of which sqlglot makes a node that `_as_spark_means` mends."""
-_LITERAL = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"")
+_LITERAL = pattern(r"'[^'\\]*'|\"[^\"\\]*\"")
 
 
 class Reader:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time, timedelta, timezone
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from merge_runner.template.dbt_hints import HINTS
 from merge_runner.template.kind import kind
@@ -70,14 +69,6 @@ class _Modules(Namespace):
         return self._made[name]
 
 
-class _Zone(ZoneInfo):
-    """A time zone as pytz has it."""
-
-    def localize(self, moment: datetime) -> datetime:
-        """Return a time without a zone as one of this zone."""
-        return moment.replace(tzinfo=self)
-
-
 class Constructor(Namespace):
     """A class of Python: it makes values, and has some of its attributes."""
 
@@ -117,14 +108,9 @@ def _datetime() -> Namespace:
 
 @cache
 def _pytz() -> Namespace:
-    return Namespace("pytz", {"timezone": _zone, "utc": timezone.utc, "UTC": timezone.utc})
+    from merge_runner.template.time_zones import time_zone
 
-
-def _zone(name: Any) -> _Zone:
-    try:
-        return _Zone(str(name))
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise RefusedError("jinja-runtime", f"pytz.timezone: there is no time zone {name!r}") from None
+    return Namespace("pytz", {"timezone": time_zone, "utc": timezone.utc, "UTC": timezone.utc})
 
 
 def _lists(limits: Limits) -> Namespace:

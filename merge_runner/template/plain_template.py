@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from jinja2.utils import missing
 
+from merge_runner.lazy_pattern import pattern
 from merge_runner.template.jinja_compiler import CALL_OFFSET, MAY_BE_UNDEFINED, Compiled
 from merge_runner.template.static.scan import UncertainError, literal_value
 from merge_runner.template.static.tags import OPENING
@@ -34,7 +35,7 @@ _KEYWORD = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\s*=(?!=)\s*")
 _CONSTANT = re.compile(r"['\"\[{]|-?[0-9]|(?:[Tt]rue|[Ff]alse|[Nn]one)(?!\w)")
 _COMPARISON = re.compile(r"==|!=|<=|>=|<|>")
 _SPACE = re.compile(r"\s*")
-_BLOCK = re.compile(r"\s*(if|elif|else|endif|set)(?!\w)\s*")
+_BLOCK = pattern(r"\s*(if|elif|else|endif|set)(?!\w)\s*")
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {"==": eq, "!=": ne, "<=": le, ">=": ge, "<": lt, ">": gt}
 _RESERVED = frozenset(
     {"and", "or", "not", "in", "is", "if", "else", "elif", "self", "super", "loop", "caller", "varargs", "kwargs"}

@@ -21,6 +21,11 @@ HEAVY = ENGINE | {"sqlglot", "networkx", "jinja2", "pydantic", "yaml"}
 
 def imported(*commands, cwd):
     """The packages that one process has imported after each of some commands."""
+    return [{name.partition(".")[0] for name in names} for names in modules(*commands, cwd=cwd)]
+
+
+def modules(*commands, cwd):
+    """The modules that one process has imported after each of some commands."""
     code = f"""
 import sys
 from merge_runner.cli.main import main
@@ -30,8 +35,7 @@ for command in {list(commands)!r}:
     print('imported:', *sys.modules, file=sys.stderr)
 """
     process = subprocess.run([sys.executable, "-c", code], cwd=cwd, capture_output=True, text=True, check=True)
-    lists = [line.split() for line in process.stderr.splitlines() if line.startswith("imported: ")]
-    return [{name.partition(".")[0] for name in names} for names in lists]
+    return [set(line.split()[1:]) for line in process.stderr.splitlines() if line.startswith("imported: ")]
 
 
 def test_help_imports_nothing_heavy(tmp_path):
@@ -82,6 +86,20 @@ def test_a_kept_report_is_shown_without_what_loads_a_project(make_project):
     made, kept = (imported(["lint"], cwd=root)[0] for _ in range(2))
     assert {"sqlglot", "pydantic"} <= made
     assert kept.isdisjoint(HEAVY)
+
+
+OF_OTHERS = {
+    *("importlib.resources", "importlib.metadata", "zoneinfo", "sysconfig", "multiprocessing", "email", "asyncio"),
+    *("networkx", "pydantic", "yaml", "merge_runner.project.load.load", "merge_runner.lint.outputs.sarif"),
+}
+"""What only a whole project, a template with time zones or another format of the report needs."""
+
+
+def test_one_changed_file_is_linted_without_what_others_need(make_project):
+    root = make_project({"models/stg.sql": STAGING, "models/fct.sql": MERGE})
+    imported(["lint"], cwd=root)
+    (root / "models/fct.sql").write_text(MERGE.replace("not matched then insert", "matched then update set"))
+    assert OF_OTHERS & modules(["lint", "models/fct.sql"], cwd=root)[0] == set()
 
 
 def test_help_names_every_command(call):

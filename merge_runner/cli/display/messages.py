@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timezone
@@ -18,8 +17,9 @@ import click
 
 from merge_runner.columns import wrapped
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.lazy_pattern import pattern
 
-_CONTROL = re.compile(r"(\x1b\[[0-9;]*m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL = pattern(r"(\x1b\[[0-9;]*m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @dataclass

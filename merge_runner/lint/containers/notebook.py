@@ -9,13 +9,14 @@ import re
 from collections.abc import Iterator
 
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.lazy_pattern import pattern
 from merge_runner.lint.containers.cut_text import CutText
 from merge_runner.text import SourceText, Span
 
 _MARKS = {"sql": "--", "py": "#", "scala": "//"}
 """How a comment begins, by the suffix of the file."""
 _HEAD = " Databricks notebook source"
-_LANGUAGE = re.compile(r"\s*%(\w+)[^\S\n]*")
+_LANGUAGE = pattern(r"\s*%(\w+)[^\S\n]*")
 
 
 @dataclass(frozen=True)

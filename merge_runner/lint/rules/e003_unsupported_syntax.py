@@ -50,6 +50,7 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.formats.registry import FORMATS, capabilities
 from merge_runner.formats.syntax import runs
+from merge_runner.lazy_pattern import pattern
 from merge_runner.lint.rule import Hit
 from merge_runner.text import Place, Span
 
@@ -67,8 +68,8 @@ if TYPE_CHECKING:
 
 SEVERITY: Severity = "error"
 
-_PREDICATE = re.compile(r"\b(exists|in)\s*\Z", re.IGNORECASE)
-_RECURSIVE = re.compile(r"\bwith\s+recursive\b", re.IGNORECASE)
+_PREDICATE = pattern(r"\b(exists|in)\s*\Z", re.IGNORECASE)
+_RECURSIVE = pattern(r"\bwith\s+recursive\b", re.IGNORECASE)
 _IN_USING = "compute it in USING, as a column of the source"
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from merge_runner.lazy_pattern import pattern
 from merge_runner.merge.find import comment_end
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.placeholder import PLACEHOLDER
@@ -48,7 +49,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_BLANKS = re.compile(f"{_BLANK}*")
+_BLANKS = pattern(f"{_BLANK}*")
 _TYPOGRAPHIC = {"‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "‚": "'"}
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from merge_runner.formats.functions import AGGREGATES, CLOCK, GENERATORS, NON_DETERMINISTIC, SCALAR, WINDOW_ONLY
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.lazy_pattern import pattern
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.keywords import words
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 _OF_THE_DAY = frozenset({"current_date", "curdate", "today", "tomorrow", "yesterday"})
 """By which a text reads what day it is, those of Spark's typed literals (`date'today'`) included."""
 _CLOCK_WORDS = CLOCK | _OF_THE_DAY
-_ANY_CLOCK_WORD = re.compile("|".join(sorted(_CLOCK_WORDS)))
+_ANY_CLOCK_WORD = pattern("|".join(sorted(_CLOCK_WORDS)))
 
 Clock = Literal["day", "instant"]
 """What is read of the clock: the day in the time zone of the session alone, or possibly more."""

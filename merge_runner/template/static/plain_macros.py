@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Set
 
+from merge_runner.lazy_pattern import pattern
 from merge_runner.template.captured import Captured
 from merge_runner.template.static.macro_definitions import MacroDefinition
 from merge_runner.template.static.tags import OPENING, STRING
@@ -14,7 +15,7 @@ _TAIL = re.compile(r"\{%[-+]?\s*endmacro\s*[-+]?%\}\Z")
 # A brace inside a tag may be a dict, whose end is not that of the tag: these are left to Jinja.
 _OUTPUT = re.compile(rf"\{{\{{[-+]?((?:{STRING}|[^'\"{{}}])*?)[-+]?\}}\}}", re.S)
 _BLOCK = re.compile(rf"\{{%[-+]?\s*([a-z]+)\b((?:{STRING}|[^'\"{{}}])*?)[-+]?%\}}", re.S)
-_COMMENT = re.compile(r"\{#.*?#\}", re.S)
+_COMMENT = pattern(r"\{#.*?#\}", re.S)
 _SET = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)(.*)", re.S)
 _FOR = re.compile(r"\s*([A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*)\s+in\b(.*)", re.S)
 _VAR = re.compile(r"""(?<![\w.])var\s*\(\s*('[^'\\\n]*'|"[^"\\\n]*")\s*[,)]""")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from merge_runner.lazy_pattern import pattern
 from merge_runner.template.captured import Captured, Record, Ref, SourceRef
 from merge_runner.template.static.tags import OPENING
 from merge_runner.text import SourceText, Span
@@ -18,7 +19,7 @@ _CONSTANT = r"(?:[Tt]rue|[Ff]alse|[Nn]one)(?!\w)"
 # Small ones, one after the other: one for whole tags takes longer to compile than to read the tags of a project.
 _FIRST = re.compile(r"\{\{-?\s*([A-Za-z_]\w*)")
 _NAMES = re.compile(rf"\s*\(\s*(?P<first>{_STRING})\s*(?:,\s*(?P<second>{_STRING})\s*)?,?\s*\)")
-_READ = re.compile(rf"\s*\(\s*(?P<name>{_STRING})\s*(?P<comma>,?)\s*")
+_READ = pattern(rf"\s*\(\s*(?P<name>{_STRING})\s*(?P<comma>,?)\s*")
 _OPEN = re.compile(r"\s*\(\s*")
 _ATTRIBUTE = re.compile(r"\s*\.\s*([A-Za-z_]\w*)")
 _FILTER = re.compile(r"\s*\|\s*[A-Za-z_]\w*")
