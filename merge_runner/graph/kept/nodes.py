@@ -5,7 +5,8 @@ A project has thousands of nodes, of which most commands look at a few.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import NamedTuple, TypeVar
 
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SourceNode
@@ -109,22 +110,29 @@ class KeptNodes(Mapping[str, Node]):
         return (self[unique_id] for unique_id in self if unique_id.partition(".")[0] in types)
 
     def heads(self, kind: type[Node]) -> Iterator[Head]:
-        """Yield the heads of the types of the class, and of those derived from it."""
-        for head in self._heads_of(frozenset(_types(kind))):
-            yield head_of(self._changed[head.unique_id]) if head.unique_id in self._changed else head
+        """Return the heads of the types of the class, and of those derived from it."""
+        return self._heads_of(frozenset(_types(kind)))
 
     def with_changed(self, nodes: Mapping[str, Node]) -> KeptNodes:
         """Return the same nodes with others for some of the ids."""
         found = KeptNodes(self._kept, self._heads)
-        found._changed, found._made = {**self._changed, **nodes}, self._made
+        found._changed = {**self._changed, **nodes}
+        found._made = {kind: _with_heads_of(nodes, heads) for kind, heads in self._made.items()}
         return found
 
     def _heads_of(self, types: frozenset[str]) -> Iterator[Head]:
-        for resource_type, heads in self._heads.items():
-            if resource_type in types:
-                if resource_type not in self._made:
-                    self._made[resource_type] = list(map(Head._make, heads))
-                yield from self._made[resource_type]
+        return chain.from_iterable(self._of_type(kind) for kind in self._heads if kind in types)
+
+    def _of_type(self, resource_type: str) -> list[Head]:
+        if resource_type not in self._made:
+            heads = map(Head._make, self._heads[resource_type])
+            self._made[resource_type] = _with_heads_of(self._changed, heads)
+        return self._made[resource_type]
+
+
+def _with_heads_of(changed: Mapping[str, Node], heads: Iterable[Head]) -> list[Head]:
+    """Return the heads, those of changed nodes in place of the others."""
+    return [head_of(changed[head.unique_id]) if head.unique_id in changed else head for head in heads]
 
 
 _WITH_HEADS = frozenset({"model", "seed", "source"})

@@ -36,7 +36,7 @@ class Namespace:
 
     def key(self, parts: Iterable[str]) -> TableKey:
         """The parts as they compare: without case, without the default catalog, with the default schema."""
-        key = tuple(part.casefold() for part in parts)
+        key = tuple(map(str.casefold, parts))
         if len(key) == 1 and self.schema is not None:
             key = (*self.schema.casefold().split("."), *key)
         return key[1:] if len(key) == 3 and key[0] == self.catalog.casefold() else key
