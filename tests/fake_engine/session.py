@@ -104,8 +104,6 @@ class FakeSession:
         self.driver = driver
         self.conf = Conf(confs)
         self.catalog = SimpleNamespace(tableExists=self._exists, dropTempView=lambda _name: True)
-        view = SimpleNamespace(createOrReplaceTempView=lambda _name: None)
-        self.read = SimpleNamespace(schema=lambda _columns: SimpleNamespace(parquet=lambda *_paths: view))
         self.group: str | None = None
         """The job group that its statements belong to."""
 
@@ -137,6 +135,12 @@ class FakeSession:
         if last.startswith("branch_"):
             return self.driver.table(main).branches[last.removeprefix("branch_")]
         return self.seen(self.driver.table(name))
+
+    @property
+    def read(self) -> Any:
+        """Return a reader of files; what a query over them gives is an answer of the driver."""
+        view = SimpleNamespace(createOrReplaceTempView=lambda _name: None)
+        return SimpleNamespace(schema=lambda _columns: SimpleNamespace(parquet=lambda *_paths: view))
 
     def seen(self, table: Table) -> Table:
         """Return what the session reads of a table: its branch, or main."""

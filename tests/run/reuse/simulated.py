@@ -191,17 +191,11 @@ class SimulatedSession(FakeSession):
 
     @property
     def read(self) -> Any:
-        """Return PySpark's reader, which is also what reads a table of the lake."""
-        return _Reader(super().read)
+        """Return a reader of files of any kind."""
+        return _Reader()
 
 
-@dataclass(frozen=True)
 class _Reader:
-    of_table: Callable[[Table], Table]
-
-    def __call__(self, table: Table) -> Table:
-        return self.of_table(table)
-
     def __getattr__(self, _name: str) -> Callable[..., Any]:
         return lambda *_args, **_options: self
 
