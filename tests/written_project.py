@@ -10,9 +10,10 @@ def write_project(root: Path, schema: str, files: dict[str, str], table_format: 
     `iceberg` puts the schema into the Iceberg catalog of the driver of tests.
     """
     schema = f"ice.{schema}" if table_format == "iceberg" else schema
-    models = f'[tool.merge-runner.models]\nformat = "{table_format}"\n' if table_format != "delta" else ""
+    kinds = ("models", "seeds") if table_format != "delta" else ()
+    tables = "".join(f'[tool.merge-runner.{kind}]\nformat = "{table_format}"\n' for kind in kinds)
     given = {
-        "pyproject.toml": f'[tool.merge-runner]\nname = "shop"\n{models}',
+        "pyproject.toml": f'[tool.merge-runner]\nname = "shop"\n{tables}',
         "profiles.yml": f"shop: {{outputs: {{dev: {{master: 'local[2]', schema: {schema}}}}}}}\n",
         **files,
     }

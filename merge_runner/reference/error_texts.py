@@ -272,7 +272,7 @@ _GRAPH = {
         "Exclude it, or set `format: iceberg`.",
     ),
     "iceberg-catalog": Meaning(
-        "An Iceberg table belongs to no catalog, or to one of several.",
+        "An Iceberg table belongs to no catalog, or to one of several, or a Delta table to a catalog of Iceberg's.",
         "Add a catalog to the profile (`catalogs: {ice: {type: embedded}}`), or name one in `schema`.",
     ),
     "iceberg-path": Meaning(

@@ -31,6 +31,7 @@ def prepared(make_project):
         "models/tab.sql": "{{ config(materialized='table') }} select * from {{ ref('fct') }}",
         "models/near.sql": "{{ config(format='delta') }}" + MERGE,
         "seeds/s.csv": "id\n1\n",
+        "seeds/s.yml": "version: 2\nseeds: [{name: s, config: {format: delta}}]",
         "tests/ok.sql": "select * from {{ ref('near') }} where id is null",
     }
     return Project.load(make_project(files, "iceberg")).prepared

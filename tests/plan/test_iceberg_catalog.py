@@ -71,6 +71,17 @@ def test_without_one_catalog_it_is_said_what_to_write(load, output, message, hin
     assert hint in problem.hint
 
 
+def test_a_delta_table_in_a_catalog_of_iceberg_says_which_format_it_takes(load):
+    project = load("schema: ice.shop, catalogs: {ice: {type: embedded}}")
+    with pytest.raises(ProblemsError) as caught:
+        explain(project.prepared, project.select().ids)
+    (problem,) = caught.value.problems
+    assert problem.code == "iceberg-catalog"
+    assert problem.message == "other is a Delta table, and its catalog `ice` takes Iceberg tables alone"
+    assert problem.hint == "write `format: iceberg` into its config, or give it a schema outside of `ice`"
+    assert problem.place.path == "models/other.sql"
+
+
 @pytest.mark.parametrize(
     "output",
     [

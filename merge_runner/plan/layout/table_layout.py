@@ -20,12 +20,15 @@ from merge_runner.relation import Relation
 def table_layout(prepared: Prepared, node: RefNode) -> Layout:
     """The table of a model or seed as the project declares it.
 
-    Raises ProblemsError `iceberg-catalog` for an Iceberg table that no catalog would take.
+    Raises ProblemsError `iceberg-catalog` for an Iceberg table that no catalog would take, and for a table of another
+    format in a catalog of Iceberg's.
     """
     relation = own_relation(node)
     config = node.config
     files = prepared.files
-    if capabilities(config.format).needs_catalog and relation.catalog is None:
+    if not capabilities(config.format).needs_catalog:
+        _check_own_catalog(files.profile, node, relation)
+    elif relation.catalog is None:
         check_iceberg_catalog(files.profile, node)
     entry = files.models.get(node.name) or files.seeds.get(node.name)
     declared = entry.properties if entry is not None else None
@@ -89,6 +92,17 @@ def _checks(properties: declared.ModelProperties) -> Iterator[tuple[str, str]]:
         for number, constraint in enumerate(constraints):
             if constraint.type == "check" and constraint.expression:
                 yield constraint.name or f"{owner}_check_{number}", constraint.expression
+
+
+def _check_own_catalog(profile: Profile, node: RefNode, relation: Relation) -> None:
+    """Raises ProblemsError where the catalog of a table takes Iceberg tables alone (`Unsupported format in USING`)."""
+    catalog = relation.catalog
+    is_table = node.config.materialized not in ("view", "ephemeral")
+    if is_table and catalog in profile.iceberg_catalogs and catalog != SESSION_CATALOG:
+        label = capabilities(node.config.format).label
+        message = f"{node.name} is a {label} table, and its catalog `{catalog}` takes Iceberg tables alone"
+        hint = f"write `format: iceberg` into its config, or give it a schema outside of `{catalog}`"
+        raise ProblemsError([Problem("iceberg-catalog", message, node.place, hint)])
 
 
 _DEFAULT = "spark.sql.defaultCatalog"
