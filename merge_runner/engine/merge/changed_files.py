@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.spark.errors import engine_errors
 from merge_runner.engine.table_format.stored_version import ChangedFile, Partition
-from merge_runner.pruning.runtime_filter.bound_literal import text_of_type
+from merge_runner.pruning.runtime_filter.bound_literal import typed_literal
 from merge_runner.relation import quote
 
 if TYPE_CHECKING:
@@ -74,5 +74,5 @@ def _is_known(partition: Partition, kinds: Mapping[str, str]) -> bool:
 
 def _literal(kind: str, value: str | None) -> str | None:
     """Return a value of the log in SQL."""
-    literal = text_of_type(kind, value) if value is not None else "NULL"
+    literal = typed_literal(kind, value) if value is not None else "NULL"
     return f"CAST({literal} AS {kind})" if literal is not None else None

@@ -16,7 +16,7 @@ from merge_runner.merge.splice import splice
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.model_tests import RunTest
 from merge_runner.plan.steps.skip_unchanged import SkipUnchanged
-from merge_runner.pruning.runtime_filter.bound_literal import text_of_type
+from merge_runner.pruning.runtime_filter.bound_literal import typed_literal
 from merge_runner.relation import quote
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _in_partitions(files: ChangedFiles, types: Mapping[str, str]) -> str | None:
     for partition in files.partitions:
         each = []
         for name, value in partition:
-            literal = text_of_type(types.get(name.casefold()), value) if value is not None else ""
+            literal = typed_literal(types.get(name.casefold()), value) if value is not None else ""
             if literal is None:
                 return None
             each.append(f"{quote(name)} = {literal}" if literal else f"{quote(name)} IS NULL")
@@ -141,12 +141,12 @@ class ConfinedColumn:
 
     def __str__(self) -> str:
         more = f" and {len(self.values) - 1} more" if len(self.values) > 1 else ""
-        literal = text_of_type(self.type, self.values[0]) if self.type == "timestamp" else None
+        literal = typed_literal(self.type, self.values[0]) if self.type == "timestamp" else None
         return f"{self.name}={literal or self.values[0]}{more}"
 
     def literals(self) -> str | None:
         """Return the values as a list in SQL; None where they cannot be written."""
-        literals = [text_of_type(self.type, value) for value in self.values]
+        literals = [typed_literal(self.type, value) for value in self.values]
         known = [literal for literal in literals if literal is not None]
         return f"({', '.join(known)})" if len(known) == len(literals) else None
 

@@ -140,10 +140,10 @@ def _between(folder: StoredPath, before: int, after: int, moves: Sequence[_Move]
         return "its columns or its partitioning have changed"
     if any((each.get("configuration") or {}).get(_MAPPING, "none") != "none" for each, _ in (old, new)):
         return "its columns have other names in its log"
-    named = [(move, move.partition(new[0].get("partitionColumns") or ())) for move in moves]
-    partitions = frozenset(partition for _, partition in named if partition is not None)
-    if any(partition is None for _, partition in named) or () in partitions:
-        partitions = frozenset()
+    columns = new[0].get("partitionColumns") or ()
+    named = [(move, move.partition(columns)) for move in moves]
+    known = frozenset(partition for _, partition in named if partition is not None)
+    partitions = known if columns and all(partition is not None for _, partition in named) else frozenset()
     files = _differing(named) if _WIDENED not in str(new[0].get("schemaString")) else None
     if partitions or files is not None:
         return ChangedFiles(before, after, partitions, sum(move.size or 0 for move in moves), files)
