@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.spark.errors import engine_errors
@@ -23,6 +24,15 @@ _MOST = 16
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/")
 _PATTERN = re.compile(r"[*?{}\[\]\\]")
 """What makes a path a pattern to Spark."""
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Files of a partition whose rows count equally often, and the values of the partition in SQL by column."""
+
+    paths: Sequence[str]
+    literals: Mapping[str, str]
+    more: int
 
 
 @contextmanager
@@ -41,35 +51,43 @@ def as_relations(
     with ExitStack() as dropped:
         relations = []
         with engine_errors():
-            for number, ((partition, more), paths) in enumerate(groups.items()):
-                literals = {name: _literal(kinds[name], value) for name, value in partition}
+            for number, group in enumerate(groups):
+                literals = group.literals
                 in_files = ", ".join(f"{quote(name)} {kind}" for name, kind in kinds.items() if name not in literals)
                 view = f"merge_runner_files_{number}"
-                session.read.schema(in_files).parquet(*paths).createOrReplaceTempView(view)
+                session.read.schema(in_files).parquet(*group.paths).createOrReplaceTempView(view)
                 dropped.callback(session.catalog.dropTempView, view)
                 values = "".join(f", {literal} AS {quote(name)}" for name, literal in literals.items())
-                relations.append((f"(SELECT *{values} FROM {view})", more))
+                relations.append((f"(SELECT *{values} FROM {view})", group.more))
         yield relations
 
 
-def _groups(
-    folder: str, files: Sequence[ChangedFile], kinds: Mapping[str, str]
-) -> dict[tuple[Partition, int], list[str]] | None:
-    """Return the paths of files by what their relation depends on; None where there can be no such relations."""
-    groups: dict[tuple[Partition, int], list[str]] = {}
+def _groups(folder: str, files: Sequence[ChangedFile], kinds: Mapping[str, str]) -> list[_Group] | None:
+    """Return the files in groups; None where one cannot be read, or they are too many."""
+    paths_of: dict[tuple[Partition, int], list[str]] = {}
     for file in files:
         path = file.path if _ABSOLUTE.match(file.path) else f"{folder}/{file.path}"
-        groups.setdefault((file.partition, file.more), []).append(path)
-    known = all(_is_known(partition, kinds) for partition, _ in groups)
-    named = not any(_PATTERN.search(path) for paths in groups.values() for path in paths)
-    return groups if known and named and len(groups) <= _MOST else None
+        paths_of.setdefault((file.partition, file.more), []).append(path)
+    if len(paths_of) > _MOST:
+        return None
+    groups = []
+    for (partition, more), paths in paths_of.items():
+        literals = _literals(partition, kinds)
+        if literals is None or any(map(_PATTERN.search, paths)):
+            return None
+        groups.append(_Group(paths, literals, more))
+    return groups
 
 
-def _is_known(partition: Partition, kinds: Mapping[str, str]) -> bool:
-    """Return whether the values of a partition have literals, and its files a column besides."""
-    return len(partition) < len(kinds) and all(
-        name in kinds and _literal(kinds[name], value) is not None for name, value in partition
-    )
+def _literals(partition: Partition, kinds: Mapping[str, str]) -> dict[str, str] | None:
+    """Return the values of a partition in SQL; None where one has no literal, or its files have no column besides."""
+    literals = {}
+    for name, value in partition:
+        literal = _literal(kinds[name], value) if name in kinds else None
+        if literal is None:
+            return None
+        literals[name] = literal
+    return literals if len(literals) < len(kinds) else None
 
 
 def _literal(kind: str, value: str | None) -> str | None:
