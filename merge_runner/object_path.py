@@ -1,28 +1,21 @@
 """Files of an object store, read without an engine: the part of `pathlib.Path` that readers of logs and views use.
 
-The package obstore reads them (the extra `stores`). Only S3 is read: its credentials come from the same environment as
-those of Hadoop's connector.
+The package obstore reads them (the extra `stores`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.location import Location, Uri
+from merge_runner.location import Location
+from merge_runner.object_clients import client
 
 if TYPE_CHECKING:
-    from obstore.store import S3Config
-
     from merge_runner.project.schema.storage import Storage
-
-_SCHEMES = frozenset({"s3a"})
-_TIMEOUT = timedelta(seconds=15)
-_RETRIES = 2
 
 
 class ObjectPath:
@@ -79,16 +72,12 @@ def stored_path(place: Location, storage: Storage) -> StoredPath | None:
     """
     if isinstance(place, Path):
         return place
-    store = _opened(place.store, storage.endpoint, storage.region, storage.path_style) if _is_read(place) else None
+    store = _opened(place.store, storage)
     return ObjectPath(store, PurePosixPath(place.text.removeprefix(place.store).lstrip("/"))) if store else None
 
 
-def _is_read(place: Uri) -> bool:
-    return place.scheme in _SCHEMES
-
-
 class _Store:
-    """A bucket. Once it has not answered it is not asked again: each request would wait for it."""
+    """A bucket or container. Once it has not answered it is not asked again: each request would wait for it."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -118,25 +107,7 @@ class _Store:
 
 
 @lru_cache(maxsize=16)
-def _opened(bucket: str, endpoint: str | None, region: str | None, path_style: bool) -> _Store | None:
-    """Return a bucket by its URI; None where obstore is not installed, or refuses what the environment says."""
-    try:
-        from obstore.exceptions import BaseError
-        from obstore.store import S3Store
-    except ImportError:
-        return None
-    config: S3Config = {"virtual_hosted_style_request": not path_style}
-    if endpoint is not None:
-        config["endpoint"] = endpoint
-    if region is not None:
-        config["region"] = region
-    try:
-        client = S3Store(
-            bucket.partition("://")[2],
-            config=config,
-            client_options={"allow_http": (endpoint or "").startswith("http://"), "timeout": _TIMEOUT},
-            retry_config={"max_retries": _RETRIES, "retry_timeout": _TIMEOUT},
-        )
-    except (BaseError, ValueError):
-        return None
-    return _Store(client)
+def _opened(store: str, storage: Storage) -> _Store | None:
+    """Return a bucket or container by its URI; None where it cannot be read."""
+    found = client(store, storage)
+    return _Store(found) if found is not None else None

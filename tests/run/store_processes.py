@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from tests.azure_server import KEY
+from tests.run.spark_sql import spark_sql
 from tests.s3_server import KEYS
 
 ENV = {**os.environ, **KEYS, "AWS_EC2_METADATA_DISABLED": "true", "AZURE_STORAGE_KEY": KEY, "CI": "true"}
@@ -28,6 +29,15 @@ MERGED = {
     """
 }
 """Adds 1 to each row; with the var `slow` it does not end."""
+CHANGED = {
+    "seeds/raw.csv": "id,n\n" + "".join(f"{id},{id % 3}\n" for id in range(9)),
+    "models/some.sql": "{{ config(materialized='view') }} select id, n from {{ ref('raw') }} where id < 5",
+    "models/kept.sql": """
+        merge into {{ this }} as t using (select * from {{ ref('some') }}) as s on t.id = s.id
+        when matched and t.n <> s.n then update set * when not matched then insert *
+    """,
+}
+"""Each node of it changes nothing where nothing has changed."""
 COUNTED = "select id, n from {table} order by id"
 
 
@@ -94,3 +104,23 @@ def commits(server, key):
 
 def operations(server, key):
     return [each["operation"] for each in commits(server, key)]
+
+
+def shows_what_has_changed(root, warehouse, env=ENV):
+    """Build CHANGED again and again: without Spark where nothing has changed; a writer's rows and a view's text are seen."""
+    env = {name: text for name, text in env.items() if name != "MERGE_RUNNER_REUSE"}
+    ran = []
+    for edit in ("", "", "", "a row", "", "the view"):
+        if edit == "a row":
+            spark_sql(root, f"update delta.`{warehouse}/shop/raw` set n = 9 where id = 1", env=env)
+        elif edit == "the view":
+            path = root / "models/some.sql"
+            path.write_text(path.read_text().replace("id < 5", "id < 7"))
+        said = runner(root, "build", "--no-lint", env=env)
+        found = {name: each["status"] for name, each in results(root).items()}
+        ran.append((sorted(name for name, status in found.items() if status == "success"), "Spark is up" in said))
+    everything, nothing = (["kept", "raw", "some"], True), ([], False)
+    # The second run of `kept` shows that it changes nothing: its source may have a key twice.
+    assert ran == [everything, (["kept"], True), nothing, (["kept", "raw"], True), nothing, (["kept", "some"], True)]
+    [rows] = spark_sql(root, f"select id, n from delta.`{warehouse}/shop/kept` order by id", env=env)
+    assert rows == [(id, id % 3) for id in range(7)]

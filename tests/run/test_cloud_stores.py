@@ -14,7 +14,18 @@ from tests.connect_server import free_port
 from tests.environments import node_with, python_with
 from tests.gcs_server import EMULATOR, GcsServer
 from tests.run.spark_sql import spark_sql
-from tests.run.store_processes import COUNTED, ENV, MERGED, operations, results, runner, succeeds, writer
+from tests.run.store_processes import (
+    CHANGED,
+    COUNTED,
+    ENV,
+    MERGED,
+    operations,
+    results,
+    runner,
+    shows_what_has_changed,
+    succeeds,
+    writer,
+)
 
 pytestmark = pytest.mark.nightly
 
@@ -69,6 +80,21 @@ def test_a_project_lives_in_the_store(server, make_project):
         assert operations(server, f"project/shop/{table}") == ["CREATE TABLE", "MERGE", "MERGE"]
         [rows] = spark_sql(root, COUNTED.format(table=f"delta.`{warehouse}/shop/{table}`"), env=ENV)
         assert rows == [(id, 2) for id in range(5)]
+
+
+def test_a_build_leaves_out_what_has_not_changed(azure, make_project, tmp_path):
+    """Seen without Spark: by obstore. No conf of the profile says how the emulator is reached, as none of a real account does."""
+    conf = {name: text for name, text in azure.conf().items() if name.startswith("spark.hadoop.")}
+    properties = "".join(
+        f"<property><name>{name.removeprefix('spark.hadoop.')}</name><value>{text}</value></property>"
+        for name, text in conf.items()
+    )
+    (tmp_path / "core-site.xml").write_text(f"<configuration>{properties}</configuration>")
+    output = {"master": "local[2]", "schema": "shop", "warehouse": azure.place("changed")}
+    output["conf"] = {name: text for name, text in azure.conf().items() if name not in conf}
+    root = make_project({"profiles.yml": json.dumps({"shop": {"outputs": {"dev": output}}}), **CHANGED})
+    env = ENV | {"HADOOP_CONF_DIR": str(tmp_path), **azure.obstore_env()}
+    shows_what_has_changed(root, azure.place("changed"), env)
 
 
 def test_two_drivers_insert_and_no_commit_is_lost(server, make_project):

@@ -13,6 +13,7 @@ from merge_runner.formats.lines import installed_line
 from tests.connect_server import free_port
 from tests.run.spark_sql import spark_sql
 from tests.run.store_processes import (
+    CHANGED,
     COUNTED,
     ENV,
     MERGED,
@@ -22,6 +23,7 @@ from tests.run.store_processes import (
     operations,
     results,
     runner,
+    shows_what_has_changed,
     started,
     succeeds,
     until,
@@ -129,37 +131,10 @@ def test_a_project_lives_in_a_bucket(s3, lake):
     runner(root, "optimize", "-s", "day")
 
 
-CHANGED = {
-    "seeds/raw.csv": "id,n\n" + "".join(f"{id},{id % 3}\n" for id in range(9)),
-    "models/some.sql": "{{ config(materialized='view') }} select id, n from {{ ref('raw') }} where id < 5",
-    "models/kept.sql": """
-        merge into {{ this }} as t using (select * from {{ ref('some') }}) as s on t.id = s.id
-        when matched and t.n <> s.n then update set * when not matched then insert *
-    """,
-}
-
-
 @pytest.mark.nightly
 def test_a_build_leaves_out_what_has_not_changed(s3, lake):
-    """Seen without Spark where nothing has; another writer's rows, and another view, are seen."""
     root, key = lake(CHANGED)
-    env = {name: text for name, text in ENV.items() if name != "MERGE_RUNNER_REUSE"}
-    ran = []
-    for edit in ("", "", "", "a row", "", "the view"):
-        if edit == "a row":
-            table = f"delta.`s3a://{s3.bucket}/{key}/shop/raw`"
-            spark_sql(root, f"update {table} set n = 9 where id = 1", env=env)
-        elif edit == "the view":
-            path = root / "models/some.sql"
-            path.write_text(path.read_text().replace("id < 5", "id < 7"))
-        said = runner(root, "build", "--no-lint", env=env)
-        found = {name: each["status"] for name, each in results(root).items()}
-        ran.append((sorted(name for name, status in found.items() if status == "success"), "Spark is up" in said))
-    everything, nothing = (["kept", "raw", "some"], True), ([], False)
-    # The second run of `kept` shows that it changes nothing: its source may have a key twice.
-    assert ran == [everything, (["kept"], True), nothing, (["kept", "raw"], True), nothing, (["kept", "some"], True)]
-    [rows] = spark_sql(root, f"select id, n from delta.`s3a://{s3.bucket}/{key}/shop/kept` order by id", env=env)
-    assert rows == [(id, id % 3) for id in range(7)]
+    shows_what_has_changed(root, f"s3a://{s3.bucket}/{key}")
 
 
 MISTAKES = {

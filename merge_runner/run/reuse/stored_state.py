@@ -25,6 +25,7 @@ from merge_runner.engine.table_format.stored_metadata import StoredMetadata
 from merge_runner.engine.table_format.stored_version import ChangedFiles, Partition, StoredVersion
 from merge_runner.formats.registry import table_format_of
 from merge_runner.location import Location, Uri, local_path
+from merge_runner.object_clients import is_configured
 from merge_runner.object_path import StoredPath, stored_path
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import FileInput, Input, TableInput, ViewInput
@@ -37,7 +38,6 @@ _RACY_SECONDS = 1.0
 _MOST_FILES = 100_000
 _REQUESTS = 16
 _CHUNK = 1 << 20
-_OF_S3A = "spark.hadoop.fs.s3a."
 _WILDCARDS = re.compile(r"[*?\[{\\]")
 
 
@@ -177,8 +177,8 @@ def stored_view(definition: Location, prepared: Prepared) -> Stored | None:
 
 def _of_store(kind: str, first: list[str], place: Uri, prepared: Prepared) -> Stored | None:
     profile = prepared.files.profile
-    if stored_path(place, profile.storage) is None or any(key.startswith(_OF_S3A) for key in profile.conf):
-        return None  # confs of Hadoop's connector say how it is reached, or by which keys
+    if stored_path(place, profile.storage) is None or is_configured(place.store, profile.conf):
+        return None
     return Stored(kind, json.dumps([*first, str(place), asdict(profile.storage)]))
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.formats.lines import LINES, Line, installed_line
 from merge_runner.location import scheme
+from merge_runner.object_clients import azure_credentials
 from merge_runner.project.schema.warehouse import DIR
 
 if TYPE_CHECKING:
@@ -124,11 +125,12 @@ def _azure(host: str, env: Mapping[str, str], line: Line) -> dict[str, str]:
 
     Hadoop 3.3, that of Spark 3.5, has no provider for a federated token.
     """
-    if "AZURE_STORAGE_KEY" in env:
+    credentials = azure_credentials(env)
+    if credentials == "key":
         kind, given = "SharedKey", {f"{_ACCOUNT}.key": _of_environment("AZURE_STORAGE_KEY")}
-    elif "AZURE_STORAGE_SAS_TOKEN" in env:
+    elif credentials == "SAS token":
         kind, given = "SAS", {"spark.hadoop.fs.azure.sas.fixed.token": _of_environment("AZURE_STORAGE_SAS_TOKEN")}
-    elif {"AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET"} <= env.keys():
+    elif credentials == "secret":
         kind = "OAuth"
         given = {
             f"{_OAUTH}.provider.type": f"{_PROVIDERS}.ClientCredsTokenProvider",
@@ -138,7 +140,7 @@ def _azure(host: str, env: Mapping[str, str], line: Line) -> dict[str, str]:
             f"{_OAUTH}2.client.id": _of_environment("AZURE_CLIENT_ID"),
             f"{_OAUTH}2.client.secret": _of_environment("AZURE_CLIENT_SECRET"),
         }
-    elif line != LINES["3.5"] and {"AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE"} <= env.keys():
+    elif credentials == "federated token" and line != LINES["3.5"]:
         kind = "OAuth"
         given = {
             f"{_OAUTH}.provider.type": f"{_PROVIDERS}.WorkloadIdentityTokenProvider",
