@@ -20,8 +20,6 @@ _FOR_A_FEW_ROWS = {
     "spark.sql.shuffle.partitions": "1",
     # Spark writes the text of each plan for its UI, with all details of each node: a tenth of the processor time of a MERGE.
     "spark.sql.ui.explainMode": "simple",
-    # Hadoop starts processes for its own checksum of each file of Delta's log: half of the 24 of a MERGE.
-    "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
 }
 """Confs of the driver of the test run: none of them changes what a statement means."""
 

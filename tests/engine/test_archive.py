@@ -124,7 +124,8 @@ def test_a_missing_archive_is_made_by_a_process_of_low_priority(machine, process
     later(machine)
     (command,) = processes
     assert command[:3] == ["nice", "-n", "19"]
-    assert command[-4:] == ["merge_runner.engine.appcds_training", str(machine.java), "fast-start", "delta"]
+    made_for = [str(machine.java), "fast-start", "delta", "local-files"]
+    assert command[-5:] == ["merge_runner.engine.appcds_training", *made_for]
 
 
 def test_none_is_made_where_one_is_there_or_ci_pays_for_it_or_there_is_no_room(machine, processes, monkeypatch):

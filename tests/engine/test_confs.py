@@ -22,6 +22,25 @@ def test_a_local_driver_has_the_jars_on_its_class_path_and_copies_none():
     assert found["spark.driver.host"] == found["spark.driver.bindAddress"] == "127.0.0.1"
 
 
+OWN_FILES = Path("/merge-runner/merge-runner-local-files.jar")
+HADOOP_S = {"spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.LocalFileSystem"}
+
+
+@pytest.mark.parametrize(
+    ("jars", "conf", "found"),
+    [
+        ([*JARS, OWN_FILES], {}, "mergerunner.LocalFiles"),
+        ([*JARS, OWN_FILES], {"spark.driver.extraClassPath": "/own.jar"}, "mergerunner.LocalFiles"),
+        ([*JARS, OWN_FILES], HADOOP_S, "org.apache.hadoop.fs.LocalFileSystem"),
+        ([*JARS, OWN_FILES], {"spark.jars": "/own.jar"}, None),  # Spark reads these jars by the class, before it has it
+        (JARS, {}, None),
+    ],
+)
+def test_a_local_driver_writes_files_by_the_classes_on_its_class_path(jars, conf, found):
+    profile = Profile("shop", "dev", "shop", master="local[2]", conf=conf)
+    assert spark_confs(profile, ROOT, jars).get("spark.hadoop.fs.file.impl") == found
+
+
 @pytest.mark.parametrize(
     "master", ["spark://host:7077", "spark://127.0.0.1:7077", "yarn", "k8s://https://127.0.0.1:6443"]
 )

@@ -38,9 +38,10 @@ def test_what_the_profile_says_beside_its_type_wins():
 
 
 def test_only_an_embedded_catalog_needs_the_jar_of_sqlite():
-    assert jar_groups(profile()) == ("delta", "iceberg", "sqlite")
-    assert jar_groups(profile(catalogs={"ice": {"type": "rest", "uri": "http://host"}})) == ("delta", "iceberg")
-    assert jar_groups(profile(catalogs={})) == ("delta",)
+    assert jar_groups(profile()) == ("delta", "iceberg", "sqlite", "local-files")
+    rest = {"ice": {"type": "rest", "uri": "http://host"}}
+    assert jar_groups(profile(catalogs=rest)) == ("delta", "iceberg", "local-files")
+    assert jar_groups(profile(catalogs={})) == ("delta", "local-files")
 
 
 def prepare_when_told(root, gate, results):

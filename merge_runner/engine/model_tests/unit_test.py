@@ -54,10 +54,8 @@ FOR_A_FEW_ROWS = {
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.databricks.delta.merge.repartitionBeforeWrite.enabled": "false",
     "spark.databricks.delta.allFilesInCrc.enabled": "false",
-    # Hadoop starts ten processes for each file that Delta puts into the log of a local table (`chmod`, `readlink`):
-    # there is one file for each commit then, not two, and half of the processes are for Hadoop's own checksum of it.
+    # One file for each commit, not two.
     "spark.databricks.delta.writeChecksumFile.enabled": "false",
-    "fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
 }
 """Confs of a test's session. None of them changes what a statement means; those of the model win."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.spark.embedded_catalog import embedded_catalog
+from merge_runner.engine.spark.storage import local_files
 from merge_runner.engine.spark.storage.object_stores import store_confs, stores
 from merge_runner.engine.spark.user_confs import (
     CLASS_PATH,
@@ -68,7 +69,7 @@ def table_formats(profile: Profile) -> tuple[Format, ...]:
 
 
 def jar_groups(profile: Profile) -> tuple[str, ...]:
-    """The groups of jars that a profile needs: for formats, catalogs in SQLite, object stores, and streams.
+    """The groups of jars that a profile needs: for formats, catalogs in SQLite, object stores, streams, local files.
 
     Where its Spark has jars already, ours alone.
     """
@@ -77,7 +78,8 @@ def jar_groups(profile: Profile) -> tuple[str, ...]:
     in_sqlite = any(settings.get("uri", "").startswith("jdbc:sqlite:") for settings in profile.catalogs.values())
     sqlite = ("sqlite",) if profile.embedded_catalogs or in_sqlite else ()
     of_stores = (group for store in stores(profile) for group in store.groups)
-    return (*table_formats(profile), *sqlite, *of_stores, *profile.connectors)
+    own_files = (local_files.GROUP,) if profile.is_local else ()
+    return (*table_formats(profile), *sqlite, *of_stores, *profile.connectors, *own_files)
 
 
 def spark_confs(
@@ -147,7 +149,8 @@ def _jars(profile: Profile, jars: Sequence[Path], theirs: Mapping[str, str]) -> 
         return {}
     if profile.is_local and not with_their_jars(theirs):
         # On the driver's class path they need not be copied, unlike spark.jars.
-        return {CLASS_PATH: os.pathsep.join(map(str, jars))}
+        own_files = local_files.CONFS if any(jar.name == local_files.JAR for jar in jars) else {}
+        return {CLASS_PATH: os.pathsep.join(map(str, jars)), **own_files}
     # The driver serves these files to the executors, whatever the cluster manager.
     return {JARS: ",".join(map(str, jars))}
 

@@ -17,13 +17,17 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from merge_runner.engine.spark.storage import local_files
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.lines import LINES, Line, installed_line
 from merge_runner.formats.registry import capabilities, table_format_of
 
 DEFAULT_REPOSITORY = "https://repo1.maven.org/maven2"
 _CHUNK = 1 << 20
-_OURS: Mapping[str, str] = {"log-store": "storage/merge-runner-log-store.jar"}
+_OURS: Mapping[str, str] = {
+    "log-store": "storage/merge-runner-log-store.jar",
+    local_files.GROUP: f"storage/{local_files.JAR}",
+}
 """Jars that merge-runner brings itself, by group."""
 
 

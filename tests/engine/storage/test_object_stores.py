@@ -13,7 +13,7 @@ from merge_runner.engine.spark.storage.object_stores import LOG_STORE, store_con
 from merge_runner.formats.lines import LINES
 from merge_runner.project.schema.profile import Profile
 from merge_runner.project.schema.storage import Storage
-from tests.engine.storage.build_log_store import FOLDER, compiled, source_hash
+from tests.engine.storage.build_jars import LOG_STORE as LOG_STORE_JAR
 
 ROOT = Path("/srv/shop")
 S3A = "spark.hadoop.fs.s3a"
@@ -42,7 +42,8 @@ def profile(**given):
     ],
 )
 def test_the_jars_of_a_profile_are_those_of_its_stores(given, groups):
-    assert jar_groups(profile(**given)) == groups
+    assert jar_groups(profile(**given, master="yarn")) == groups
+    assert jar_groups(profile(**given)) == (*groups, "local-files")
 
 
 def test_a_warehouse_in_s3_has_its_confs():
@@ -146,7 +147,7 @@ def test_the_classes_that_confs_name_are_in_the_pinned_jars(warehouse, env, more
     """On other lines than 4.1 nothing else of `abfss` and `gs` is tested."""
     made = profile(warehouse=warehouse)
     groups = jar_groups(made)
-    ours = [FOLDER / "merge-runner-log-store.jar"] if "log-store" in groups else []
+    ours = [LOG_STORE_JAR.path] if "log-store" in groups else []
     entries = set()
     for jar in [*fetch(pinned(groups, LINES[line]), os.environ), *ours]:
         with zipfile.ZipFile(jar) as opened:
@@ -156,24 +157,3 @@ def test_the_classes_that_confs_name_are_in_the_pinned_jars(warehouse, env, more
     assert names or more or line == "3.5"
     missing = [each for each in (*names, *more) if f"{each.replace('.', '/')}.class" not in entries]
     assert missing == []
-
-
-@pytest.fixture
-def jar():
-    with zipfile.ZipFile(FOLDER / "merge-runner-log-store.jar") as opened:
-        yield opened
-
-
-def test_the_log_store_is_compiled_from_the_sources_that_are_here(jar):
-    """The jar holds the hash of its sources: `python -m tests.engine.storage.build_log_store` makes both."""
-    assert jar.read("SOURCE.sha256").decode() == source_hash()
-    assert jar.read("mergerunner/S3ConditionalLogStore.class")[:4] == b"\xca\xfe\xba\xbe"
-
-
-@pytest.mark.slow
-def test_compiling_the_sources_gives_the_same_classes(tmp_path, jar):
-    try:
-        classes = compiled(tmp_path)
-    except FileNotFoundError:
-        pytest.skip("no compiler of Java 17 is here")
-    assert classes == {name: jar.read(name) for name in jar.namelist() if name.endswith(".class")}
