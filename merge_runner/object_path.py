@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from merge_runner.location import Location
 from merge_runner.object_clients import client
@@ -63,6 +63,13 @@ class ObjectPath:
 
 StoredPath = Path | ObjectPath
 """Where something is that can be read without an engine."""
+
+
+class StoredText(Protocol):
+    """A text that can be read without an engine, whatever has it: a file, or the answer of a server."""
+
+    def read_text(self, encoding: str) -> str:
+        """Return the text as it is now. Raises OSError and UnicodeDecodeError."""
 
 
 def stored_path(place: Location, storage: Storage) -> StoredPath | None:

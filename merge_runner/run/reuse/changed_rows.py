@@ -66,7 +66,7 @@ class AskedRows:
 
 
 def _asked(context: NodeContext, name: str, files: ChangedFiles) -> ChangedRows | str:
-    _, folder = json.loads(Stored.of(name).path)
+    _, folder = json.loads(name.partition(":")[2])
     try:
         return changed_rows(context.session, folder, files)
     except Exception as failure:
@@ -100,7 +100,8 @@ def effect(
         if table is None or name not in before or name not in now:
             return "more has changed than rows of tables"
         tables.append(table)
-        rows = _changed_rows(name, before[name], now[name], rows_of)
+        files = Stored.of(name, prepared).changed_files(before[name], now[name])
+        rows = _changed_rows(name, files, rows_of)
         if isinstance(rows, str):
             return f"{table.name}: {rows}"
         names = _names_read(plan, prepared, table, rows)
@@ -158,8 +159,7 @@ def is_confinable(plan: NodePlan, prepared: Prepared, before: Mapping[str, str],
 _WITH_QUERIES = (RunMerge, ReplaceTable, RunTest)
 
 
-def _changed_rows(name: str, before: str, now: str, rows_of: RowsOf) -> ChangedRows | str:
-    files = Stored.of(name).changed_files(before, now)
+def _changed_rows(name: str, files: ChangedFiles | str, rows_of: RowsOf) -> ChangedRows | str:
     if isinstance(files, str):
         return files
     if len(files.partitions) > MOST:

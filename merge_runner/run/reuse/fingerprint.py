@@ -14,6 +14,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from merge_runner.engine.spark.spark_home import installed_spark
+from merge_runner.engine.table_format.iceberg.rest_settings import without_credentials
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import Node, run_config
 from merge_runner.plan.load.project_context import Prepared
@@ -78,7 +79,7 @@ def environment_of(prepared: Prepared) -> Fingerprint:
         "defaults": defaults(prepared),
         "java": {name: env[name] for name in _JAVA if name in env},
         "conf": dict(profile.conf),
-        "catalogs": {name: dict(settings) for name, settings in profile.catalogs.items()},
+        "catalogs": {name: without_credentials(settings) for name, settings in profile.catalogs.items()},
         "zone": [time.tzname, time.timezone],
     }
     versions = {"merge-runner": version(), "spark": package_version("pyspark")}

@@ -41,7 +41,7 @@ def likely_unchanged(prepared: Prepared, ids: Iterable[str]) -> bool:
         for name, state in {**record.inputs, **left}.items():
             if stored.setdefault(name, state) != state:
                 return False
-    places = {Stored.of(name): state for name, state in stored.items()}
+    places = {Stored.of(name, prepared): state for name, state in stored.items()}
     states.look_at(places)
     return all(states.of(place) == state for place, state in places.items())
 

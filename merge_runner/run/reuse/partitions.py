@@ -42,5 +42,5 @@ def needed_partitions(
     }
     if set(changed) != behind or len(changed) != 1 or changed[0] not in before:
         return "more has changed than the rows of the one table that its source filters"
-    partitions = Stored.of(changed[0]).changed_partitions(before[changed[0]])
+    partitions = Stored.of(changed[0], prepared).changed_partitions(before[changed[0]])
     return partitions if isinstance(partitions, str) else changed_only(merges[0], partitions)

@@ -15,6 +15,7 @@ from functools import partial
 
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.spark.day import current_day
+from merge_runner.engine.table_format.iceberg.rest_settings import is_set_otherwise
 from merge_runner.formats.branches import CONF as BRANCH
 from merge_runner.graph.graph import DataTestNode, Graph, Node, run_config
 from merge_runner.plan.load.project_context import Prepared
@@ -195,6 +196,7 @@ class Reuse:
         if doubt is None and target is not None and (left is None or target.state() != left):
             doubt = _MEANWHILE
         doubt = doubt or self._changed_meanwhile(plan, decided.inputs)
+        doubt = doubt or self._other_catalog(context, [*decided.inputs, *([str(target)] if target is not None else [])])
         at = datetime.now(timezone.utc)
         day = current_day(context.session) if doubt is None and reads_day(plan, self._prepared) else None
         record = Record(
@@ -209,10 +211,17 @@ class Reuse:
         A later change may take that one back. Between the versions that were looked at no row differs then.
         """
         for name, state in inputs.items():
-            stored = Stored.of(name)
+            stored = Stored.of(name, self._prepared)
             if stored.is_table and stored.state() != state:
                 return f"{names_of_inputs(plan, self._prepared).get(name, 'a table')} was changed while it was read"
         return None
+
+    def _other_catalog(self, context: NodeContext, names: Sequence[str]) -> str | None:
+        """Return which catalog of what a node reads and writes was another one in its session. Raises EngineError."""
+        profile = self._prepared.files.profile
+        catalogs = {catalog for name in names if (catalog := Stored.of(name, self._prepared).rest_catalog) is not None}
+        other = (name for name in sorted(catalogs) if is_set_otherwise(context.session, profile, name))
+        return next((f"Spark has other settings of the catalog {name} than the profile" for name in other), None)
 
     def save(self) -> None:
         """Write what was kept. Raises OSError."""

@@ -1,7 +1,7 @@
 """What nodes read and write, as it is stored: a name for each, and a text that changes when it does.
 
-Nothing here needs an engine. What is neither on a local disk nor in a store that object_path.py reads has no name, and
-its readers always run.
+Nothing here needs an engine. What is neither on a local disk nor in a store that object_path.py reads, nor in a
+catalog that rest_catalog.py asks, has no name, and its readers always run.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ import sqlite3
 import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from merge_runner.engine.spark.embedded_catalog import database
+from merge_runner.engine.table_format.iceberg.rest_catalog import RestCatalog, RestTable, rest_catalog
+from merge_runner.engine.table_format.iceberg.rest_settings import rest_settings
 from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.engine.table_format.registry import table_format
 from merge_runner.engine.table_format.stored_metadata import StoredMetadata
@@ -38,6 +40,7 @@ _RACY_SECONDS = 1.0
 _MOST_FILES = 100_000
 _REQUESTS = 16
 _CHUNK = 1 << 20
+_REST = "rest"
 _WILDCARDS = re.compile(r"[*?\[{\\]")
 
 
@@ -45,26 +48,28 @@ _WILDCARDS = re.compile(r"[*?\[{\\]")
 class Stored:
     """Where something is stored.
 
-    `kind`: `folder`, `store` or `catalog` for tables, else `files`, `contents`, `text` or `object`. `path` says where.
-    Of `files` names, sizes and times count, of `contents` names and what is in them. A `store` is a folder of an object
-    store, an `object` a text there.
+    `kind`: `folder`, `store`, `catalog` or `rest` for tables, else `files`, `contents`, `text` or `object`. `path` says
+    where. Of `files` names, sizes and times count, of `contents` names and what is in them. A `store` is a folder of an
+    object store, an `object` a text there.
 
     The path of a table is JSON: its format, then its folder, or where its embedded catalog has it. What is in an object
     store has how that is reached at the end of it. All is kept as text, so that a later invocation can ask for its
-    state before it has planned anything.
+    state before it has planned anything. Of a table in a REST catalog (`rest`) the text has the names alone, since how
+    the `catalog` is reached may be secret.
     """
 
     kind: str
     path: str
+    catalog: RestCatalog | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.path}"
 
     @classmethod
-    def of(cls, text: str) -> Stored:
+    def of(cls, text: str, prepared: Prepared) -> Stored:
         """Return what `str` has made a text of."""
         kind, _, path = text.partition(":")
-        return cls(kind, path)
+        return cls(kind, path, _rest_catalog(json.loads(path)[1], prepared) if kind == _REST else None)
 
     def state(self) -> str | None:
         """Return what it is now; None where there is nothing, or it cannot be read."""
@@ -94,12 +99,17 @@ class Stored:
     @property
     def is_table(self) -> bool:
         """Whether it is a table, which has versions."""
-        return self.kind in ("folder", "store", "catalog")
+        return self.kind in ("folder", "store", "catalog", _REST)
 
     @property
     def is_remote(self) -> bool:
-        """Whether it is in an object store."""
-        return self.kind in ("store", "object")
+        """Whether it is in an object store or a REST catalog."""
+        return self.kind in ("store", "object", _REST)
+
+    @property
+    def rest_catalog(self) -> str | None:
+        """The name of the REST catalog that a table is in; None for what is elsewhere."""
+        return str(json.loads(self.path)[1]) if self.kind == _REST else None
 
     def version(self) -> StoredVersion | None:
         """Return the newest version of a table; None where there is none, or it cannot be read."""
@@ -140,7 +150,11 @@ class Stored:
 
     def _table(self) -> tuple[TableFormat, StoredPath] | None:
         format, *where = json.loads(self.path)
-        path = _metadata(*where) if self.kind == "catalog" else _place(*where)
+        if self.kind == _REST:
+            table = RestTable(self.catalog, *where[1:]) if self.catalog is not None else None
+            path = cast("StoredPath | None", table)  # its format reads the text of it
+        else:
+            path = _metadata(*where) if self.kind == "catalog" else _place(*where)
         return (table_format(table_format_of(format)), path) if path is not None else None
 
 
@@ -161,11 +175,15 @@ def stored_table(relation: Relation, format: str, location: Location | None, pre
         return Stored("folder", json.dumps([format, str(location.resolve())]))  # one name, whatever links lead to it
     if location is not None:
         return _of_store("store", [format], location, prepared)
-    profile, catalog = prepared.files.profile, relation.catalog
-    if catalog is None or catalog not in profile.embedded_catalogs or relation.schema is None:
+    profile, catalog, schema = prepared.files.profile, relation.catalog, relation.schema
+    if catalog is None or schema is None:
         return None
-    file = database(profile, prepared.files.root.absolute(), catalog)
-    return Stored("catalog", json.dumps([EMBEDDED_FORMAT, str(file), catalog, relation.schema, relation.identifier]))
+    if catalog in profile.embedded_catalogs:
+        file = database(profile, prepared.files.root.absolute(), catalog)
+        return Stored("catalog", json.dumps([EMBEDDED_FORMAT, str(file), catalog, schema, relation.identifier]))
+    rest = _rest_catalog(catalog, prepared)
+    path = json.dumps([EMBEDDED_FORMAT, catalog, schema, relation.identifier])
+    return Stored(_REST, path, rest) if rest is not None else None
 
 
 def stored_view(definition: Location, prepared: Prepared) -> Stored | None:
@@ -185,6 +203,11 @@ def _of_store(kind: str, first: list[str], place: Uri, prepared: Prepared) -> St
 def _place(place: str, storage: dict[str, Any] | None = None) -> StoredPath | None:
     """Return a path; with `storage`, the keys of the profile's, that of a URI in an object store."""
     return Path(place) if storage is None else stored_path(Uri(place), Storage(**storage))
+
+
+def _rest_catalog(name: str, prepared: Prepared) -> RestCatalog | None:
+    settings = rest_settings(prepared.files.profile, name)
+    return rest_catalog(settings) if settings is not None else None
 
 
 def _metadata(file: str, catalog: str, schema: str, table: str) -> Path | None:
@@ -280,7 +303,7 @@ class States:
         return self._seen[stored]
 
     def look_at(self, places: Iterable[Stored]) -> None:
-        """Look at places of object stores, many at a time: each takes two requests."""
+        """Look at places of object stores and REST catalogs, many at a time: each takes requests."""
         remote = [place for place in places if place.is_remote]
         if remote:
             from concurrent.futures import ThreadPoolExecutor

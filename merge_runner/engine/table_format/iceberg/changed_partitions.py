@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from merge_runner.engine.table_format.stored_version import Partition
 from merge_runner.location import local_path
-from merge_runner.object_path import StoredPath
+from merge_runner.object_path import StoredText
 from merge_runner.pruning.runtime_filter.bound_literal import text_literal
 from merge_runner.relation import quote
 
@@ -30,7 +30,7 @@ _UNREADABLE = (OSError, EOFError, ValueError, OverflowError, LookupError, TypeEr
 """What reading raises for a file that is gone, cut off, or has other contents than expected."""
 
 
-def changed_partitions(metadata: StoredPath, since: str) -> frozenset[Partition] | str:
+def changed_partitions(metadata: StoredText, since: str) -> frozenset[Partition] | str:
     """Return the partitions with files that were added or removed since a snapshot; a text says why that is not known.
 
     `metadata` is the metadata file of the table, `since` the identity of the snapshot. Columns count by which the table

@@ -11,12 +11,12 @@ from typing import Any
 
 from merge_runner.engine.table_format.stored_version import StoredVersion
 from merge_runner.formats.iceberg.capabilities import SUMMARY_KEY
-from merge_runner.object_path import StoredPath
+from merge_runner.object_path import StoredText
 
 _NONE = -1
 
 
-def stored_versions(metadata: StoredPath) -> Iterator[StoredVersion]:
+def stored_versions(metadata: StoredText) -> Iterator[StoredVersion]:
     """Yield the snapshots of main of the table with this metadata file, newest first, and that without rows at last."""
     try:
         table = json.loads(metadata.read_text(encoding="utf-8"))
