@@ -359,6 +359,46 @@ def test_a_rest_catalog(make_project, tmp_path, with_catalogs):
             assert session.sql("show views in lake.shop").collect()[0]["viewName"] == "recent"
 
 
+CHANGED = {
+    "models/properties.yml": "{version: 2, sources: [{name: other, database: lake, schema: other, tables: [{name: order_rows}]}], "
+    "models: [{name: kept, columns: [{name: id, data_tests: [not_null]}]}]}",
+    "seeds/raw.csv": "id,n\n" + "".join(f"{id},{id % 3}\n" for id in range(9)),
+    "models/kept.sql": """
+        merge into {{ this }} as t using (select id, max(n) as n from {{ ref('raw') }} group by id) as s on t.id = s.id
+        when matched and t.n <> s.n then update set * when not matched then insert *
+    """,
+    "models/totals.sql": """
+        {{ config(materialized='table') }} select dt, count(*) as n from {{ source('other', 'order_rows') }} group by dt
+    """,
+}
+"""Each node of it changes nothing where nothing has changed."""
+
+
+@pytest.mark.nightly
+def test_a_rest_catalog_shows_what_has_changed(make_project, tmp_path):
+    """Build again and again: without Spark where nothing has changed; only what reads the rows of another writer runs."""
+    everything = {"kept", "not_null_kept_id", "raw", "totals"}
+    with rest(tmp_path) as kept:
+        profile = f"shop: {{outputs: {{dev: {{master: 'local[2]', {kept.output}}}}}}}"
+        root = make_project({**CHANGED, "profiles.yml": profile.replace("type: rest", "type: rest, token: one")})
+        with (root / "pyproject.toml").open("a") as settings:
+            settings.write("".join(f'[tool.merge-runner.{kind}]\nformat = "iceberg"\n' for kind in ("models", "seeds")))
+        spark_sql(root, *of_another_tool(replace(kept, views=False)), env=ENV)
+        ran = []
+        for edit in ("", "a token", "a row", ""):
+            if edit == "a token":
+                (root / "profiles.yml").write_text(profile.replace("type: rest", "type: rest, token: another"))
+            elif edit == "a row":
+                spark_sql(root, "insert into lake.other.order_rows values (-1, date'2024-01-09')", env=ENV)
+            said = runner(root, "build", "--no-lint")
+            done = {name for name, status in statuses(root).items() if status != "no-op"}
+            ran.append((done, "Spark is up" in said))
+        assert ran == [(everything, True), (set(), False), ({"totals"}, True), (set(), False)]
+        [rows] = spark_sql(root, "select sum(n) from lake.shop.totals", env=ENV)
+        assert rows == [(10,)]
+        assert "another" not in (root / "target/reuse.json").read_text()
+
+
 ODD = {
     "models/properties.yml": """
         version: 2

@@ -113,3 +113,14 @@ def test_what_spark_and_java_take_from_elsewhere_matters(make_project, monkeypat
     for name, value in env.items():
         monkeypatch.setenv(name, value)
     assert all(each != before[name] for name, each in fingerprints(root).items())
+
+
+def test_a_new_token_of_a_rest_catalog_changes_nothing(make_project):
+    profile = "shop: {outputs: {dev: {schema: shop, catalogs: {lake: {type: TYPE, uri: 'http://h', token: TOKEN}}}}}"
+
+    def found(kind, token):
+        profiles = profile.replace("TYPE", kind).replace("TOKEN", token)
+        return fingerprints(make_project({**FILES, "profiles.yml": profiles}))
+
+    assert found("rest", "first") == found("rest", "second")
+    assert found("rest", "first") != found("jdbc", "first") != found("jdbc", "second")

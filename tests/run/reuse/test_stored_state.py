@@ -7,7 +7,10 @@ import time
 
 import pytest
 
-from merge_runner.run.reuse.stored_state import States, Stored
+from merge_runner import Project
+from merge_runner.relation import Relation
+from merge_runner.run.reuse.stored_state import States, Stored, stored_table
+from tests.engine.table_format.rest_server import RECORDED, rest_server
 from tests.s3_server import KEYS, S3Server
 
 
@@ -94,9 +97,43 @@ def test_an_iceberg_table_is_asked_for_in_its_catalog(tmp_path):
     assert Stored("catalog", path).state() == "u/2/-1"
 
 
-def test_a_text_is_kept_and_read_again(tmp_path):
-    for stored in (Stored("files", "/a:b/c"), Stored("folder", '["delta", "/x:y"]')):
-        assert Stored.of(str(stored)) == stored
+def test_a_text_is_kept_and_read_again(make_project):
+    prepared = Project.load(make_project(REST)).prepared
+    for stored in (Stored("files", "/a:b/c"), Stored("folder", '["delta", "/x:y"]'), rest_table(prepared)):
+        assert Stored.of(str(stored), prepared) == stored
+
+
+REST = {
+    "profiles.yml": "shop: {outputs: {dev: {schema: lake.shop, catalogs: {lake: {type: rest, uri: 'URI', "
+    "credential: 'id:much-secret', header.X-Key: more-secret}}}}}",
+    "models/m.sql": "select 1 as a",
+}
+
+
+def rest_table(prepared, catalog="lake"):
+    return stored_table(Relation("order_rows", "other", catalog), "", None, prepared)
+
+
+def test_a_table_of_a_rest_catalog_is_asked_for_with_the_settings_of_the_profile(make_project):
+    with rest_server(answers={"POST /v1/oauth/tokens": {"access_token": "t"}}) as server:
+        root = make_project({**REST, "profiles.yml": REST["profiles.yml"].replace("URI", server.uri)})
+        prepared = Project.load(root).prepared
+        kept = str(rest_table(prepared))
+        assert kept == 'rest:["iceberg", "lake", "other", "order_rows"]'
+        assert "secret" not in repr(rest_table(prepared))
+        assert Stored.of(kept, prepared).state() is None
+        server.answers |= {"GET /v1/config": {}, "GET /v1/namespaces/other/tables/order_rows": RECORDED}
+        # A catalog that has failed is asked again a minute later: this is another one.
+        (root / "profiles.yml").write_text((root / "profiles.yml").read_text().replace("more-", "other-"))
+        later = Project.load(root).prepared
+        stored, states = Stored.of(kept, later), States()
+        assert (stored.is_table, stored.is_remote, stored.rest_catalog) == (True, True, "lake")
+        states.look_at([stored])
+        assert (
+            states.of(stored) == stored.state() == f"{RECORDED['metadata']['table-uuid']}/0/{stored.version().version}"
+        )
+        assert rest_table(later, "another") is None
+        assert Stored("rest", kept.partition(":")[2]).state() is None
 
 
 def test_a_state_counts_for_the_whole_run_until_a_node_writes_it(folder):

@@ -72,8 +72,7 @@ class RestCatalog:
         except _NoTableError:
             raise
         except OSError as error:
-            if self._failed is None or self._failed[1] != str(error):
-                self._failed = (time.monotonic() + _PAUSE_SECONDS, str(error))
+            self._fail(error)
             raise
 
     def _configured(self) -> Mapping[str, str]:
@@ -84,14 +83,25 @@ class RestCatalog:
                     raise OSError(self._failed[1])
                 self._failed = None
             if self._settings is None:
-                self._authorization = self._authenticated(self._given)
-                settings = _merged(self._given, self._config())
-                if not are_followed(settings):
-                    raise OSError("the catalog asks for what is not known here")
-                if not self._given.get("credential"):  # else the token that it has given holds
-                    self._authorization = self._authenticated(settings)
-                self._settings = settings
+                try:
+                    self._settings = self._completed()
+                except OSError as error:
+                    self._fail(error)  # before another thread asks for the same
+                    raise
             return self._settings
+
+    def _fail(self, error: OSError) -> None:
+        if self._failed is None:
+            self._failed = (time.monotonic() + _PAUSE_SECONDS, str(error))
+
+    def _completed(self) -> Mapping[str, str]:
+        self._authorization = self._authenticated(self._given)
+        settings = _merged(self._given, self._config())
+        if not are_followed(settings):
+            raise OSError("the catalog asks for what is not known here")
+        if not self._given.get("credential"):  # else the token that it has given holds
+            self._authorization = self._authenticated(settings)
+        return settings
 
     def _config(self) -> dict[str, Any]:
         given = self._given
@@ -170,16 +180,17 @@ class _ExpiredError(OSError):
 
 def _text(answer: Any, until: float) -> bytes:
     """Return the body of an answer. Raises OSError where it has not come by a time, and what urllib3 raises."""
-    parts = []
+    parts, is_whole = [], False
     try:
-        for part in answer.stream(_CHUNK):
-            parts.append(part)
-            if time.monotonic() > until:
-                raise OSError(f"the catalog has not answered within {_SECONDS:.0f} seconds")
-    except BaseException:
-        answer.close()  # what is left of it must not be the next answer
-        raise
-    answer.release_conn()
+        while time.monotonic() < until and not is_whole:
+            parts.append(answer.read1(_CHUNK))
+            is_whole = not parts[-1]
+    finally:
+        if not is_whole:
+            answer.close()  # what is left of it must not be the next answer
+        answer.release_conn()
+    if not is_whole:
+        raise OSError(f"the catalog has not answered within {_SECONDS:.0f} seconds")
     return b"".join(parts)
 
 
