@@ -118,9 +118,11 @@ def test_what_spark_and_java_take_from_elsewhere_matters(make_project, monkeypat
 def test_a_new_token_of_a_rest_catalog_changes_nothing(make_project):
     profile = "shop: {outputs: {dev: {schema: shop, catalogs: {lake: {type: TYPE, uri: 'http://h', token: TOKEN}}}}}"
 
+    root = make_project(FILES)
+
     def found(kind, token):
-        profiles = profile.replace("TYPE", kind).replace("TOKEN", token)
-        return fingerprints(make_project({**FILES, "profiles.yml": profiles}))
+        (root / "profiles.yml").write_text(profile.replace("TYPE", kind).replace("TOKEN", token))
+        return fingerprints(root)
 
     assert found("rest", "first") == found("rest", "second")
     assert found("rest", "first") != found("jdbc", "first") != found("jdbc", "second")

@@ -85,7 +85,7 @@ def are_followed(settings: Mapping[str, str]) -> bool:
 
 
 def plans_scans_itself(settings: Mapping[str, str]) -> bool:
-    """Return whether the server says which files of a table are read: it may leave out rows by rights of its own."""
+    """Return whether the server says which files of a table are read: it may hide rows from some users."""
     return settings.get("scan-planning-mode", "client").lower() != "client"
 
 
