@@ -20,12 +20,13 @@ from merge_runner.relation import Relation
 from merge_runner.template.current_rendering import ProjectMacro
 from merge_runner.template.dbt_hints import HINTS
 from merge_runner.template.growth import FILTER_SIZES, filter_work, operation_size, written_size
-from merge_runner.template.jinja_compiler import CALL_OFFSET, MAY_BE_UNDEFINED
+from merge_runner.template.jinja_compiler import MAY_BE_UNDEFINED
 from merge_runner.template.kind import kind
 from merge_runner.template.limits import check_size
 from merge_runner.template.literal import column_name, identifier, literal
 from merge_runner.template.modules import CLOCK
 from merge_runner.template.outcome import RefusedError
+from merge_runner.template.static.reader import CALL_OFFSET
 from merge_runner.template.undefined import ReportedUndefined, use_undefined
 
 if TYPE_CHECKING:
@@ -138,6 +139,15 @@ class ModelContext(JinjaContext):
     def step(self) -> None:
         """A loop begins its next turn."""
         self.rendering.limits.step()
+
+    def write(self, value: Any) -> str:
+        """Return the text of a value that a plain template puts out."""
+        assert self.environment.finalize is not None
+        return str(self.environment.finalize(value))
+
+    def assign(self, name: str, value: Any) -> None:
+        """Give a name of a plain template a value."""
+        self.vars[name] = value
 
     def this(self, value: Any) -> Any:
         """The value of the name `this`, which a template reads."""

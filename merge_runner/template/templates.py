@@ -23,6 +23,7 @@ from merge_runner.text import SourceText
 if TYPE_CHECKING:
     from merge_runner.template.library import Library
     from merge_runner.template.rendering import Rendering
+    from merge_runner.template.static.evaluation import PlainMacros
 
 RUN_FLAGS = ("is_incremental", "is_full_refresh")
 """The built-ins whose values depend on the kind of run: incremental, first or full refresh."""
@@ -115,7 +116,7 @@ class Templates:
         if self._with_jinja.get(source.path) != source.text:
             rendered = plain_render(source, context)
         if rendered is None and context.operation is None:
-            rendered = self._rendering(context).render_plain(source)
+            rendered = self._evaluation.render(source, context) or self._rendering(context).render_plain(source)
         return rendered  # what goes wrong is said by Jinja, which may read more of the text before it does
 
     def capture(self, source: SourceText, context: Context) -> Captured:
@@ -197,6 +198,12 @@ class Templates:
     @cached_property
     def _plain_macros(self) -> Mapping[str, Captured]:
         return plain_macros(self._macros.values())
+
+    @cached_property
+    def _evaluation(self) -> PlainMacros:
+        from merge_runner.template.static.evaluation import PlainMacros
+
+        return PlainMacros(self._macro_files)
 
     @cached_property
     def _library(self) -> Library:
