@@ -277,7 +277,11 @@ def story(root, driver, statements, kept):
 def check(kept, seen):
     first, second = ({name: status for name, (status, _) in seen[each].items()} for each in ("first", "second"))
     assert set(first.values()) == {"success", "pass"}, seen["first"]
-    assert second == first, seen["second"]  # what a catalog holds is not known without Spark: every node runs
+    # What a catalog holds is not known without Spark, and what is in a view not of a REST catalog either: every node runs.
+    # Of Nessie's tables the newest snapshots are known, unless it answers slowly: `recent` reads one, and is no MERGE.
+    left_out = {name for name, status in second.items() if status == "no-op"}
+    assert left_out <= (set() if kept.snapshots else {"recent"}), seen["second"]
+    assert second == first | dict.fromkeys(left_out, "no-op"), seen["second"]
     counts = kept.format == "delta" or installed_line() == LINES["4.1"]  # Iceberg's other builds record no rows
     assert (seen["day"]["rows_inserted"], seen["day"]["rows_updated"]) == ((1, 5) if counts else (None, None))
     assert seen["rows"] == [[-1, "2024-01-09"], *DAYS]

@@ -60,7 +60,8 @@ def states_of_inputs(plan: NodePlan, prepared: Prepared, states: States) -> dict
             return f"whether {item.relation.name} has changed is not known: it cannot be read without an engine"
         state = states.of(where)
         if state is None:
-            return f"{item.relation.name} was written just now, or cannot be read"
+            known_reason = f"cannot be read: {where.failure}" if where.failure is not None else None
+            return f"{item.relation.name} {known_reason or 'was written just now, or cannot be read'}"
         found[str(where)] = state
         if isinstance(item, ViewInput) and (reason := _view_doubt(item, prepared, known)) is not None:
             return reason

@@ -130,9 +130,15 @@ class Reuse:
             return other
         if record.target != _name(target):
             return "it writes another table than before"
-        if target is not None and target.state() != record.left:
-            return "its table has been changed by another writer" if target.is_table else "its view has changed"
-        return None
+        if target is None:
+            return None
+        if not target.is_table:
+            return "its view has changed" if target.state() != record.left else None
+        if (now.before.identity if now.before is not None else None) == record.left:
+            return None
+        if target.failure is not None:
+            return f"its table cannot be read: {target.failure}"
+        return "its table has been changed by another writer"
 
     def _changed_inputs(self, plan: NodePlan, record: Record, now: Changed, above: Collection[str]) -> list[str]:
         """Return the names of the inputs that have changed, or may, as nodes `above` run."""

@@ -111,6 +111,11 @@ class Stored:
         """The name of the REST catalog that a table is in; None for what is elsewhere."""
         return str(json.loads(self.path)[1]) if self.kind == _REST else None
 
+    @property
+    def failure(self) -> str | None:
+        """Why it cannot be read, where its catalog as a whole cannot be asked."""
+        return self.catalog.failure if self.catalog is not None else None
+
     def version(self) -> StoredVersion | None:
         """Return the newest version of a table; None where there is none, or it cannot be read."""
         return next(self._versions(), None)

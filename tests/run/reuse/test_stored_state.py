@@ -122,6 +122,7 @@ def test_a_table_of_a_rest_catalog_is_asked_for_with_the_settings_of_the_profile
         assert kept == 'rest:["iceberg", "lake", "other", "order_rows"]'
         assert "secret" not in repr(rest_table(prepared))
         assert Stored.of(kept, prepared).state() is None
+        assert Stored.of(kept, prepared).failure == "the catalog answers with the status 404"
         server.answers |= {"GET /v1/config": {}, "GET /v1/namespaces/other/tables/order_rows": RECORDED}
         # A catalog that has failed is asked again a minute later: this is another one.
         (root / "profiles.yml").write_text((root / "profiles.yml").read_text().replace("more-", "other-"))
@@ -132,7 +133,7 @@ def test_a_table_of_a_rest_catalog_is_asked_for_with_the_settings_of_the_profile
         assert (
             states.of(stored) == stored.state() == f"{RECORDED['metadata']['table-uuid']}/0/{stored.version().version}"
         )
-        assert rest_table(later, "another") is None
+        assert (stored.failure, rest_table(later, "another")) == (None, None)
         assert Stored("rest", kept.partition(":")[2]).state() is None
 
 

@@ -57,6 +57,12 @@ class RestCatalog:
         self._authorization: str | None = None
         self._failed: tuple[float, str] | None = None
 
+    @property
+    def failure(self) -> str | None:
+        """Why it is not asked at present; None: it is."""
+        failed = self._failed
+        return failed[1] if failed is not None and time.monotonic() < failed[0] else None
+
     def load_table(self, namespace: str, name: str) -> dict[str, Any]:
         """Return the answer of the catalog about a table in a namespace of one level. Raises OSError."""
         try:
@@ -78,10 +84,9 @@ class RestCatalog:
     def _configured(self) -> Mapping[str, str]:
         """Return the settings with those of the server, as the protocol puts them together. Raises OSError."""
         with self._guard:
-            if self._failed is not None:
-                if time.monotonic() < self._failed[0]:
-                    raise OSError(self._failed[1])
-                self._failed = None
+            if (failure := self.failure) is not None:
+                raise OSError(failure)
+            self._failed = None
             if self._settings is None:
                 try:
                     self._settings = self._completed()
