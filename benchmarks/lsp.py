@@ -2,7 +2,7 @@
 
     python benchmarks/lsp.py [--models 1000] [--keys 100] [--reloads 10]
 
-The project is that of benchmarks/incremental.py. A model in its middle is opened, and a condition typed into it, key by
+The project is that of benchmarks/incremental.py. The server starts in its folder, as editors start it. A model in its middle is opened, and a condition typed into it, key by
 key; after each key the client asks for diagnostics, hover and completion, and waits for each. Then its config is
 changed, which the whole graph may depend on.
 
@@ -10,7 +10,7 @@ first diagnostics   from the start of the process to the answer for the opened m
 diagnostics         the answer for a text in which one key was typed; the server waits 30 ms for more keys before
 config changed      the same where the config of the model has changed
 saved               the same after a typed text was written into the file of the model
-memory              the largest resident set of the server
+memory              the largest resident set of the server, without the fork that makes the first diagnostics
 
 `processor` is the time that the server computes, which other work on the machine changes little: of a key for all that is
 asked after it.
@@ -41,7 +41,8 @@ TYPED = "coalesce(e.amount, 0) > 10 and upper(e.region) in ('north', 'south', 'e
 class Editor:
     """A client with a server of its own and one document."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, root: Path) -> None:
+        file, self._root = middle(root), root
         self.client = LanguageClient("benchmark", "1")
         self.uri, self.text, self._version = file.as_uri(), file.read_text(), 0
         self._document = types.TextDocumentIdentifier(self.uri)
@@ -50,7 +51,7 @@ class Editor:
         """Start the server, open the document, and return the seconds until its diagnostics are there."""
         began = time.perf_counter()
         pulls = types.TextDocumentClientCapabilities(diagnostic=types.DiagnosticClientCapabilities())
-        await self.client.start_io(sys.executable, "-m", "merge_runner", "lsp")
+        await self.client.start_io(sys.executable, "-m", "merge_runner", "lsp", cwd=self._root)
         capabilities = types.ClientCapabilities(text_document=pulls)
         self.able = (await self.client.initialize_async(types.InitializeParams(capabilities))).capabilities
         self.client.initialized(types.InitializedParams())
@@ -119,7 +120,7 @@ async def drive(root: Path, keys: int, reloads: int) -> None:
     for state in ("cold", "warm", "warm"):
         if state == "cold":
             shutil.rmtree(root / "target", ignore_errors=True)
-        editor = Editor(middle(root))
+        editor = Editor(root)
         rows.append((f"first diagnostics, {state}", [await editor.start()], editor.processor()))
         if len(rows) < 3:
             await editor.stop()

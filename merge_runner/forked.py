@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+    from multiprocessing.context import ForkProcess
 
 _Item = TypeVar("_Item")
 _Made = TypeVar("_Made")
@@ -70,6 +71,44 @@ def in_parts(
         yield each()
 
 
+class Fork(NamedTuple):
+    """A fork of this process that serves, and the end of the connection that this process has."""
+
+    process: ForkProcess
+    connection: Connection
+
+    def end(self) -> None:
+        """End the process."""
+        self.connection.close()
+        self.process.kill()
+        self.process.join()
+
+
+def serving_fork(serve: Callable[[Connection], None]) -> Fork | None:
+    """Return a fork of this process that calls `serve` with the other end of its connection; None where none is safe.
+
+    It has nothing of this process's standard input and output. `serve` returns, or ends the process, at the end of the
+    connection: that is where this process has ended.
+    """
+    if not can_fork():
+        return None
+    from multiprocessing import get_context
+
+    context = get_context("fork")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(serve, ours, theirs), daemon=True)
+    process.start()
+    theirs.close()
+    return Fork(process, ours)
+
+
+def _serve(serve: Callable[[Connection], None], ours: Connection, theirs: Connection) -> None:
+    """What a process that serves does; multiprocessing has closed its standard input."""
+    _begin(ours)
+    os.dup2(2, 1)  # what waits for the end of our output is not to wait for this process
+    serve(theirs)
+
+
 def _parts(items: Sequence[_Item], most: int) -> list[Sequence[_Item]]:
     """Return the items in parts of about the same size, at most so many."""
     count = max(1, min(most, len(items)))
@@ -108,10 +147,15 @@ def _made_meanwhile(make: Callable[[], _Made]) -> Iterator[Callable[[], _Made | 
 
 def _send(make: Callable[[], object], receiver: Connection, sender: Connection) -> None:
     """What the process does."""
-    import signal
-
-    receiver.close()
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches both: the first process reports it
-    gc.freeze()  # a collection would touch, and so copy, every page that was inherited
+    _begin(receiver)
     with suppress(Exception):
         sender.send(make())
+
+
+def _begin(of_parent: Connection) -> None:
+    """Leave the end of the connection that is the first process's, and take up what differs in a fork."""
+    import signal
+
+    of_parent.close()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches both: the first process reports it
+    gc.freeze()  # a collection would touch, and so copy, every page that was inherited

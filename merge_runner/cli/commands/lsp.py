@@ -32,6 +32,12 @@ def command(options: Options) -> int:
     """
     gc.disable()  # until the first document was looked at: what is imported and loaded stays
     address = None if options.tcp is None else _address(options.tcp)
+    from merge_runner.lsp.documents.looking_process import fork_to_look
+
+    fork = fork_to_look(os.environ)  # before anything that it has no need of is imported
+    from merge_runner.lsp.documents.first_looks import FirstLooks
+    from merge_runner.lsp.documents.open_documents import OpenDocuments
+
     try:
         from merge_runner.lsp.protocol.frames import serve, serve_port
         from merge_runner.lsp.protocol.server import make_server
@@ -39,7 +45,7 @@ def command(options: Options) -> int:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
         raise missing_extra("the language server needs pygls, which is not installed", "lsp") from None
-    server = make_server()
+    server = make_server(FirstLooks(OpenDocuments(os.environ), fork))
     if address is None:
         # A copy: the server closes what it writes to, and this process flushes its standard output when it ends.
         with os.fdopen(os.dup(1), "wb") as output:

@@ -5,15 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
-from typing import Literal
 
+from merge_runner.lsp.answers.token_kinds import Kind
 from merge_runner.lsp.syntax.statements import statements
 from merge_runner.lsp.syntax.tokens import Scanned, Token, calls
 from merge_runner.text import Span
-
-Kind = Literal["function", "class", "variable", "property", "parameter"]
-"""Macros and built-ins; models, sources and CTEs; aliases and vars; columns; keywords of calls."""
-KINDS: tuple[Kind, ...] = ("function", "class", "variable", "property", "parameter")
 
 _COLUMN = re.compile(r"(?<![\w.])(?P<qualifier>[A-Za-z_]\w*)\.(?P<column>[A-Za-z_]\w*)")
 

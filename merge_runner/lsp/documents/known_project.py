@@ -110,13 +110,13 @@ class KnownProject(QueryColumns):
         return self.macros.get(name) if packaged is None else packaged.definition
 
     @cached_property
-    def _models(self) -> Mapping[str, str]:
+    def models_by_path(self) -> Mapping[str, str]:
         """The ids of its models by path; no model of a kept project is read for it."""
         return {head.path: head.unique_id for head in heads_of(self.prepared.graph.nodes, ModelNode)}
 
     def model_at(self, path: str) -> ModelNode | None:
         """Return the model whose file this is."""
-        unique_id = self._models.get(path)
+        unique_id = self.models_by_path.get(path)
         return self.prepared.graph.model(unique_id) if unique_id is not None else None
 
     @cached_property
@@ -124,7 +124,7 @@ class KnownProject(QueryColumns):
         """The paths of its models, macros, tests, fixtures and property files, those that cannot be read among them."""
         fixtures = (source.path for source in self.prepared.files.fixtures.values())
         others = (source.path for source in self._other_sources)
-        return frozenset({*self._models, *others, *self.property_files, *fixtures, PYPROJECT, SELECTORS})
+        return frozenset({*self.models_by_path, *others, *self.property_files, *fixtures, PYPROJECT, SELECTORS})
 
     @property
     def _other_sources(self) -> list[SourceText]:

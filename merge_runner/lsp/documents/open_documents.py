@@ -1,26 +1,27 @@
 """The documents that an editor has open: which project each is in, and what is known of them.
 
-What is about documents outside of models is imported with the first of these: a model waits for less.
+What looks at them is imported with the first look, and what is about documents outside of models with the first of
+these: the server can take messages before, and a model waits for less.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import ProblemsError
-from merge_runner.lint.paths.named import project_of, within
-from merge_runner.lsp.documents.open_project import OpenProject
 from merge_runner.lsp.documents.remark import Looked, Remark
 from merge_runner.project.syntax.environment import RecordingEnv
-from merge_runner.template.rendered import Rendered
 from merge_runner.text import Place, as_source
 
 if TYPE_CHECKING:
     from merge_runner.lsp.documents.described_tables import DescribedTables, Folders
+    from merge_runner.lsp.documents.open_project import OpenProject
+    from merge_runner.template.rendered import Rendered
 
 LONGEST = 2_000_000
 """Characters of a text that is looked at while it is typed; tables that are written as SQL have more."""
@@ -31,6 +32,8 @@ class OpenDocuments:
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self.env = env
+        self.has_looked = False
+        """Whether a look has imported what looks: before the first one, nothing is known of any project."""
         self._projects: dict[Path, OpenProject] = {}
         self._roots: dict[Path, Path | None] = {}
 
@@ -47,6 +50,9 @@ class OpenDocuments:
 
     def located(self, path: Path) -> tuple[OpenProject, str] | None:
         """Return the project that a file is in, and the path of the file there; None outside of any project."""
+        from merge_runner.lint.paths.named import project_of, within
+        from merge_runner.lsp.documents.open_project import OpenProject
+
         folder = path.parent
         if folder not in self._roots:
             try:
@@ -59,8 +65,21 @@ class OpenDocuments:
             return None
         return self._projects.setdefault(root, OpenProject(root, self.env)), inner
 
+    def prepare(self, folder: Path) -> None:
+        """Import what looks at documents, and look at a model of the project in a folder if there is one."""
+        found = self.located(folder / "pyproject.toml")
+        model = found[0].any_model() if found is not None else None
+        if model is not None:
+            with suppress(OSError, UnicodeDecodeError):
+                self.look(model, {model: model.read_text(encoding="utf-8")})
+
     def is_shared(self, path: Path) -> bool:
-        """Whether a file is one of a project that other documents may depend on: no model and no plain file."""
+        """Whether a file is one of a project that other documents may depend on: no model and no plain file.
+
+        Before the first look any file may be.
+        """
+        if not self.has_looked:
+            return True
         found = self.located(path)
         return found is not None and found[0].is_shared(found[1])
 
@@ -72,6 +91,12 @@ class OpenDocuments:
 
     def look(self, path: Path, texts: Mapping[Path, str]) -> Looked:
         """Return what is known of a document; `texts` are those of all open ones, this among them."""
+        try:
+            return self._look(path, texts)
+        finally:
+            self.has_looked = True
+
+    def _look(self, path: Path, texts: Mapping[Path, str]) -> Looked:
         if len(texts[path]) > LONGEST:
             message = f"not looked at while it is open, it has more than {LONGEST:,} characters: merge-runner lint does"
             return Looked([Remark(Place(str(path), 1, 1), "too-large", message, "info")])

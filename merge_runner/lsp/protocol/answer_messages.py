@@ -10,9 +10,10 @@ from merge_runner.lsp.answers.code_lenses import CodeLens
 from merge_runner.lsp.answers.completion import MOST, typed
 from merge_runner.lsp.answers.hover import Hover
 from merge_runner.lsp.answers.inlay_hints import InlayHint
-from merge_runner.lsp.answers.semantic_tokens import KINDS, SemanticToken
+from merge_runner.lsp.answers.semantic_tokens import SemanticToken
 from merge_runner.lsp.answers.sql_completion import Completion
 from merge_runner.lsp.answers.symbols import DocumentSymbol
+from merge_runner.lsp.answers.token_kinds import KINDS
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.text import Span
 

@@ -11,16 +11,16 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path
 
-from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.lsp.documents.remark import Looked
 from merge_runner.lsp.protocol import opened
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.lsp.syntax.sql_in_code import Language
-from merge_runner.template.rendered import Rendered
 from merge_runner.text import Place
 
 if TYPE_CHECKING:
     from merge_runner.lsp.documents.described_tables import DescribedTables
+    from merge_runner.lsp.documents.known_project import KnownProject
+    from merge_runner.template.rendered import Rendered
 
 
 class Opened(NamedTuple):

@@ -1,18 +1,18 @@
 """The language features as requests of the protocol: what a client asks at a position of a document.
 
-What answers is imported with the first question: a client that starts waits for diagnostics.
+What answers is imported with the first question, after the first diagnostics: a client that starts waits for these.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from merge_runner.lsp.answers.semantic_tokens import KINDS
+from merge_runner.lsp.answers.token_kinds import KINDS
 from merge_runner.lsp.documents.remark import Looked
 from merge_runner.lsp.protocol import opened
 from merge_runner.lsp.protocol.asked import Asked, Find, FindPlain, Plain
@@ -21,14 +21,17 @@ from merge_runner.lsp.protocol.positions import Positions
 _READ = (".sql", ".yml", ".yaml", ".toml")
 """The files that a project, or a template in it, has the names for."""
 _Answer = TypeVar("_Answer")
+FirstLooks = Callable[[str], Awaitable[None]]
+"""Waits until the server has looked at a document, so that no import delays the first diagnostics."""
 
 
 class Asking:
     """Finds the document that a question is about, and has a thread answer it. None: it is another kind of document."""
 
-    def __init__(self, server: LanguageServer, find: Find, find_plain: FindPlain) -> None:
+    def __init__(self, server: LanguageServer, find: Find, find_plain: FindPlain, first_looks: FirstLooks) -> None:
         self.server = server
         self.find = find
+        self.first_looks = first_looks
         self._find_plain = find_plain
 
     async def within(self, uri: str, ask: Callable[[Asked], _Answer]) -> _Answer | None:
@@ -56,12 +59,12 @@ class Asking:
         return await asyncio.to_thread(ask, plain, *await plain.looked()) if plain is not None else None
 
 
-def add_features(server: LanguageServer, find: Find, find_plain: FindPlain) -> None:
+def add_features(server: LanguageServer, find: Find, find_plain: FindPlain, first_looks: FirstLooks) -> None:
     """Have a server answer what clients ask of documents that `find` knows. Work is done in threads.
 
     Of others, `find_plain` knows the MERGEs and names in them.
     """
-    asking = Asking(server, find, find_plain)
+    asking = Asking(server, find, find_plain, first_looks)
     _add_names(server, asking)
     _add_marks(server, asking)
 
@@ -71,6 +74,7 @@ def _add_names(server: LanguageServer, asking: Asking) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def on_hover(params: types.HoverParams) -> types.Hover | None:
+        await asking.first_looks(params.text_document.uri)
         from merge_runner.lsp.protocol import outside, within
 
         uri, at = params.text_document.uri, params.position
@@ -80,6 +84,7 @@ def _add_names(server: LanguageServer, asking: Asking) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def on_definition(params: types.DefinitionParams) -> list[types.Location] | None:
+        await asking.first_looks(params.text_document.uri)
         from merge_runner.lsp.protocol import outside, within
 
         uri, at = params.text_document.uri, params.position
@@ -88,6 +93,7 @@ def _add_names(server: LanguageServer, asking: Asking) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     async def on_references(params: types.ReferenceParams) -> list[types.Location] | None:
+        await asking.first_looks(params.text_document.uri)
         from merge_runner.lsp.protocol import outside, within
 
         uri = params.text_document.uri
@@ -99,6 +105,7 @@ def _add_names(server: LanguageServer, asking: Asking) -> None:
         types.CompletionOptions(trigger_characters=["'", '"', ".", "(", "=", ":", "[", " "]),
     )
     async def on_completion(params: types.CompletionParams) -> types.CompletionList | None:
+        await asking.first_looks(params.text_document.uri)
         from merge_runner.lsp.protocol import outside, within
 
         uri, at = params.text_document.uri, params.position
@@ -112,12 +119,14 @@ def _add_names(server: LanguageServer, asking: Asking) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_SIGNATURE_HELP, types.SignatureHelpOptions(trigger_characters=["(", ","]))
     async def on_signature_help(params: types.SignatureHelpParams) -> types.SignatureHelp | None:
+        await asking.first_looks(params.text_document.uri)
         from merge_runner.lsp.protocol import within
 
         return await asking.within(params.text_document.uri, lambda asked: within.signature(asked, params.position))
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     async def on_prepare_rename(params: types.PrepareRenameParams) -> types.Range | None:
+        await asking.first_looks(params.text_document.uri)
         from merge_runner.lsp.protocol import within
 
         uri = params.text_document.uri
@@ -125,6 +134,7 @@ def _add_names(server: LanguageServer, asking: Asking) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
     async def on_rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
+        await asking.first_looks(params.text_document.uri)
         from merge_runner.lsp.protocol import within
 
         return await asking.within(params.text_document.uri, lambda asked: within.rename(asked, params))
@@ -135,6 +145,7 @@ def _add_marks(server: LanguageServer, asking: Asking) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def on_inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
+        await asking.first_looks(params.text_document.uri)
         from merge_runner.lsp.protocol import outside, within
 
         uri = params.text_document.uri
@@ -144,24 +155,28 @@ def _add_marks(server: LanguageServer, asking: Asking) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     async def on_document_symbol(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
+        await asking.first_looks(params.text_document.uri)
         from merge_runner.lsp.protocol import outside, within
 
         return await asking.anywhere(params.text_document.uri, within.symbols, outside.symbols)
 
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     async def on_folding_range(params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
+        await asking.first_looks(params.text_document.uri)
         from merge_runner.lsp.protocol import outside, within
 
         return await asking.anywhere(params.text_document.uri, within.folding, outside.folding)
 
     @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, types.SemanticTokensLegend(list(KINDS), []))
     async def on_semantic_tokens(params: types.SemanticTokensParams) -> types.SemanticTokens | None:
+        await asking.first_looks(params.text_document.uri)
         from merge_runner.lsp.protocol import outside, within
 
         return await asking.anywhere(params.text_document.uri, within.tokens, outside.tokens)
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     async def on_code_lens(params: types.CodeLensParams) -> list[types.CodeLens] | None:
+        await asking.first_looks(params.text_document.uri)
         from merge_runner.lsp.protocol import outside, within
 
         uri = params.text_document.uri
@@ -172,9 +187,9 @@ def _add_marks(server: LanguageServer, asking: Asking) -> None:
 
     @server.feature(types.WORKSPACE_SYMBOL)
     async def on_workspace_symbol(params: types.WorkspaceSymbolParams) -> list[types.SymbolInformation]:
+        found = [await asking.find(each.uri) for each in opened.documents(server.workspace)]
         from merge_runner.lsp.protocol import within
 
-        found = [await asking.find(each.uri) for each in opened.documents(server.workspace)]
         projects = {each.project: each for each in found if each is not None}
         named = [within.workspace_symbols(Asked(server, each), params.query) for each in projects.values()]
         return [each for symbols in named for each in symbols]

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument
 
-from merge_runner.lsp.documents.open_documents import LONGEST, OpenDocuments, real_path
+from merge_runner.lsp.documents.first_looks import FirstLooks
+from merge_runner.lsp.documents.open_documents import LONGEST, real_path
 from merge_runner.lsp.documents.remark import Looked, Remark
 from merge_runner.lsp.protocol import opened
 from merge_runner.lsp.protocol.asked import Asked, Opened, Plain
@@ -47,21 +47,31 @@ _SAVES = (
 _WATCHED = "**/*.{sql,yml,yaml,toml,csv,md}"
 
 
+class _Known(NamedTuple):
+    """What is known of a document: the number of changes before it was looked at."""
+
+    changes: int
+    looked: Looked
+    has_merges: bool
+    """Whether the verdicts are among it: remarks are enough for diagnostics."""
+
+
 class Server(LanguageServer):
     """Looks at one document at a time, and gives what was found in the newest version of it alone.
 
     A client that asks for diagnostics gets them when it asks, any other when a document has changed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, looks: FirstLooks) -> None:
         super().__init__("merge-runner", version(), protocol_cls=Messages, notebook_document_sync=_NOTEBOOKS)
-        self.documents = OpenDocuments(os.environ)
+        self.looks = looks
+        self.documents = looks.documents
         self._looking: asyncio.Lock | None = None
         self._pushes: dict[str, asyncio.Task[None]] = {}
         self._changes = 0
         """Changes of documents and files: a client may open a text again with the version of another one."""
-        self._found: dict[str, tuple[int, Looked]] = {}
-        """By document: the number of changes before it was looked at, which is the newest, and what is known of it."""
+        self._found: dict[str, _Known] = {}
+        """By document what is known of it, after the newest number of changes."""
         self._garbage = Garbage()
         self.of_workspace = WorkspaceDiagnostics(self.documents)
 
@@ -75,8 +85,11 @@ class Server(LanguageServer):
         """Return the places in a document, in the units of the client."""
         return Positions(opened.source(document), self.workspace.position_codec)
 
-    async def looked(self, uri: str) -> tuple[TextDocument | None, int | None, Looked]:
-        """Return a document with the version that was the newest after it had been looked at, and what is known."""
+    async def looked(self, uri: str, *, with_merges: bool = False) -> tuple[TextDocument | None, int | None, Looked]:
+        """Return a document with the version that was the newest after it had been looked at, and what is known.
+
+        These are the remarks, and `with_merges` the verdicts on its MERGEs too.
+        """
         self._looking = self._looking or asyncio.Lock()
         while True:
             async with self._looking:
@@ -85,16 +98,31 @@ class Server(LanguageServer):
                     return None, None, Looked()
                 seen, changes, cell = document.version, self._changes, opened.cell(self.workspace, uri)
                 key = uri if cell is None else cell.notebook.uri
-                if key not in self._found or self._found[key][0] != changes:
-                    file, texts = opened.file_of(self.workspace, uri), opened.texts(self.workspace)
-                    found = await asyncio.to_thread(self._look, file, texts) if file is not None else Looked()
+                known = self._found.get(key)
+                if known is None or known.changes != changes or (with_merges and not known.has_merges):
+                    known = await self._known(uri, changes, with_merges=with_merges)
                     # what is known of other documents is of an older state, and would keep the project of that
-                    self._found = {each: known for each, known in self._found.items() if known[0] == changes}
-                    self._found[key] = (changes, found)
+                    self._found = {each: other for each, other in self._found.items() if other.changes == changes}
+                    self._found[key] = known
                     self._garbage.answered(self.documents.loads)
-                found = self._found[key][1]
+                found = known.looked
             if opened.document(self.workspace, uri) is document and document.version == seen:
                 return document, seen, _of_cell(found, cell)
+
+    async def _known(self, uri: str, changes: int, *, with_merges: bool) -> _Known:
+        file, texts = opened.file_of(self.workspace, uri), opened.texts(self.workspace)
+        if file is None:
+            return _Known(changes, Looked(), True)
+        remarks = None if with_merges else await self.looks.remarks(file, texts, self._look)
+        if remarks is not None:
+            return _Known(changes, Looked(remarks), False)
+        return _Known(changes, await asyncio.to_thread(self._look, file, texts), True)
+
+    async def first_looks(self, uri: str) -> None:
+        """Wait until this process has looked at a document: what answers about it knows its project then."""
+        if not self.documents.has_looked:
+            await self.looked(uri)
+            await self.looks.done()
 
     async def opened(self, uri: str) -> Opened | None:
         """Return a document for questions about it; None outside of any project, or in one that cannot be loaded."""
@@ -103,6 +131,7 @@ class Server(LanguageServer):
             return None
         if len(document.source) > LONGEST:
             return None
+        await self.first_looks(uri)
         found = self.documents.located(real_path(path))
         if found is None:
             return None
@@ -115,6 +144,7 @@ class Server(LanguageServer):
     async def plain(self, uri: str) -> Plain | None:
         """Return a document that is no file of a project; None for any other."""
         path, cell = to_fs_path(uri), opened.cell(self.workspace, uri)
+        await self.first_looks(uri)
         inner = self.documents.located(real_path(path)) if path is not None and cell is None else None
         if inner is not None and inner[0].is_own(inner[1]):
             return None
@@ -124,7 +154,7 @@ class Server(LanguageServer):
             return None
 
         async def looked() -> tuple[Positions, Looked]:
-            newest, _, found = await self.looked(uri)
+            newest, _, found = await self.looked(uri, with_merges=True)
             return self.positions(newest or document), found
 
         language = opened.language(self.workspace, uri)
@@ -148,7 +178,7 @@ class Server(LanguageServer):
             return None, []
         return seen, diagnostics(found.remarks, uri, self.positions(document))
 
-    def _look(self, file: Path, texts: dict[Path, str]) -> Looked:
+    def _look(self, file: Path, texts: Mapping[Path, str]) -> Looked:
         try:
             return self.documents.look(file, texts)
         except Exception as error:  # a bug of ours must not end the server: the next version may be fine
@@ -199,7 +229,7 @@ class Server(LanguageServer):
 
     def saved(self) -> None:
         """Look at all open documents: they may depend on what is on disk now."""
-        self.documents.check_files()
+        self.looks.check_files()
         self._changes += 1
         self._found.clear()
         self.of_workspace.changed()
@@ -231,9 +261,9 @@ def _of_cell(looked: Looked, cell: opened.Cell | None) -> Looked:
     return replace(looked, remarks=[each for each in looked.remarks if each.place.cell in places], merges=merges)
 
 
-def make_server() -> Server:
+def make_server(looks: FirstLooks) -> Server:
     """Return a server that has not started yet."""
-    server = Server()
+    server = Server(looks)
     sys.setswitchinterval(_TURN)
 
     @server.feature(types.INITIALIZED)
@@ -251,7 +281,7 @@ def make_server() -> Server:
         ls.saved()
 
     async def opened_one(ls: Server, params: Any) -> None:
-        ls.documents.check_files()  # a client may watch none, and this one may have another text since
+        ls.looks.check_files()  # a client may watch none, and this one may have another text since
         await changed(ls, params)
 
     for kinds, take in ((_OPENS, opened_one), (_CHANGES, changed), (_CLOSES, closed), (_SAVES, saved)):
@@ -270,6 +300,8 @@ def make_server() -> Server:
     async def workspace_diagnostic(
         ls: Server, params: types.WorkspaceDiagnosticParams
     ) -> types.WorkspaceDiagnosticReport:
+        for each in opened.documents(ls.workspace):
+            await ls.first_looks(each.uri)
         return types.WorkspaceDiagnosticReport(await ls.of_workspace.report(ls.workspace, params.previous_result_ids))
 
     @server.feature(
@@ -277,10 +309,11 @@ def make_server() -> Server:
         types.CodeActionOptions([types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite]),
     )
     async def actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
+        uri = params.text_document.uri
+        await ls.first_looks(uri)
         from merge_runner.lsp.protocol.code_actions import code_actions
         from merge_runner.lsp.protocol.scaffold_actions import scaffold_actions
 
-        uri = params.text_document.uri
         document, _, found = await ls.looked(uri)
         if document is None:
             return []
@@ -291,6 +324,6 @@ def make_server() -> Server:
         edits = ls.client_capabilities.workspace and ls.client_capabilities.workspace.workspace_edit
         return [*fixes, *await asyncio.to_thread(scaffold_actions, Asked(ls, inner), params, edits or None)]
 
-    add_features(server, server.opened, server.plain)
+    add_features(server, server.opened, server.plain, server.first_looks)
     add_views(server, server.opened, server.plain)
     return server

@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.workspace import PositionCodec
 
-from merge_runner.lsp.answers.view import View
-from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.lsp.protocol.asked import Asked, Find, FindPlain, Plain
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.text import Place
+
+if TYPE_CHECKING:
+    from merge_runner.lsp.answers.view import View
+    from merge_runner.lsp.documents.known_project import KnownProject
 
 
 def add_views(server: LanguageServer, find: Find, find_plain: FindPlain) -> None:
