@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import lru_cache
 
@@ -10,7 +9,7 @@ from merge_runner.lazy_pattern import pattern
 
 _TAB = 4
 _COLOUR = pattern("\x1b\\[[0-9;]*m")
-_WORD = re.compile(r"( *)([^ ]+)")
+_WORD = pattern(r"( *)([^ ]+)")
 
 
 def cells(text: str) -> list[tuple[str, int]]:

@@ -40,7 +40,7 @@ _PLAIN = frozenset(
 )
 KNOWN = frozenset([*_PLAIN, *_ALIASES, "decimal", "varchar", "char", "interval", "array", "map", "struct"])
 """The words that the name of a type begins with."""
-_TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[A-Za-z_][A-Za-z0-9_]*|\d+|[<>(),:]|'(?:[^'\\]|\\.|'')*')", re.DOTALL)
+_TOKEN = pattern(r"\s*(`(?:[^`]|``)*`|[A-Za-z_][A-Za-z0-9_]*|\d+|[<>(),:]|'(?:[^'\\]|\\.|'')*')", re.DOTALL)
 _WORD = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
