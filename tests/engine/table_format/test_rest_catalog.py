@@ -15,6 +15,7 @@ from merge_runner.engine.table_format.iceberg.stored_version import stored_versi
 from merge_runner.errors import Problems
 from merge_runner.project.schema.profile import read_profile
 from tests.connect_server import free_port
+from tests.engine.table_format.iceberg_metadata import write_metadata
 from tests.engine.table_format.rest_server import RECORDED, rest_server
 from tests.yaml_data import read_yaml
 
@@ -38,8 +39,9 @@ def state(found):
 
 @pytest.mark.parametrize("case", CASES, ids=[case["case"] for case in CASES])
 def test_what_a_catalog_is_asked(case):
-    loading = case["asked"][-1].partition("?")[0]
-    answers = {"GET /v1/config": case.get("config", {}), **({loading: RECORDED} if case.get("known", True) else {})}
+    answers = {"GET /v1/config": case.get("config", {})}
+    if case.get("known", True):
+        answers[case["asked"][-1].partition("?")[0]] = RECORDED
     given = {"POST /v1/oauth/tokens": {"access_token": "given"}, "POST /realm/token": {"access_token": "given"}}
     with rest_server(answers=given | answers | case.get("answers", {}), token=case.get("token")) as server:
         found = state(table(server, case.get("settings"), case.get("table", ("other", "order_rows"))))
@@ -96,6 +98,18 @@ def test_partitions_whose_manifests_cannot_be_read_are_not_guessed():
     since = f"{METADATA['table-uuid']}/0/{METADATA['snapshots'][0]['snapshot-id']}"
     with rest_server(answers=CONFIG) as server:
         assert changed_partitions(table(server), since) == "the manifests of its snapshots cannot be read"
+
+
+def test_partitions_are_read_from_manifests_on_a_disk(tmp_path):
+    pytest.importorskip("fastavro")
+    path = write_metadata(
+        tmp_path, {"day": "date"}, [[["day", "identity"]]], [{"files": [[1, [0]]]}, {"files": [[1, [1]]]}]
+    )
+    metadata = json.loads(path.read_text())
+    since = f"{metadata['table-uuid']}/{metadata['current-schema-id']}/{metadata['snapshots'][0]['snapshot-id']}"
+    with rest_server(answers=CONFIG | {LOADED: {"metadata": metadata}}) as server:
+        found = changed_partitions(table(server), since)
+    assert found == changed_partitions(path, since) == {(("day", "1970-01-02"),)}
 
 
 def test_a_token_that_has_expired_is_renewed():

@@ -38,8 +38,8 @@ class RestTable:
     def read_text(self, encoding: str = "utf-8") -> str:
         """Return the metadata as the catalog has it now. Raises OSError, also where there is no such table."""
         found = self._catalog.load_table(self._namespace, self._name)
-        metadata = found.get("metadata")
-        if not isinstance(metadata, dict) or plans_scans_itself(found.get("config") or {}):
+        metadata, config = found.get("metadata"), found.get("config") or {}
+        if not isinstance(metadata, dict) or not isinstance(config, dict) or plans_scans_itself(config):
             raise OSError(f"the catalog does not say what is in {self._namespace}.{self._name}")
         return json.dumps(metadata)
 
@@ -141,7 +141,9 @@ class RestCatalog:
             answer = self._asked("POST", place, headers, urlencode(_client_credentials(settings, credential)))
         except (_NoTableError, _ExpiredError) as error:
             raise OSError(str(error)) from error
-        return f"Bearer {answer.get('access_token')}"
+        if "access_token" not in answer:
+            raise OSError("the catalog gives no token")
+        return f"Bearer {answer['access_token']}"
 
     def _asked(self, method: str, url: str, headers: Mapping[str, str], body: str | None = None) -> dict[str, Any]:
         """Return the JSON object that a URL answers. Raises OSError."""

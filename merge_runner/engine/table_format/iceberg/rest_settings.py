@@ -84,9 +84,9 @@ def are_followed(settings: Mapping[str, str]) -> bool:
     return all(_is_followed(key, value) for key, value in settings.items())
 
 
-def plans_scans_itself(settings: Mapping[str, str]) -> bool:
+def plans_scans_itself(settings: Mapping[str, object]) -> bool:
     """Return whether the server says which files of a table are read: it may hide rows from some users."""
-    return settings.get("scan-planning-mode", "client").lower() != "client"
+    return str(settings.get("scan-planning-mode", "client")).lower() != "client"
 
 
 def without_credentials(settings: Mapping[str, str]) -> dict[str, str]:
