@@ -96,7 +96,7 @@ def _gcs(bucket: str, _: Storage) -> Any:
 
 
 def _options(endpoint: str | None) -> ClientConfig:
-    """Return the options of a client; without TLS where the address of a server of its own has none."""
+    """Return the options of a client; without TLS where the address of another server begins with `http:`."""
     return {"allow_http": (endpoint or "").startswith("http://"), "timeout": _TIMEOUT}
 
 
