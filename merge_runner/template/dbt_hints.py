@@ -9,6 +9,9 @@ _NO_METRICS = "there is no semantic layer: write the query"
 _SET = "a set has no order, and the text would differ from run to run: write `list | unique | list`"
 _CLOCK = "a rendered model does not depend on the clock: pass a var, or write current_timestamp() outside of the braces"
 
+CLOCK = frozenset({"now", "today", "utcnow", "fromtimestamp"})
+"""What dates and times have in Python that depends on the clock or on where the machine is."""
+
 HINTS = {
     "store_result": "`statement` and `run_query` keep their rows for load_result",
     "get_columns_in_query": ENGINE_HINT,

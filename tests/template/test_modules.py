@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from merge_runner.errors import ProblemsError
 from merge_runner.relation import Relation
 from merge_runner.template.context import Context
-from merge_runner.template.modules import steps
+from merge_runner.template.names.modules import steps
 from merge_runner.template.templates import Templates
 from merge_runner.text import SourceText
 from tests.yaml_data import read_yaml

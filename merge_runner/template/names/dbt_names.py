@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.template.growth import written_size
 from merge_runner.template.kind import kind
-from merge_runner.template.modules import modules
+from merge_runner.template.names.modules import modules
 from merge_runner.template.outcome import RefusedError
 
 if TYPE_CHECKING:

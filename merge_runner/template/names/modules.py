@@ -13,7 +13,7 @@ from datetime import date, datetime, time, timedelta, timezone
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.template.dbt_hints import HINTS
+from merge_runner.template.dbt_hints import CLOCK, HINTS
 from merge_runner.template.kind import kind
 from merge_runner.template.outcome import RefusedError
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from merge_runner.template.limits import Limits
 
-CLOCK = frozenset({"now", "today", "utcnow", "fromtimestamp"})
-"""What dates and times offer that depends on the clock or on where the machine is."""
 _MOST_STEPS = 10**9
 """Of a pattern on a text: some ten seconds."""
 _FLAGS = {name: getattr(re, name) for name in ("I", "IGNORECASE", "M", "MULTILINE", "S", "DOTALL", "A", "ASCII")}
@@ -108,7 +106,7 @@ def _datetime() -> Namespace:
 
 @cache
 def _pytz() -> Namespace:
-    from merge_runner.template.time_zones import time_zone
+    from merge_runner.template.names.time_zones import time_zone
 
     return Namespace("pytz", {"timezone": time_zone, "utc": timezone.utc, "UTC": timezone.utc})
 
