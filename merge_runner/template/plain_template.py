@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from jinja2.utils import missing
 
 from merge_runner.template.jinja_compiler import MAY_BE_UNDEFINED, Compiled
-from merge_runner.template.static.reader import Call, Meaning, Reader, run
+from merge_runner.template.static.parts import Call, Meaning, run
+from merge_runner.template.static.reader import Reader
 from merge_runner.template.static.scan import UncertainError
 from merge_runner.template.undefined import ReportedUndefined
 from merge_runner.text import SourceText

@@ -25,7 +25,7 @@ from merge_runner.template.names.queries import Queries
 from merge_runner.template.outcome import ASKS_ENGINE, RefusedError, Returned
 from merge_runner.template.redact import redact
 from merge_runner.template.rendered import Log, Rendered
-from merge_runner.template.source_map import SourceMap
+from merge_runner.template.source_map import TooLongError, mapped
 from merge_runner.template.static.tags import read_call
 from merge_runner.template.undefined import ReportedUndefined, use_undefined
 from merge_runner.text import Place, SourceText
@@ -231,23 +231,12 @@ class Rendering:
             self.add(problem.code, problem.message, place, problem.hint)
 
     def _render(self, compiled: Compiled) -> Rendered:
-        pieces: list[str] = []
-        starts: list[int] = []
-        origins: list[int] = []
-        length = origin = 0
-        for chunk in compiled.root(self._context_of(compiled)):
-            if isinstance(chunk, int):
-                origin = chunk
-            elif chunk:
-                pieces.append(chunk)
-                starts.append(length)
-                origins.append(origin)
-                length += len(chunk)
-                if length > MAX_CHARACTERS:
-                    raise self._too_long(compiled, origin)
-        source_map = SourceMap(tuple(starts), tuple(origins), compiled.tags)
+        try:
+            text, source_map = mapped(compiled.root(self._context_of(compiled)), compiled.tags, MAX_CHARACTERS)
+        except TooLongError as error:
+            raise self._too_long(compiled, error.origin) from None
         logs = tuple(Log(redact(log.message, self.secrets), log.info, log.place) for log in self.built_ins.logs)
-        return Rendered(compiled.source, "".join(pieces), self.captured(), source_map, logs)
+        return Rendered(compiled.source, text, self.captured(), source_map, logs)
 
     def _called(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], caller: SourceText | None) -> Any:
         if caller is not None:

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable
 
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.text import Span
+
+
+class TooLongError(ValueError):
+    """A rendered text has too many characters; `origin` is that of the piece with which it got them."""
+
+    def __init__(self, origin: int) -> None:
+        super().__init__(origin)
+        self.origin = origin
 
 
 @dataclass(frozen=True)
@@ -68,3 +77,25 @@ class SourceMap:
         piece = self._piece(offset - 1)
         origin = self.origins[piece]
         return origin + offset - self.starts[piece] if origin >= 0 else self.tags[-1 - origin].end
+
+
+def mapped(chunks: Iterable[str | int], tags: tuple[Span, ...], longest: int) -> tuple[str, SourceMap]:
+    """Return the text of chunks, before each of which its origin comes, and where it came from.
+
+    Raises TooLongError where it has more than `longest` characters.
+    """
+    pieces: list[str] = []
+    starts: list[int] = []
+    origins: list[int] = []
+    length = origin = 0
+    for chunk in chunks:
+        if isinstance(chunk, int):
+            origin = chunk
+        elif chunk:
+            pieces.append(chunk)
+            starts.append(length)
+            origins.append(origin)
+            length += len(chunk)
+            if length > longest:
+                raise TooLongError(origin)
+    return "".join(pieces), SourceMap(tuple(starts), tuple(origins), tags)

@@ -16,8 +16,9 @@ from merge_runner.relation import Relation, changes_of
 from merge_runner.template.captured import Record, Ref, SourceRef
 from merge_runner.template.context import Context
 from merge_runner.template.rendered import Rendered
-from merge_runner.template.source_map import SourceMap
-from merge_runner.template.static.reader import Call, Macro, Meaning, Part, Reader, Text, run
+from merge_runner.template.source_map import mapped
+from merge_runner.template.static.parts import Call, Macro, Meaning, Part, Text, run
+from merge_runner.template.static.reader import Reader
 from merge_runner.template.static.scan import UncertainError
 from merge_runner.template.static.tags import read_call
 from merge_runner.text import SourceText, Span
@@ -53,26 +54,12 @@ class PlainMacros:
         if context.macros:
             return None
         running = _Running(self, context)
-        starts: list[int] = []
-        origins: list[int] = []
-        pieces: list[str] = []
-        length = origin = 0
         try:
             parts, tags = self._parts(source)
-            for chunk in run(_Scope(running, {}, source), parts):
-                if isinstance(chunk, int):
-                    origin = chunk
-                elif chunk:
-                    pieces.append(chunk)
-                    starts.append(length)
-                    origins.append(origin)
-                    length += len(chunk)
-                    if length > _LONGEST:
-                        return None
+            text, source_map = mapped(run(_Scope(running, {}, source), parts), tags, _LONGEST)
         except (UncertainError, LookupError, TypeError, ValueError, RecursionError):
             return None
-        source_map = SourceMap(tuple(starts), tuple(origins), tags)
-        return Rendered(source, "".join(pieces), running.record.captured(running.called), source_map)
+        return Rendered(source, text, running.record.captured(running.called), source_map)
 
     def _parts(self, source: SourceText) -> tuple[Sequence[Part], tuple[Span, ...]]:
         last = self._last

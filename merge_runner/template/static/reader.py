@@ -1,18 +1,19 @@
 """Reads a text of plain tags: outputs, `if`, `for`, `set`, macros, and expressions of names, calls and constants.
 
-What a name, a call or a filter means says the `Meaning` that a reader is given, so that one grammar serves what renders
-a text and what only looks at it. Anything else is refused, and so is all that Jinja would refuse.
+What a name, a call or a filter means says the `Meaning` that a reader is given (`parts.py`). Anything else is refused,
+and so is all that Jinja would refuse.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from keyword import iskeyword
 from operator import contains, eq, ge, gt, le, lt, ne
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple
 
 from merge_runner.lazy_pattern import pattern
+from merge_runner.template.static.parts import Call, For, If, Macro, Meaning, Output, Part, Set, Text, Value
 from merge_runner.template.static.scan import UncertainError, literal_value
 from merge_runner.template.static.tags import OPENING
 from merge_runner.text import Span
@@ -38,119 +39,6 @@ _LOOP = frozenset({"first", "last", "index", "index0"})
 _DEEPEST = 20
 """Calls in each other, and blocks in each other."""
 _DEEPEST_LOOP = 8
-
-Value = TypeVar("Value")
-
-
-class Call(NamedTuple):
-    """The arguments of a call, and where it ends."""
-
-    args: Sequence[Any]
-    kwargs: Mapping[str, Any]
-    end: int
-
-
-class Text(NamedTuple):
-    """Text of the author, and its offset."""
-
-    origin: int
-    text: str
-
-
-class Output(NamedTuple):
-    """What `{{ … }}` puts out; the origin is that of a SourceMap."""
-
-    origin: int
-    value: Any
-
-
-class Set(NamedTuple):
-    """`{% set name = value %}`."""
-
-    name: str
-    value: Any
-
-
-class If(NamedTuple):
-    """The branches of an `if`: conditions, each with what it guards."""
-
-    branches: Sequence[tuple[Any, Sequence[Any]]]
-    otherwise: Sequence[Any]
-
-
-class For(NamedTuple):
-    """`{% for name in value %}`."""
-
-    name: str
-    value: Any
-    inside: Sequence[Any]
-
-
-class Macro(NamedTuple):
-    """A macro: its name, its parameters with the constants that they are by default, its text."""
-
-    name: str
-    parameters: Sequence[str]
-    defaults: Mapping[str, Any]
-    inside: Sequence[Any]
-
-
-Part: TypeAlias = "Text | Output | Set | If | For | Macro"
-
-
-class Meaning(Generic[Value]):
-    """What the expressions of a text mean. What a method does not know it refuses: it raises UncertainError."""
-
-    extended = False
-    """Whether there are loops, macros, `~`, `in`, `is none`, `a if b else c`, parentheses and lists of expressions."""
-
-    def constant(self, value: Any) -> Value:
-        """Return what a literal means."""
-        raise UncertainError
-
-    def operand(self, name: str, offset: int, attributes: Sequence[tuple[str, int]], call: Call | None) -> Value:
-        """Return what a name at an offset means, with attributes (each with the offset of its dot), perhaps called."""
-        raise UncertainError
-
-    def filtered(self, name: str, value: Value, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
-        """Return what a filter makes of a value."""
-        raise UncertainError
-
-    def compared(self, compare: Callable[[Any, Any], Any], left: Value, right: Value) -> Value:
-        """Return what a comparison means; that of `in` takes the collection first."""
-        raise UncertainError
-
-    def negated(self, value: Value) -> Value:
-        """Return what `not` means."""
-        raise UncertainError
-
-    def either(self, one: Value, other: Value) -> Value:
-        """Return what `or` means."""
-        raise UncertainError
-
-    def both(self, one: Value, other: Value) -> Value:
-        """Return what `and` means."""
-        raise UncertainError
-
-    def is_none(self, value: Value) -> Value:
-        """Return what `is none` means."""
-        raise UncertainError
-
-    def chosen(self, value: Value, condition: Value, other: Value) -> Value:
-        """Return what `value if condition else other` means."""
-        raise UncertainError
-
-    def joined(self, values: Sequence[Value]) -> Value:
-        """Return what `a ~ b` means."""
-        raise UncertainError
-
-    def listed(self, values: Sequence[Value]) -> Value:
-        """Return what a list of expressions means."""
-        raise UncertainError
-
-    def of_loop(self, attribute: str) -> Value:
-        """Return what `loop.attribute` means in the innermost loop."""
-        raise UncertainError
 
 
 class _Ending(NamedTuple):
@@ -304,8 +192,7 @@ class Reader(Generic[Value]):
         defaults: dict[str, Any] = {}
         if not self._takes("("):
             raise UncertainError
-        self._space()
-        while not self._takes(")"):
+        for _ in self._items(")"):
             parameter = self._name()
             if parameter in parameters:
                 raise UncertainError
@@ -315,11 +202,6 @@ class Reader(Generic[Value]):
                 defaults[parameter], self._at = literal_value(self._text, self._at)
             elif defaults:
                 raise UncertainError
-            if not self._takes(","):
-                if not self._takes(")"):
-                    raise UncertainError
-                break
-            self._space()
         self._close("%}", start)
         outside = self._read
         self._read, self._left = set(parameters), set()
@@ -430,16 +312,7 @@ class Reader(Generic[Value]):
     def _list(self, depth: int) -> Value:
         if not self._takes("["):
             raise UncertainError
-        values = []
-        self._space()
-        while not self._takes("]"):
-            values.append(self._expression(depth + 1))
-            if not self._takes(","):
-                if not self._takes("]"):
-                    raise UncertainError
-                break
-            self._space()
-        return self._meaning.listed(values)
+        return self._meaning.listed([self._expression(depth + 1) for _ in self._items("]")])
 
     def _literal(self) -> Value:
         value, self._at = literal_value(self._text, self._at)
@@ -490,8 +363,7 @@ class Reader(Generic[Value]):
         """Read arguments and the closing parenthesis."""
         args: list[Value] = []
         kwargs: dict[str, Value] = {}
-        self._space()
-        while not self._takes(")"):
+        for _ in self._items(")"):
             keyword = _KEYWORD.match(self._text, self._at)
             if keyword is not None:
                 if keyword[1] in kwargs or iskeyword(keyword[1]) or keyword[1] == CALL_OFFSET:
@@ -502,12 +374,18 @@ class Reader(Generic[Value]):
                 raise UncertainError
             else:
                 args.append(self._expression(depth + 1))
-            if not self._takes(","):
-                if not self._takes(")"):
-                    raise UncertainError
-                break
-            self._space()
         return args, kwargs
+
+    def _items(self, closing: str) -> Iterator[None]:
+        """Yield where an item of a list begins, which has commas between items, and read the sign that closes it."""
+        self._space()
+        while not self._takes(closing):
+            yield
+            if not self._takes(","):
+                if not self._takes(closing):
+                    raise UncertainError
+                return
+            self._space()
 
     def _name(self) -> str:
         found = _NAME.match(self._text, self._at)
@@ -536,26 +414,3 @@ class Reader(Generic[Value]):
             return False
         self._at = found.end()
         return True
-
-
-def run(scope: Any, parts: Sequence[Part]) -> Iterator[str | int]:
-    """Yield the text and the origin of each piece of what parts say.
-
-    Their values are functions of the scope, which has `write` (the text of a value), `assign` (a name and its value)
-    and `turns` (each turn of a loop).
-    """
-    for part in parts:
-        if isinstance(part, Text):
-            yield part.origin
-            yield part.text
-        elif isinstance(part, Output):
-            yield part.origin
-            yield scope.write(part.value(scope))
-        elif isinstance(part, Set):
-            scope.assign(part.name, part.value(scope))
-        elif isinstance(part, If):
-            chosen = next((inside for condition, inside in part.branches if condition(scope)), part.otherwise)
-            yield from run(scope, chosen)
-        elif isinstance(part, For):
-            for _ in scope.turns(part.name, part.value(scope)):
-                yield from run(scope, part.inside)
