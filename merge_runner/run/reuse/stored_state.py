@@ -200,7 +200,7 @@ def stored_view(definition: Location, prepared: Prepared) -> Stored | None:
 
 def _of_store(kind: str, first: list[str], place: Uri, prepared: Prepared) -> Stored | None:
     profile = prepared.files.profile
-    if stored_path(place, profile.storage) is None or is_configured(place.store, profile.conf):
+    if is_configured(place.store, profile.conf) or stored_path(place, profile.storage) is None:
         return None
     return Stored(kind, json.dumps([*first, str(place), asdict(profile.storage)]))
 
