@@ -235,3 +235,11 @@ def test_the_first_values_are_made_like_the_later_ones(kind):
     for _ in range(6):
         found = [said(lambda call=call: dataclasses.asdict(call(cls))) for call in calls]
         assert found == expected
+
+
+def test_a_class_without_a_docstring_has_its_name() -> None:
+    @lazy_dataclass.dataclass
+    class Undocumented:
+        name: str
+
+    assert Undocumented.__doc__ == "Undocumented"

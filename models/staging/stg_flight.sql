@@ -17,7 +17,7 @@ with reported as (
     from {{ source('raw', 'flight') }} as f
 ),
 
--- A correction states both delays anew, so its NULLs count: no departure delay means that the flight did not leave.
+-- A correction states both delays again, so its NULLs count: no departure delay means that the flight did not leave.
 stated as (
     select
         r.flight_date,

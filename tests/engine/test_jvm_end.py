@@ -31,4 +31,4 @@ def test_only_what_this_jvm_has_logged_counts(tmp_path):
     assert logged(log, 0) == ""
     log.write_text("of another one\nours")
     assert logged(log, len("of another one\n")) == "ours"
-    assert logged(log, 1_000) == "of another one\nours"  # it was moved away, and begun anew
+    assert logged(log, 1_000) == "of another one\nours"  # it was moved away, and a new one begun

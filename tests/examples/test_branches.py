@@ -38,7 +38,7 @@ def test_a_bad_day_stays_on_its_branch(tmp_path, driver, spark):
 
     data = root / "data/orders.csv"
     data.write_text(data.read_text().replace("-50", "50"))
-    spark.catalog.refreshTable("raw.orders")  # a command of its own would look at the file anew
+    spark.catalog.refreshTable("raw.orders")  # a command of its own would look at the file again
     again = project(SECOND).build(driver=driver, branch="day2")
     assert again.ok, [(result.unique_id, result.message) for result in again.results]
     assert project(SECOND).publish("day2", driver=driver).published == ["ice.orders.fct_order", "ice.orders.agg_day"]

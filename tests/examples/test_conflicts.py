@@ -24,7 +24,7 @@ def test_another_writer_alters_the_table_while_it_is_merged(example, driver, spa
     assert (results.ok, retried) == (True, [])
     assert table() == (["order_id", "pieces"], dict.fromkeys(range(4), 250))
 
-    # It is read anew and merged, once.
+    # It is read again and merged, once.
     results, retried = build(column="note")
     assert results.ok, [result.message for result in results.results]
     assert results["orders"].adapter_response["attempts"] == 2

@@ -150,7 +150,7 @@ def test_a_checkpoint_that_does_not_belong_to_the_tables_is_refused(example, str
     results, _ = stream(root, ["customers", "audit"])
     assert {result.adapter_response["batch_id"] for result in results.results} == {2}
 
-    # One of another stream, as that of the stream before it began anew is.
+    # One of another stream, as that of the stream before it began again is.
     yaml = root / "models/sources.yml"
     before = yaml.read_text()
     yaml.write_text(before.replace("stream:", "stream:\n          generation: 2"))
@@ -161,7 +161,7 @@ def test_a_checkpoint_that_does_not_belong_to_the_tables_is_refused(example, str
     )
 
     # To start over is to have another one: all files come again, and a change that is known changes nothing.
-    yaml.write_text(before.replace("stream:", "stream:\n          generation: 2\n          checkpoint: anew"))
+    yaml.write_text(before.replace("stream:", "stream:\n          generation: 2\n          checkpoint: again"))
     results, _ = stream(root, ["customers"])
     assert results["customers"].adapter_response["totals"]["batches"] == 3
     assert spark.table(f"{schema}.customers").count() == 5

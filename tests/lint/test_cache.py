@@ -1,4 +1,4 @@
-"""A report from the cache is the one that would be made anew, after any change of anything; byte for byte."""
+"""A report from the cache is the one that would be made again, after any change of anything; byte for byte."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def root(make_project, monkeypatch):
 
 @pytest.fixture
 def lint(caplog, capfd):
-    """`merge-runner lint` in this process: status, output, messages, and whether the report was made anew."""
+    """`merge-runner lint` in this process: status, output, messages, and whether the report was made again."""
     caplog.set_level("DEBUG", "merge_runner.lint")
 
     def run(*arguments: str) -> tuple[int, str, str, bool]:

@@ -118,7 +118,7 @@ class Linter:
 
 
 class OddError(Exception):
-    """Cannot be made anew from its words."""
+    """Cannot be made again from its words."""
 
     def __init__(self, one, two):
         super().__init__(f"{one} {two}")

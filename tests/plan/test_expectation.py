@@ -33,8 +33,8 @@ def test_explain_tells_how_a_merge_is_held(steps):
     found = steps(merge)
     assert found[-1].endswith("fct, counted before it runs (min_source_rows 1, max_percent_deleted 0.5)")
     assert not any(step.startswith("look at the source") for step in found)
-    anew = steps(merge, full_refresh=True)
-    assert "look at the source before the table is replaced (min_source_rows 1, max_percent_deleted 0.5)" in anew
+    again = steps(merge, full_refresh=True)
+    assert "look at the source before the table is replaced (min_source_rows 1, max_percent_deleted 0.5)" in again
     source_alone = steps(MERGE.replace("LIMITS", "{'unique_source': True}"))
     assert source_alone[-1].endswith("fct, looked at before it runs (unique_source)")
     assert steps(MERGE.replace("LIMITS", "{}"))[-1].endswith("fct")

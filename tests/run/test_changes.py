@@ -189,7 +189,7 @@ def test_two_readers_of_one_table_consume_its_changes_each_for_itself(make_proje
 
 
 @pytest.mark.slow
-def test_a_reader_that_is_made_anew_reads_the_whole_table(shop):
+def test_a_reader_that_is_made_again_reads_the_whole_table(shop):
     found = shop()
     found.sql("delete from {stg} where id = 1")
     assert found.read(full_refresh=True)[::2] == ("success", ["insert 2 b @2", "insert 3 c @2"])
@@ -204,7 +204,7 @@ def test_a_reader_that_is_made_anew_reads_the_whole_table(shop):
 
 
 @pytest.mark.slow
-def test_a_table_that_is_made_anew_tells_that_all_rows_are_others(shop):
+def test_a_table_that_is_made_again_tells_that_all_rows_are_others(shop):
     found = shop()
     found.sql("update {stg} set v = 'z' where id = 1")
     assert found.build(select="stg", full_refresh=True).ok
@@ -312,7 +312,7 @@ def test_another_run_of_the_reader_gets_ahead(shop, race):
         ),
     ],
 )
-def test_changes_that_cannot_be_read_are_an_error_until_all_is_read_anew(shop, statements, message):
+def test_changes_that_cannot_be_read_are_an_error_until_all_is_read_again(shop, statements, message):
     found = shop()
     for statement in statements:
         found.sql(statement)
@@ -327,7 +327,7 @@ def test_changes_that_cannot_be_read_are_an_error_until_all_is_read_anew(shop, s
 
 
 @pytest.mark.nightly
-def test_a_table_that_was_dropped_and_made_anew_is_another(shop):
+def test_a_table_that_was_dropped_and_made_again_is_another(shop):
     found = shop()
     location = found.root / "warehouse" / found.stg.schema / "stg"
     found.sql("drop table {stg}")

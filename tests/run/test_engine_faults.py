@@ -122,14 +122,14 @@ def missing(pattern):
 class Fault:
     """What is done to the table of a model, what its error says, and what a person does then.
 
-    `anew`: the table's folder is moved away, and the model built anew, so that it has the rows of the last build alone.
+    `rebuilt`: the table's folder is moved away, and the model built again, so that it has the rows of the last build alone.
     """
 
     table_format: str
     inject: Callable
     words: tuple
     mend: Callable
-    anew: bool = False
+    rebuilt: bool = False
 
 
 NO_SPACE = (
@@ -148,7 +148,7 @@ FAULTS = {
     "ice_read_only": Fault("iceberg", read_only, NO_RIGHT, lambda place: place.remount("rw")),
     "corrupt_log": Fault("delta", corrupt("_delta_log/*.json"), ("00000001.json", *DAMAGED), Place.bring_back),
     "missing_log": Fault(
-        "delta", missing("_delta_log/*0.json"), ("0000000.json", *DAMAGED), Place.move_away, anew=True
+        "delta", missing("_delta_log/*0.json"), ("0000000.json", *DAMAGED), Place.move_away, rebuilt=True
     ),
     "ice_corrupt_metadata": Fault(
         "iceberg", corrupt("metadata/*.metadata.json"), (".metadata.json", *DAMAGED), Place.bring_back
@@ -204,7 +204,7 @@ def told(request, tmp_path_factory, driver, spark):
         for name, fault in faults.items():
             if name not in refused:
                 fault.mend(places[name])
-            if fault.anew:
+            if fault.rebuilt:
                 spark.sql(f"drop table faults.{name}")  # as a process that has not seen it
         mended = build(50, 150)
         tables = {
@@ -229,7 +229,7 @@ def test_a_fault_is_the_error_of_its_model_and_gone_when_it_is_mended(told, name
         assert words in broken[name].message
     assert "\tat " not in broken[name].message
     assert mended[name].status == "success", mended[name].message
-    assert counts[name] == ((100, 100) if FAULTS[name].anew else (150, 150))
+    assert counts[name] == ((100, 100) if FAULTS[name].rebuilt else (150, 150))
 
 
 def test_the_other_models_finish(told):
@@ -290,4 +290,4 @@ def test_a_table_that_is_dropped_under_its_merge(make_project, race, spark, tabl
         "or move the table's folder away (in a catalog: drop the table) and build its model again"
         in results["m"].message
     )
-    assert build("false")["m"].message == "2 inserted, 0 updated, 0 deleted"  # there is no table: it is made anew
+    assert build("false")["m"].message == "2 inserted, 0 updated, 0 deleted"  # there is no table: it is made again

@@ -41,7 +41,7 @@ def tables(spark):
 
 
 class Merge:
-    """A MERGE of a case, as a model that is written anew for each change to it."""
+    """A MERGE of a case, as a model that is written again for each change to it."""
 
     def __init__(self, root, driver, case):
         self.root, self.driver = root, driver

@@ -228,7 +228,7 @@ def test_the_project_calls_a_macro_with_python_values(context: Context) -> None:
         templates.call_macro("other", context)
 
 
-def test_a_changed_text_under_the_same_path_is_rendered_anew(context: Context) -> None:
+def test_a_changed_text_under_the_same_path_is_rendered_again(context: Context) -> None:
     templates = Templates()
     assert [templates.render(model(text), context).text for text in ("{{ 1 }}", "{{ 2 }}", "{{ 1 }}")] == [
         "1",
