@@ -216,4 +216,6 @@ def over_confined_rows(
     reduced = f"(SELECT * FROM {source}\nWHERE {' AND '.join(needed)}) AS {quote(alias)}"
     on = f"({statement.on_span.of(statement.text)}\n) AND {' AND '.join(matched)}"
     text = splice(step.sql, [(statement.source.span, reduced), (statement.on_span, on)])
-    return over_rows(step, text, bounds, skip_unchanged)
+    # Rows with a value of those that have changed are in the files that are rewritten for these: to ask which of them
+    # change nothing would take longer than to copy them.
+    return over_rows(step, text, bounds, "off" if skip_unchanged == "auto" else skip_unchanged)
