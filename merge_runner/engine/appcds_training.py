@@ -29,6 +29,7 @@ from merge_runner.engine.spark.java import require_java
 from merge_runner.engine.spark.jvm import launch
 from merge_runner.engine.spark.spark_home import check_version, installed_spark
 from merge_runner.engine.spark.sql import temporary_confs
+from merge_runner.engine.spark.storage import local_files
 from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.engine.table_format.registry import table_format
 from merge_runner.errors import Problem, ProblemsError
@@ -139,6 +140,11 @@ def training_profile(java: str, groups: Sequence[str], root: Path) -> Profile:
     return replace(profile, jvm=java, catalogs=catalogs, connectors=streams)  # type: ignore[arg-type]
 
 
+def groups_of_driver(groups: Iterable[str]) -> list[str]:
+    """Return the groups of jars of a local driver that needs these: its key has all files of the class path."""
+    return list(dict.fromkeys((*groups, local_files.GROUP)))
+
+
 def made_archive(
     groups: Iterable[str],
     env: Mapping[str, str],
@@ -157,7 +163,7 @@ def made_archive(
         profile = training_profile(java, tuple(groups), Path(scratch))
         spark = installed_spark(Path(scratch), env)
         check_version(spark, pyspark_version())
-        confs = spark_confs(profile, Path(scratch), fetch_jars(groups, env), spark.defaults)
+        confs = spark_confs(profile, Path(scratch), fetch_jars(groups_of_driver(groups), env), spark.defaults)
         prepare_catalogs(profile, Path(scratch))
         fitting = archive(profile, confs, home, env, spark.defaults)
         if fitting is None:

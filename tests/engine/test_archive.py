@@ -11,9 +11,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from merge_runner.engine.appcds_training import groups_of_driver
 from merge_runner.engine.spark import appcds
 from merge_runner.engine.spark.appcds import archive, archive_state, make_later, with_archive
-from merge_runner.engine.spark.confs import spark_confs
+from merge_runner.engine.spark.confs import jar_groups, spark_confs
 from merge_runner.engine.startup import Machine, start_driver
 from merge_runner.errors import ProblemsError
 from merge_runner.project.schema.profile import Profile
@@ -220,6 +221,19 @@ def test_a_jvm_that_cannot_bear_its_archive_is_started_without(machine, tmp_path
         with pytest.raises(ProblemsError):
             start_driver(machine.profile, tmp_path, tmp_path / "spark.log", machine.env, machine=here)
     assert machine.fits().is_whole() is not starts_without  # another reason than the archive: it stays
+
+
+@pytest.mark.parametrize(
+    ("groups", "catalogs"),
+    [
+        (["delta"], {}),
+        (["delta", "iceberg"], {"ice": {"type": "hadoop", "warehouse": "ice"}}),
+        (["delta", "iceberg", "sqlite"], {"ice": {"type": "embedded"}}),
+    ],
+)
+def test_deps_makes_the_archive_of_the_drivers_that_will_run(groups, catalogs):
+    profile = replace(Profile("local", "local", "shop", master="local[*]"), catalogs=catalogs)
+    assert tuple(groups_of_driver(groups)) == jar_groups(profile)
 
 
 MERGE = """
