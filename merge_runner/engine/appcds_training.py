@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from merge_runner.atomic import write_atomic
 from merge_runner.engine.model_tests.unit_test import FOR_A_FEW_ROWS
 from merge_runner.engine.spark.appcds import Archive, archive
-from merge_runner.engine.spark.confs import spark_confs, table_formats
+from merge_runner.engine.spark.confs import jar_groups, spark_confs, table_formats
 from merge_runner.engine.spark.embedded_catalog import prepare_catalogs
 from merge_runner.engine.spark.errors import first_line
 from merge_runner.engine.spark.jars import fetch_jars
@@ -29,7 +29,6 @@ from merge_runner.engine.spark.java import require_java
 from merge_runner.engine.spark.jvm import launch
 from merge_runner.engine.spark.spark_home import check_version, installed_spark
 from merge_runner.engine.spark.sql import temporary_confs
-from merge_runner.engine.spark.storage import local_files
 from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.engine.table_format.registry import table_format
 from merge_runner.errors import Problem, ProblemsError
@@ -140,9 +139,9 @@ def training_profile(java: str, groups: Sequence[str], root: Path) -> Profile:
     return replace(profile, jvm=java, catalogs=catalogs, connectors=streams)  # type: ignore[arg-type]
 
 
-def groups_of_driver(groups: Iterable[str]) -> list[str]:
-    """Return the groups of jars of a local driver that needs these: its key has all files of the class path."""
-    return list(dict.fromkeys((*groups, local_files.GROUP)))
+def groups_of_driver(profile: Profile, groups: Iterable[str]) -> list[str]:
+    """Return these groups of jars, and what each driver of the profile has: the key has all files of the class path."""
+    return list(dict.fromkeys((*groups, *jar_groups(profile))))
 
 
 def made_archive(
@@ -163,7 +162,7 @@ def made_archive(
         profile = training_profile(java, tuple(groups), Path(scratch))
         spark = installed_spark(Path(scratch), env)
         check_version(spark, pyspark_version())
-        confs = spark_confs(profile, Path(scratch), fetch_jars(groups_of_driver(groups), env), spark.defaults)
+        confs = spark_confs(profile, Path(scratch), fetch_jars(groups_of_driver(profile, groups), env), spark.defaults)
         prepare_catalogs(profile, Path(scratch))
         fitting = archive(profile, confs, home, env, spark.defaults)
         if fitting is None:

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from merge_runner.engine.appcds_training import groups_of_driver
+from merge_runner.engine.appcds_training import groups_of_driver, training_profile
 from merge_runner.engine.spark import appcds
 from merge_runner.engine.spark.appcds import archive, archive_state, make_later, with_archive
 from merge_runner.engine.spark.confs import jar_groups, spark_confs
@@ -231,9 +231,10 @@ def test_a_jvm_that_cannot_bear_its_archive_is_started_without(machine, tmp_path
         (["delta", "iceberg", "sqlite"], {"ice": {"type": "embedded"}}),
     ],
 )
-def test_deps_makes_the_archive_of_the_drivers_that_will_run(groups, catalogs):
+def test_deps_makes_the_archive_of_the_drivers_that_will_run(tmp_path, groups, catalogs):
     profile = replace(Profile("local", "local", "shop", master="local[*]"), catalogs=catalogs)
-    assert tuple(groups_of_driver(groups)) == jar_groups(profile)
+    trained = training_profile("fast-start", groups, tmp_path)
+    assert tuple(groups_of_driver(trained, groups)) == jar_groups(profile)
 
 
 MERGE = """
