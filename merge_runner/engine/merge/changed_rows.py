@@ -16,6 +16,7 @@ from merge_runner.merge.splice import splice
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.model_tests import RunTest
 from merge_runner.plan.steps.skip_unchanged import SkipUnchanged
+from merge_runner.pruning.predicate.join_keys import join_keys
 from merge_runner.pruning.runtime_filter.bound_literal import typed_literal
 from merge_runner.relation import quote
 
@@ -216,6 +217,6 @@ def over_confined_rows(
     reduced = f"(SELECT * FROM {source}\nWHERE {' AND '.join(needed)}) AS {quote(alias)}"
     on = f"({statement.on_span.of(statement.text)}\n) AND {' AND '.join(matched)}"
     text = splice(step.sql, [(statement.source.span, reduced), (statement.on_span, on)])
-    # Rows with a value of those that have changed are in the files that are rewritten for these: to ask which of them
-    # change nothing would take longer than to copy them.
-    return over_rows(step, text, bounds, "off" if skip_unchanged == "auto" else skip_unchanged)
+    if skip_unchanged == "auto" and len(needed) == len(join_keys(statement.on, step.judged.scope)):
+        skip_unchanged = "off"  # with all keys among those of changed rows, the source has little else
+    return over_rows(step, text, bounds, skip_unchanged)
