@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import statistics
 import subprocess
@@ -33,10 +34,11 @@ def main() -> None:
         project = Path(folder) / "flights"
         write_project(project, asked.tests)
         command = [sys.executable, "-m", "merge_runner", "test", "-s", "test_type:unit", "--log-format", "json"]
+        env = {**os.environ, "MERGE_RUNNER_WARM": "0"}  # each round starts Spark
         whole, behind = [], []
         for _ in range(asked.rounds):
             started = time.monotonic()
-            ended = subprocess.run(command, cwd=project, check=True, capture_output=True, text=True)
+            ended = subprocess.run(command, cwd=project, env=env, check=True, capture_output=True, text=True)
             whole.append(time.monotonic() - started)
             events = [json.loads(line) for line in ended.stderr.splitlines()]
             start = next(event["seconds"] for event in events if event["event"] == "spark_started")

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, wait
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -36,6 +36,8 @@ from merge_runner.formats.start_failures import start_failure
 from merge_runner.version import pyspark_version
 
 if TYPE_CHECKING:
+    from subprocess import Popen
+
     from merge_runner.project.schema.profile import Profile
 
 _POLL_SECONDS = 0.2
@@ -74,6 +76,7 @@ class Machine:
     open_driver: Callable[[Mapping[str, str], Jvm | None, Callable[[], None]], Driver] = _open_driver
     forget_gateway: Callable[[], None] = _forget_gateway
     driver_key: Callable[[Mapping[str, str], Path, Mapping[str, str]], str] = client.driver_key
+    spawn_keeper: Callable[[client.Order], Popen[bytes]] = client.spawn_keeper
     attach_driver: client.AttachDriver = _attach_driver
 
 
@@ -105,6 +108,9 @@ class Starting:
         self._opened: Future[Driver] | None = None
         self._abandoned = False
         self._warm = False
+        """Whether the driver is one of a keeper: of one that is free, or of one that this invocation starts."""
+        self._keeper: Popen[bytes] | None = None
+        """The keeper that was started in `launch`."""
         self._guard = threading.Lock()
 
     def __enter__(self) -> Starting:
@@ -120,7 +126,10 @@ class Starting:
         return Starting(self._profile, self._root, self._log, self._env, self._notify, self._machine)
 
     def launch(self) -> None:
-        """Starts the JVM where all that it needs is there; nothing here waits, fails or makes a thread."""
+        """Starts the JVM where all that it needs is there; nothing here waits, fails or makes a thread.
+
+        It is that of a keeper where the profile keeps drivers and no keeper is there.
+        """
         if self._profile.remote is not None or self._machine.running_already() or self._keeper_is_free():
             return
         java = self._machine.find_java(self._env)
@@ -131,14 +140,32 @@ class Starting:
             check_java(java, table_formats(self._profile))
             defaults = fitting_spark(self._profile, self._root, self._env).defaults
             confs = spark_confs(self._profile, self._root, jars, defaults)
-            confs = with_archive(confs, archive(self._profile, confs, java, self._env, defaults), self._log)
-            self._jvm = self._machine.launch(confs, java, self._root, self._log)
+            chosen = with_archive(confs, archive(self._profile, confs, java, self._env, defaults), self._log)
+            if self._warm:
+                self._keeper = self._machine.spawn_keeper(self._order(confs, chosen, java, self._idle_seconds))
+            else:
+                self._jvm = self._machine.launch(chosen, java, self._root, self._log)
 
     def _keeper_is_free(self) -> bool:
+        """Whether there is a keeper without a user. Where there is no keeper, decides whether one is started."""
         with suppress(OSError):
-            state = client.status(client.socket_path(self._root, self._env)) if client.wanted(self._env) else None
-            self._warm = state is not None and state["ready"] and state["user"] is None
-        return self._warm
+            if client.wanted(self._env):
+                state = client.status(client.socket_path(self._root, self._env))
+                free = state is not None and state["ready"] and state["user"] is None
+                self._warm = free or (state is None and self._idle_seconds > 0)
+                return free
+        return False
+
+    @property
+    def _idle_seconds(self) -> float:
+        """How long a driver of this profile is kept; 0: it is not."""
+        return self._profile.keep_warm * 60.0
+
+    def _order(self, confs: Mapping[str, str], chosen: Mapping[str, str], java: Path, idle: float) -> client.Order:
+        """The order for a keeper whose driver has the confs, and starts with those that were `chosen`."""
+        path = client.socket_path(self._root, self._env)
+        key = self._machine.driver_key(confs, java, self._env)
+        return warm_order(self._root, self._log, chosen, java, path, key, idle)
 
     def proceed(self) -> None:
         """Start Spark in the JVM that was launched, in a separate thread."""
@@ -207,7 +234,7 @@ class Starting:
         fitting = archive(profile, confs, java, self._env, spark.defaults)
         chosen = with_archive(confs, fitting, self._log)
         if self._warm:
-            attached = self._attached(confs, chosen, java)
+            attached = self._attached(confs, chosen, java, fitting)
             if attached is not None:
                 return attached
         try:
@@ -242,21 +269,44 @@ class Starting:
             self._notify(note)
         return driver
 
-    def _attached(self, confs: Mapping[str, str], chosen: Mapping[str, str], java: Path) -> Driver | None:
+    def _attached(
+        self, confs: Mapping[str, str], chosen: Mapping[str, str], java: Path, fitting: Archive | None
+    ) -> Driver | None:
         """A driver in the project's warm JVM, or in a new one where that was started otherwise; None: in none."""
+
+        def attach_driver(
+            port: int, secret: str, leave: Callable[[bool], None], fate: Callable[[], str | None]
+        ) -> Driver:
+            def left(clean: bool) -> None:
+                leave(clean)
+                make_later(fitting, self._profile, java, self._env)
+
+            return self._machine.attach_driver(port, secret, left, fate)
+
         try:
-            path = client.socket_path(self._root, self._env)
-            key = self._machine.driver_key(confs, java, self._env)
+            order = self._order(confs, chosen, java, self._idle_seconds)
+            path = Path(order.socket)
             state = client.status(path)
-            if state is None:
+            if state is None and not order.idle:
                 return None
-            if state["key"] != key:
+            if self._keeper is not None or state is None:
+                self._notify(
+                    f"the Spark driver stays for {self._profile.keep_warm} min (keep_warm): "
+                    "`merge-runner warm stop` ends it"
+                )
+                client.start(order, lambda _: self._keeper or self._machine.spawn_keeper(order), self._is_needed)
+            elif state["key"] != order.key:
                 self._notify("the warm driver was started otherwise than this run needs it: a new one is started")
-                client.start(warm_order(self._root, self._log, chosen, java, path, key, state["limit"]))
-            return client.attach(path, key, warm_log(self._log), self._machine.attach_driver)
+                client.start(replace(order, idle=state["limit"]), self._machine.spawn_keeper, self._is_needed)
+            return client.attach(path, order.key, warm_log(self._log), attach_driver)
         except Exception as error:  # whatever it is, a JVM of our own will do
+            if self._abandoned:
+                raise
             self._notify(f"the warm driver cannot be used: {first_line(error)}")
             return None
+
+    def _is_needed(self) -> bool:
+        return not self._abandoned
 
     def _open_in(self, confs: Mapping[str, str], java: Path, fitting: Archive | None) -> Driver:
         """A driver in the JVM that was launched, or else in a new one."""

@@ -72,9 +72,7 @@ def keep(runtime, tmp_path):
     jvm, threads = FakeJvm(), []
     path = client.socket_path(tmp_path, os.environ)
 
-    def start(idle=600.0, key="the key"):
-        order = Order({}, "/java", str(tmp_path), str(tmp_path / "log"), key, str(path), idle)
-
+    def spawn(order):
         def run():
             with daemon._listening(path) as listening:
                 keeper = daemon._Keeper(order, listening, lambda *_: jvm, lambda *_: IDLE)
@@ -84,9 +82,15 @@ def keep(runtime, tmp_path):
 
         threads.append(threading.Thread(target=run))
         threads[0].start()
+        return SimpleNamespace(poll=lambda: None if threads[0].is_alive() else 0)
+
+    def start(idle=600.0, key="the key"):
+        order = Order({}, "/java", str(tmp_path), str(tmp_path / "log"), key, str(path), idle)
+        spawn(order)
         until(lambda: (client.status(path) or {"ready": False})["ready"])
         return SimpleNamespace(path=path, jvm=jvm, over=lambda: not threads[0].is_alive(), order=order)
 
+    start.spawn, start.path, start.jvm = spawn, path, jvm
     yield start
     if threads:
         client.stop(path)
@@ -270,7 +274,11 @@ def test_a_driver_is_another_with_other_confs_jars_java_or_environment(tmp_path)
 @pytest.fixture
 def attaching(monkeypatch, tmp_path):
     """A Starting in a machine where the JVM of the keeper is not looked into; `launched` says what it started."""
-    launched = []
+    launched, notes = [], []
+
+    def none_to_spawn(_order):
+        raise OSError("no process for a keeper")
+
     machine = Machine(
         running_already=lambda: False,
         find_java=lambda _env: Path("/java"),
@@ -284,10 +292,11 @@ def attaching(monkeypatch, tmp_path):
     )
     monkeypatch.setenv("MERGE_RUNNER_CDS", "0")
 
-    def make(**env):
+    def make(keep_warm=0, spawn=none_to_spawn, **env):
         env = {**os.environ, "CI": "", **env}
-        starting = Starting(Profile("p", "t", "s"), tmp_path, tmp_path / "log", env, print, machine)
-        return SimpleNamespace(starting=starting, launched=launched)
+        profile, of_test = Profile("p", "t", "s", keep_warm=keep_warm), replace(machine, spawn_keeper=spawn)
+        starting = Starting(profile, tmp_path, tmp_path / "log", env, notes.append, of_test)
+        return SimpleNamespace(starting=starting, launched=launched, notes=notes, log=tmp_path / "warm.log")
 
     return make
 
@@ -310,6 +319,59 @@ def test_a_run_that_ends_before_it_begins_leaves_the_warm_driver(keep, attaching
         starting.launch()
         starting.proceed()
     assert client.status(kept.path)["user"] is None
+
+
+@pytest.mark.parametrize("launched_first", [True, False])
+def test_a_profile_keeps_the_driver_of_a_run_for_the_next(keep, attaching, launched_first):
+    orders = []
+
+    def spawn(order):
+        orders.append(order)
+        return keep.spawn(order)
+
+    for run in (attaching(keep_warm=15, spawn=spawn), attaching(keep_warm=15)):
+        if launched_first:
+            run.starting.launch()
+            run.starting.proceed()
+        driver = run.starting.driver()
+        assert client.status(keep.path)["user"] == os.getpid()
+        driver.stop()
+        assert client.status(keep.path)["user"] is None
+        assert run.launched == []
+    assert [(order.idle, order.key, order.log) for order in orders] == [(900, "the key", str(run.log))]
+    assert run.notes == ["the Spark driver stays for 15 min (keep_warm): `merge-runner warm stop` ends it"]
+
+
+@pytest.mark.parametrize(
+    ("keep_warm", "env", "notes"),
+    [
+        (0, {}, []),
+        (15, {"CI": "true"}, []),
+        (15, {"MERGE_RUNNER_WARM": "0"}, []),
+        (15, {}, ["the Spark driver stays for 15 min", "the warm driver cannot be used: no process for a keeper"]),
+    ],
+)
+def test_a_run_whose_driver_is_not_kept_has_a_jvm_of_its_own(runtime, attaching, keep_warm, env, notes):
+    run = attaching(keep_warm=keep_warm, **env)
+    run.starting.launch()
+    assert run.starting.driver() == "a driver of its own"
+    assert run.launched[:1] == ["a JVM of its own"]
+    assert [note[: len(start)] for note, start in zip(run.notes, notes, strict=True)] == notes
+
+
+def test_a_run_that_fails_while_the_kept_driver_starts_does_not_wait_for_it(runtime, attaching):
+    spawned = []
+
+    def spawn(order):
+        spawned.append(order)
+        return SimpleNamespace(poll=lambda: None)  # its socket never appears
+
+    started = time.monotonic()
+    with attaching(keep_warm=15, spawn=spawn).starting as starting:
+        starting.launch()
+        starting.proceed()
+    assert time.monotonic() - started < 2
+    assert len(spawned) == 1
 
 
 @pytest.mark.parametrize("why", ["busy", "CI", "none"])

@@ -65,6 +65,7 @@ class Profile:
     audit: str | None = None
     jvm: Jvm | None = None
     jars: Jars = "pinned"
+    keep_warm: int = 0
     reuse: Literal["auto", "off"] = "auto"
     connectors: tuple[str, ...] = ()
     """What the project's streams are read by, in addition to the table formats: `kafka`."""
@@ -239,6 +240,7 @@ def _profile(name: str, target: str, output: Output, chosen: Warehouse, used: Ma
         audit=output.audit,
         jvm=output.jvm,
         jars=output.jars,
+        keep_warm=output.keep_warm,
         reuse=output.reuse,
         storage_join=output.storage_join,
         openlineage=output.openlineage,
@@ -398,6 +400,10 @@ class Output:
     tested with, `provided` fetches and adds nothing, since Spark has them already. Their versions are read and checked
     before Spark starts.
     Example: `jars: provided`"""
+    keep_warm: Annotated[StrictInt, Limits(ge=0)] = 0
+    """How many minutes the driver stays after a command, so that the next one need not start Spark (a warm driver). 0:
+    it ends with the command. Has no effect with `remote`, and none in CI.
+    Example: `keep_warm: 15`"""
     reuse: Annotated[Literal["auto", "off"], Before(_off), also({"const": False})] = "auto"
     """Whether builds leave out nodes of which nothing that they read has changed. `off`: each build runs all, as with
     `--no-reuse`.
