@@ -24,7 +24,7 @@ from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.alter import alter
 from merge_runner.engine.tables.drift import check_drift
 from merge_runner.errors import did_you_mean
-from merge_runner.formats.registry import capabilities
+from merge_runner.formats.registry import capabilities, table_format_of
 from merge_runner.location import Location
 from merge_runner.plan.load.sample import PROPERTY
 from merge_runner.plan.steps.inputs import BatchInput, FileInput, Input, TableInput, ViewInput
@@ -210,6 +210,18 @@ class Catalog:
         """Alter a table that exists already; `shape` is as for a new one."""
         found = alter(session, layout, self.table_format(layout.format), shape)
         return Target(altered=found.altered, drift=found.left, missing=found.missing)
+
+    def preload(self, session: SparkSession, item: TableInput) -> None:
+        """Have the engine load what a statement will need of a table that it reads or writes, where there is one.
+
+        The catalog stays as it is: a table in the warehouse is named by its folder. Raises EngineError.
+        """
+        table, format = item.relation, table_format_of(item.format)
+        if item.location is not None:
+            if not _has_table(session, item.location):
+                return
+            table = Relation(str(item.location), item.format)
+        self.table_format(format).preload(session, table)
 
     def replace_table(self, session: SparkSession, layout: Layout, query: str) -> Replaced:
         """The rows of a table from a query, in one commit. Raises EngineError."""

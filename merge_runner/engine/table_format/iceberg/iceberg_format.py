@@ -67,6 +67,9 @@ class IcebergFormat:
         """Return that changed rows are not looked for."""
         return "the rows that have changed are looked for in Delta tables alone"
 
+    def preload(self, session: SparkSession, table: Relation) -> None:
+        """Load nothing: each session has catalogs of its own, which read the metadata of a table."""
+
     def snapshot(self, session: SparkSession, table: Relation, version: int | None = None) -> None:
         """Return None: the files of a snapshot are not asked for conditions, nor are ids of tables kept."""
 
