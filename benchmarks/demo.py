@@ -24,7 +24,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from merge_runner import stop_warm
+from merge_runner.api import stop_warm
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 FIRST, SAME, CORRECTED, COLD = "from nothing", "nothing has changed", "one late correction", "another, in a new driver"
