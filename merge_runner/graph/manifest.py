@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from math import isfinite
 from typing import Any
 
 from merge_runner.graph.artifact import Metadata
@@ -28,6 +27,7 @@ from merge_runner.graph.graph import (
     UnitTestNode,
 )
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.plain_json import plain
 from merge_runner.project.schema.properties import Group
 from merge_runner.project.schema.selectors import Selector
 from merge_runner.relation import Relation
@@ -100,21 +100,6 @@ def entry(graph: Graph, node: Node, compiled: Compiled | None = None) -> dict[st
     else:
         raise TypeError(f"{node.unique_id} is of no kind")
     return {key: plain(value) for key, value in values.items()}
-
-
-def plain(value: Any) -> Any:
-    """`value` as JSON can hold it: mappings and sequences as they are, dates in ISO 8601, everything else as text."""
-    if value is None or isinstance(value, (str, bool, int)):
-        return value
-    if isinstance(value, float):
-        return value if isfinite(value) else str(value)
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, (set, frozenset)):
-        return sorted((plain(item) for item in value), key=str)
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
 def _identity(graph: Graph, node: Node) -> dict[str, Any]:

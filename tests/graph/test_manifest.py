@@ -6,7 +6,7 @@ import pytest
 
 from merge_runner.graph.artifact import Metadata
 from merge_runner.graph.graph import Dag, GenericTest, Graph, Macro, UnitTestCase
-from merge_runner.graph.manifest import Compiled, manifest, plain
+from merge_runner.graph.manifest import Compiled, manifest
 from merge_runner.project.schema.selectors import Selector, Written
 from merge_runner.relation import Relation
 from merge_runner.text import Place
@@ -249,19 +249,3 @@ REQUIRED = "database schema name resource_type package_name path original_file_p
 def test_a_node_has_the_keys_that_strict_readers_demand_and_no_others(made, unique_id):
     keys = made["nodes"][unique_id].keys()
     assert set(REQUIRED.split()) <= keys <= set(KEYS[unique_id].split())
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        ((1, [2.5], {"a": None}), [1, [2.5], {"a": None}]),
-        ({1: True}, {"1": True}),
-        (frozenset("ba"), ["a", "b"]),
-        (float("nan"), "nan"),
-        (datetime(2026, 1, 2, 3, 4, 5), "2026-01-02T03:04:05"),
-        (Decimal("1.10"), "1.10"),
-        (b"x", "b'x'"),
-    ],
-)
-def test_values_become_what_json_can_hold(value, shown):
-    assert plain(value) == shown

@@ -17,7 +17,8 @@ from merge_runner.cli.display.dbt_line import dbt_line
 from merge_runner.cli.display.messages import set_style
 from merge_runner.graph.artifact import utc
 from merge_runner.graph.graph import DataTestNode, Graph, RefNode
-from merge_runner.graph.manifest import path_in_folder, plain
+from merge_runner.graph.manifest import path_in_folder
+from merge_runner.plain_json import plain
 from merge_runner.run.results.event_types import (
     FreshnessFinished,
     FreshnessStarted,

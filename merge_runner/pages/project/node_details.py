@@ -18,11 +18,12 @@ from merge_runner.graph.graph import (
     SourceNode,
     UnitTestNode,
 )
-from merge_runner.graph.manifest import config_as_json, plain
+from merge_runner.graph.manifest import config_as_json
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.report import ReportedMerge
 from merge_runner.pages.project.listed_nodes import LastResult, NodeNumbers, is_test
 from merge_runner.pages.project.marked_text import Piece, rendered_pieces, run_pieces
+from merge_runner.plain_json import plain
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.pruning.layout.layout import TableLayout
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field, fields
-from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from merge_runner.formats import DEFAULT, Format
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.plain_json import plain
 from merge_runner.project.schema.accepts import NULL, TEXT, Exactly, also
 from merge_runner.project.schema.expect_merge import ExpectMerge
 from merge_runner.project.schema.freshness import BuildAfter
 from merge_runner.project.syntax.annotations import CLOSED, Before, Limits, StrictBool, StrictInt
 from merge_runner.project.syntax.duration import PATTERN as DURATION
 from merge_runner.project.syntax.duration import seconds
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 
 def listed(value: Any) -> Any:
@@ -315,15 +312,7 @@ class ModelConfig:
 
     def as_json(self) -> dict[str, Any]:
         """The config as plain JSON values, by key."""
-        plain: dict[str, Any] = _adapter().dump_python(self, mode="json")
-        return plain
-
-
-@cache
-def _adapter() -> TypeAdapter[ModelConfig]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(ModelConfig)
+        return {each.name: plain(getattr(self, each.name)) for each in fields(self)}
 
 
 SEED_KEYS = frozenset({"column_types", "delimiter"})
