@@ -147,11 +147,13 @@ def alive(pid):
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
-def test_every_run_finds_what_is_there_now(shop, spark):
-    (shop.root / "profiles.yml").write_text(PROFILE.format(own="a"))
-    jvm = shop.started()
+def test_every_run_finds_what_is_there_now_in_the_driver_that_the_first_one_started(shop, spark):
+    (shop.root / "profiles.yml").write_text(PROFILE.format(own="a").replace("shop, ", "shop, keep_warm: 5, ", 1))
+    shop.call("warm", "stop")
     house = shop.root / "warehouse/shop"
     assert shop.facts("-s", "+fct") == (2, 2)
+    jvm = shop.warm_jvm()
+    assert jvm is not None
     assert shop.facts() == (2, 0)
 
     # A folder that was removed is a table that has not been built.
