@@ -4,9 +4,9 @@
 
 Each round clones this repository (what is committed) into a folder and calls `make demo` there four times. The driver of
 the first one is kept (`keep_warm` of its profile), and used after the first correction; after the second one Spark is
-started again. Nothing of an earlier round is used: the folder has its own virtual environment and its own cache of jars and of the class-data
-archive, and pip an empty cache, unless `--keep-pip-cache` is given. Java has to be there. Before the corrections the
-archive is finished, which a first run makes afterwards in a process of the lowest priority.
+started again. Nothing of an earlier round is used: the folder has its own virtual environment and its own cache of jars
+and of the class-data archive, and pip an empty cache, unless `--keep-pip-cache` is given. Java has to be there. Before
+the corrections the archive is finished, which a first run makes afterwards in a process of the lowest priority.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class IcebergFormat:
         return "the rows that have changed are looked for in Delta tables alone"
 
     def preload(self, session: SparkSession, table: Relation) -> None:
-        """Load nothing: each session has catalogs of its own, which read the metadata of a table."""
+        """Load nothing: each session has separate catalogs, which read the metadata of a table."""
 
     def snapshot(self, session: SparkSession, table: Relation, version: int | None = None) -> None:
         """Return None: the files of a snapshot are not asked for conditions, nor are ids of tables kept."""
