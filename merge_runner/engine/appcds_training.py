@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from merge_runner.atomic import write_atomic
 from merge_runner.engine.model_tests.unit_test import FOR_A_FEW_ROWS
@@ -33,7 +33,7 @@ from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.engine.table_format.registry import table_format
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.registry import FORMATS, capabilities
-from merge_runner.project.schema.profile import EMBEDDED, Profile
+from merge_runner.project.schema.profile import EMBEDDED, Jvm, Profile
 from merge_runner.project.schema.stream import CONNECTORS
 from merge_runner.version import pyspark_version
 
@@ -129,14 +129,14 @@ def _train(session: SparkSession, root: Path, format: TableFormat, table: str) -
             session.sql(f"select true, * from {table} union all select false, * from {table}").collect()
 
 
-def training_profile(java: str, groups: Sequence[str], root: Path) -> Profile:
+def training_profile(java: Jvm, groups: Sequence[str], root: Path) -> Profile:
     """The profile of a local driver that needs these groups of jars, and sets nothing else."""
     ice = {"type": EMBEDDED} if "sqlite" in groups else {"type": "hadoop", "warehouse": str(root / "ice")}
     profile = Profile("training", "training", "trained", master="local[2]", warehouse="warehouse")
     streams = tuple(name for name in groups if name in CONNECTORS)
     needs_catalog = any(capabilities(name).needs_catalog for name in FORMATS if name in groups)
     catalogs = {"ice": ice} if needs_catalog else {}
-    return replace(profile, jvm=java, catalogs=catalogs, connectors=streams)  # type: ignore[arg-type]
+    return replace(profile, jvm=java, catalogs=catalogs, connectors=streams)
 
 
 def groups_of_driver(profile: Profile, groups: Iterable[str]) -> list[str]:
@@ -145,10 +145,10 @@ def groups_of_driver(profile: Profile, groups: Iterable[str]) -> list[str]:
 
 
 def made_archive(
-    groups: Iterable[str],
+    groups: Sequence[str],
     env: Mapping[str, str],
     java_home: Path | None = None,
-    java: str = "fast-start",
+    java: Jvm = "fast-start",
     *,
     wait: bool = True,
 ) -> Path:
@@ -159,7 +159,7 @@ def made_archive(
     """
     home = java_home or require_java(env)
     with tempfile.TemporaryDirectory(prefix="merge-runner-") as scratch:
-        profile = training_profile(java, tuple(groups), Path(scratch))
+        profile = training_profile(java, groups, Path(scratch))
         spark = installed_spark(Path(scratch), env)
         check_version(spark, pyspark_version())
         confs = spark_confs(profile, Path(scratch), fetch_jars(groups_of_driver(profile, groups), env), spark.defaults)
@@ -198,7 +198,7 @@ def main(arguments: list[str]) -> int:
     """Makes the archive where it is missing; status 1 where it cannot be made."""
     java_home, java, *groups = arguments
     try:
-        made_archive(groups, os.environ, Path(java_home), java, wait=False)
+        made_archive(groups, os.environ, Path(java_home), cast(Jvm, java), wait=False)
     except ProblemsError as error:
         sys.stderr.write(f"{error}\n")
         return 1

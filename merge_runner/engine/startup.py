@@ -142,7 +142,7 @@ class Starting:
             confs = spark_confs(self._profile, self._root, jars, defaults)
             chosen = with_archive(confs, archive(self._profile, confs, java, self._env, defaults), self._log)
             if self._warm:
-                self._keeper = self._machine.spawn_keeper(self._order(confs, chosen, java, self._idle_seconds))
+                self._keeper = self._machine.spawn_keeper(self._order(confs, chosen, java))
             else:
                 self._jvm = self._machine.launch(chosen, java, self._root, self._log)
 
@@ -161,11 +161,10 @@ class Starting:
         """How long a driver of this profile is kept; 0: it is not."""
         return self._profile.keep_warm * 60.0
 
-    def _order(self, confs: Mapping[str, str], chosen: Mapping[str, str], java: Path, idle: float) -> client.Order:
+    def _order(self, confs: Mapping[str, str], chosen: Mapping[str, str], java: Path) -> client.Order:
         """The order for a keeper whose driver has the confs, and starts with those that were `chosen`."""
-        path = client.socket_path(self._root, self._env)
         key = self._machine.driver_key(confs, java, self._env)
-        return warm_order(self._root, self._log, chosen, java, path, key, idle)
+        return warm_order(self._root, self._log, self._env, chosen, java, key, self._idle_seconds)
 
     def proceed(self) -> None:
         """Start Spark in the JVM that was launched, in a separate thread."""
@@ -284,7 +283,7 @@ class Starting:
             return self._machine.attach_driver(port, secret, left, fate)
 
         try:
-            order = self._order(confs, chosen, java, self._idle_seconds)
+            order = self._order(confs, chosen, java)
             path = Path(order.socket)
             state = client.status(path)
             if state is None and not order.idle:
@@ -349,8 +348,7 @@ def start_warm(
     confs = spark_confs(profile, root, jars, spark.defaults)
     chosen = with_archive(confs, archive(profile, confs, java, env, spark.defaults), log)
     try:
-        path = client.socket_path(root, env)
-        client.start(warm_order(root, log, chosen, java, path, client.driver_key(confs, java, env), idle))
+        client.start(warm_order(root, log, env, chosen, java, client.driver_key(confs, java, env), idle))
     except client.Refused as error:
         message = "the warm driver was started otherwise, and a run is using it"
         raise ProblemsError([Problem("warm-busy", message, hint="wait for it, or `merge-runner warm stop`")]) from error
@@ -372,10 +370,11 @@ def fitting_spark(profile: Profile, root: Path, env: Mapping[str, str]) -> Spark
 
 
 def warm_order(
-    root: Path, log: Path, confs: Mapping[str, str], java: Path, path: Path, key: str, idle: float
+    root: Path, log: Path, env: Mapping[str, str], confs: Mapping[str, str], java: Path, key: str, idle: float
 ) -> client.Order:
-    """The order for a keeper: which driver it starts and keeps."""
-    return client.Order(confs, str(java), str(root), str(warm_log(log)), key, str(path), idle)
+    """The order for a keeper of the project in `root`: which driver it starts and keeps. Raises PermissionError."""
+    socket = client.socket_path(root, env)
+    return client.Order(confs, str(java), str(root), str(warm_log(log)), key, str(socket), idle)
 
 
 def warm_log(log: Path) -> Path:

@@ -90,7 +90,7 @@ def keep(runtime, tmp_path):
         until(lambda: (client.status(path) or {"ready": False})["ready"])
         return SimpleNamespace(path=path, jvm=jvm, over=lambda: not threads[0].is_alive(), order=order)
 
-    start.spawn, start.path, start.jvm = spawn, path, jvm
+    start.spawn, start.path = spawn, path
     yield start
     if threads:
         client.stop(path)

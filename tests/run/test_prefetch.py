@@ -12,6 +12,7 @@ from merge_runner.plan.steps.table import CreateTarget, Layout
 from merge_runner.relation import Relation
 from merge_runner.run.execution.prefetch import TablePrefetch
 from merge_runner.run.node.run_context import Nodes
+from merge_runner.run.scheduling.write_conflicts import WriteKey
 from tests.fake_engine import FakeDriver
 from tests.fake_engine.faults import raised
 
@@ -40,13 +41,13 @@ def prefetch():
     """
 
     def make(*steps, writers=None, ended=(), preload=None):
-        plans = {"m": NodePlan("m", steps, writes=Relation("m", "shop"))}
-        plans |= {node: NodePlan(node, (), writes=Relation(name, "shop")) for node, name in (writers or {}).items()}
+        writes = {node: WriteKey(f"shop.{name}") for node, name in {"m": "m", **(writers or {})}.items()}
         driver = FakeDriver()
         catalog = Catalog(driver.table_format)
         if preload is not None:
             catalog = SimpleNamespace(preload=lambda _session, item: preload(item.relation.name))
-        run = SimpleNamespace(id="r", nodes=Nodes(plans), driver=driver, catalog=catalog)
+        nodes = Nodes({"m": NodePlan("m", steps)})
+        run = SimpleNamespace(id="r", nodes=nodes, writes=writes, driver=driver, catalog=catalog)
         return SimpleNamespace(it=TablePrefetch(run, lambda node: node in ended), driver=driver)
 
     return make
@@ -61,6 +62,7 @@ def prefetch():
         # What another node is still to write will have another state.
         ([reads(table("a"), table("b"))], {"one": "a", "ended": "b"}, ["shop.b"]),
         ([reads(table("a"))], {"one": "a", "ended": "a"}, []),
+        ([reads(table("A"))], {"one": "a"}, []),
         # A format of plain files, and one that is not known.
         ([reads(table("a", "parquet"), table("b", ""))], {}, []),
         # A table of the warehouse that has not been built.

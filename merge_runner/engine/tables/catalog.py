@@ -212,15 +212,15 @@ class Catalog:
         return Target(altered=found.altered, drift=found.left, missing=found.missing)
 
     def preload(self, session: SparkSession, item: TableInput) -> None:
-        """Have the engine load what a statement will need of a table that it reads or writes, where there is one.
+        """Have the engine load what a statement will need of a table that it reads or writes.
 
-        The catalog stays as it is: a table in the warehouse is named by its folder. Raises EngineError.
+        Nothing where there is none yet, and for a format of plain files or one that is not known. The catalog stays as
+        it is: a table in the warehouse is named by its folder. Raises EngineError.
         """
-        table, format = item.relation, table_format_of(item.format)
-        if item.location is not None:
-            if not _has_table(session, item.location):
-                return
-            table = Relation(str(item.location), item.format)
+        format = table_format_of(item.format)
+        if format is None or (item.location is not None and not _has_table(session, item.location)):
+            return
+        table = item.relation if item.location is None else Relation(str(item.location), format)
         self.table_format(format).preload(session, table)
 
     def replace_table(self, session: SparkSession, layout: Layout, query: str) -> Replaced:

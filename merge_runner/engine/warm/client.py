@@ -157,37 +157,6 @@ def status(path: Path) -> dict[str, Any] | None:
         line.close()
 
 
-def start(
-    order: Order,
-    spawn: Callable[[Order], subprocess.Popen[bytes]] | None = None,
-    needed: Callable[[], bool] = lambda: True,
-) -> None:
-    """Starts a keeper and waits until its driver is up; nothing where one with the same key is there.
-
-    One with another key is ended first. Raises Refused (`busy`) where that one is in use, ChildProcessError where
-    the driver does not start, and InterruptedError once it is no longer `needed`, which ends the wait and not the
-    keeper. `spawn` starts the process of a keeper.
-    """
-    path = Path(order.socket)
-    state = status(path)
-    if state is not None and state["key"] != order.key:
-        if state["user"] is not None:
-            raise Refused("busy")
-        stop(path)
-        state = None
-    keeper = None if state is not None else (spawn or spawn_keeper)(order)
-    deadline = time.monotonic() + _START_SECONDS
-    while state is None or not state["ready"]:
-        if keeper is not None and keeper.poll() not in (None, ANOTHER) and status(path) is None:
-            raise ChildProcessError(f"the warm driver did not start: its log is {order.log}")
-        if time.monotonic() > deadline:
-            raise ChildProcessError(f"the warm driver is not up after {_START_SECONDS:.0f} s: its log is {order.log}")
-        if not needed():
-            raise InterruptedError("the driver is no longer needed")
-        time.sleep(_POLL_SECONDS)
-        state = status(path)
-
-
 def spawn_keeper(order: Order) -> subprocess.Popen[bytes]:
     """Starts the process of a keeper, and does not wait for its driver. Raises OSError."""
     log = Path(order.log)
@@ -206,6 +175,37 @@ def spawn_keeper(order: Order) -> subprocess.Popen[bytes]:
         keeper.stdin.write(json.dumps({**vars(order), "confs": dict(order.confs)}).encode())
         keeper.stdin.close()
     return keeper
+
+
+def start(
+    order: Order,
+    spawn: Callable[[Order], subprocess.Popen[bytes]] = spawn_keeper,
+    needed: Callable[[], bool] = lambda: True,
+) -> None:
+    """Starts a keeper and waits until its driver is up; nothing where one with the same key is there.
+
+    One with another key is ended first. Raises Refused (`busy`) where that one is in use, ChildProcessError where
+    the driver does not start, and InterruptedError once it is no longer `needed`, which ends the wait and not the
+    keeper. `spawn` starts the process of a keeper.
+    """
+    path = Path(order.socket)
+    state = status(path)
+    if state is not None and state["key"] != order.key:
+        if state["user"] is not None:
+            raise Refused("busy")
+        stop(path)
+        state = None
+    keeper = None if state is not None else spawn(order)
+    deadline = time.monotonic() + _START_SECONDS
+    while state is None or not state["ready"]:
+        if keeper is not None and keeper.poll() not in (None, ANOTHER) and status(path) is None:
+            raise ChildProcessError(f"the warm driver did not start: its log is {order.log}")
+        if time.monotonic() > deadline:
+            raise ChildProcessError(f"the warm driver is not up after {_START_SECONDS:.0f} s: its log is {order.log}")
+        if not needed():
+            raise InterruptedError("the driver is no longer needed")
+        time.sleep(_POLL_SECONDS)
+        state = status(path)
 
 
 def attach(path: Path, key: str, log: Path, attach_driver: AttachDriver) -> Driver:

@@ -312,7 +312,8 @@ class ModelConfig:
 
     def as_json(self) -> dict[str, Any]:
         """The config as plain JSON values, by key."""
-        return {each.name: plain(getattr(self, each.name)) for each in fields(self)}
+        values: dict[str, Any] = plain(self)
+        return values
 
 
 SEED_KEYS = frozenset({"column_types", "delimiter"})

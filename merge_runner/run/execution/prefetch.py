@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Iterator
 
 from merge_runner.engine.spark.errors import from_engine
-from merge_runner.formats.registry import table_format_of
 from merge_runner.plan.steps.inputs import AttachInputs, TableInput
 from merge_runner.plan.steps.table import CreateTarget
 from merge_runner.run.node.run_context import RunContext
@@ -26,9 +25,8 @@ class TablePrefetch:
         self._stopped = threading.Event()
         self._loading = False
         self._writers: dict[str, list[str]] = {}
-        for unique_id, plan in run.nodes.plans.items():
-            if plan.writes is not None:
-                self._writers.setdefault(plan.writes.name, []).append(unique_id)
+        for unique_id, written in run.writes.items():
+            self._writers.setdefault(written.table, []).append(unique_id)
 
     def load(self, node: str) -> None:
         """Load the states of the tables of a node. What the engine raises, the node will meet itself."""
@@ -64,6 +62,5 @@ class TablePrefetch:
                 yield from (item for item in step.inputs if isinstance(item, TableInput) and self._stays(item))
 
     def _stays(self, table: TableInput) -> bool:
-        """Whether a table is of a known format, and no node that has not ended writes it."""
-        writers = self._writers.get(table.relation.name, ())
-        return table_format_of(table.format) is not None and all(map(self._ended, writers))
+        """Whether no node that has not ended writes a table."""
+        return all(map(self._ended, self._writers.get(table.relation.name.casefold(), ())))

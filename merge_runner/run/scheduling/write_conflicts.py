@@ -15,7 +15,10 @@ from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 
 @dataclass(frozen=True)
 class WriteKey:
-    """What a node writes: two nodes with equal keys never run concurrently. `group` 0: the table as a whole."""
+    """What a node writes: two nodes with equal keys never run concurrently. `group` 0: the table as a whole.
+
+    `table` is its dotted name, folded.
+    """
 
     table: str
     group: int = 0
