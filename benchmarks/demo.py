@@ -54,7 +54,7 @@ def measured(folder: Path, *, keep_pip_cache: bool) -> Iterator[tuple[str, float
     """Yield each case with its seconds; what they are made of goes to standard error."""
     root, cache = folder / "flights", folder / "cache"
     subprocess.run(["git", "clone", "--quiet", str(REPOSITORY), str(root)], check=True)
-    own = {"MERGE_RUNNER_CACHE": str(cache)} | ({} if keep_pip_cache else {"PIP_CACHE_DIR": str(folder / "pip")})
+    own = {"MERGE_RUNNER_CACHE_DIR": str(cache)} | ({} if keep_pip_cache else {"PIP_CACHE_DIR": str(folder / "pip")})
     left_out = ("CI", "PYTHONPATH", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE")
     env = {name: value for name, value in os.environ.items() if name not in left_out} | own
     try:

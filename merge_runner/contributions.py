@@ -1,11 +1,12 @@
-"""What files contributed in earlier runs, each under a key of everything that it read.
+"""What earlier runs found out about the files of a project, each under a key of everything that it was made of.
 
 A contribution is plain JSON. What it depends on is of two kinds: what is known before it is made is part of its key,
 and what it asks for while it is made (a var, an environment variable, a macro) is kept with it by name, with one hash
 of the answers. It is taken where the key is the same and all of these questions have the same answers now.
 
-All are in one SQLite file, which can be deleted at any time. Whatever is wrong with it (another process writes it, a
-disk is full, its bytes have changed) costs time alone: what cannot be read is made again.
+All of a project are in one SQLite file in the user's cache folder, which can be deleted at any time. Whatever is wrong
+with it (another process writes it, a disk is full, its bytes have changed) costs time alone: what cannot be read is
+made again. No file of a check-out is ever read for it: such a file could forge a verdict.
 """
 
 from __future__ import annotations
@@ -17,22 +18,23 @@ import logging
 import os
 import sqlite3
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+from merge_runner.atomic import keep_newest
+from merge_runner.cache_folder import check_private, make_private_folder, project_store
 from merge_runner.reads import NEVER, Question
 from merge_runner.version import package_version, pyspark_version
-
-FILE = "contributions.sqlite"
-"""The name of the file in the target folder."""
 
 Answer = Callable[[str, str], str | None]
 """Returns what a question is answered with now; None: there is no such thing."""
 
 _MOST_UNWRITTEN = 8_000_000
 """Characters that wait to be written: all of a usual project, and a small part of the memory of a large one."""
+_MOST_PROJECTS = 200
+"""Files that stay in the cache folder: a machine for CI sees many folders, each once."""
 _LOCKED_SECONDS = 0.5
 """How long another process is waited for: it writes for some 50 ms."""
 _LIBRARIES = ("sqlglot", "jinja2", "PyYAML", "pydantic")
@@ -42,6 +44,12 @@ _LOG = logging.getLogger("merge_runner.contributions")
 
 class Contributions:
     """The contributions that a project keeps in a file; new ones are written by `write`, or once they are many."""
+
+    @classmethod
+    def of_project(cls, root: Path, env: Mapping[str, str]) -> Contributions | None:
+        """Return those of the project at `root`; None where the environment names no cache folder."""
+        file = project_store(root, env)
+        return None if file is None else cls(file)
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -89,7 +97,7 @@ class Contributions:
         self.close()
         rows = ((key, content, _checksum(key, content)) for key, content in self._new.items())
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self._file.parent)
             with closing(self._connect()) as connection:
                 connection.execute("PRAGMA synchronous = OFF")  # a checksum finds what a crash has left half written
                 connection.execute("BEGIN IMMEDIATE")
@@ -99,6 +107,7 @@ class Contributions:
                     connection.execute("DELETE FROM kept WHERE id <= (SELECT max(id) FROM kept) - ?", (most,))
                 connection.execute("COMMIT")
             self._readable = True
+            keep_newest(self._file.parent, f"*{self._file.suffix}", _MOST_PROJECTS)
         except (OSError, sqlite3.Error) as error:
             self._failed(error)
         self._new, self._unwritten, self._has_written = {}, 0, most is None
@@ -117,6 +126,7 @@ class Contributions:
                 self._readable = self._file.is_file()
                 if not self._readable:
                     return None
+                check_private(self._file.parent)
                 self._reader = self._connect()
             row = self._reader.execute("SELECT content, checksum FROM kept WHERE key = ?", (key,)).fetchone()
             if row is None:

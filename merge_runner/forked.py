@@ -36,19 +36,6 @@ def processes_for(models: int) -> int:
     return min(len(os.sched_getaffinity(0)), -(-models // _WORTH) + 1)
 
 
-def made_in_child(make: Callable[[], _Made], meanwhile: Callable[[], object] = lambda: None) -> _Made | None:
-    """Return what `make` returns, called in a fork of this process; None where that is not possible.
-
-    That is where no fork is safe, where `make` raises an error, and where its value cannot be pickled: the caller
-    makes it then. `meanwhile` is called in this process, once the other one works.
-    """
-    if not can_fork():
-        return None
-    with _made_meanwhile(make) as made:
-        meanwhile()
-        return made()
-
-
 @contextmanager
 def in_parts(
     make: Callable[[Sequence[_Item]], _Made], items: Sequence[_Item], models: int

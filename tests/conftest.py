@@ -1,16 +1,21 @@
 """Fixtures that all tests share: one Spark driver for the whole run, and projects made of texts."""
 
+import atexit
 import functools
 import gc
 import itertools
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from hypothesis import Phase, settings
+
+from merge_runner.cache_folder import VARIABLE, cache_folder
 
 # A shell that runs tests in the background has them ignore Ctrl-C, and every process that they start; tests send it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -61,10 +66,21 @@ def pytest_configure(config):
     """
     if not getattr(config.option, "numprocesses", None):
         os.environ["CI"] = "true"
+    _use_empty_cache()
     # A test that builds twice wants both builds to run; those of tests/run/reuse have nodes left out.
     os.environ["MERGE_RUNNER_REUSE"] = "off"
     if config.getoption("hypothesis_profile", None) == "mutation":
         _forget_results()
+
+
+def _use_empty_cache():
+    """Have every test begin without what earlier runs kept of a project; jars are those of the user's cache folder."""
+    users, folder = cache_folder(os.environ), Path(tempfile.mkdtemp(prefix="merge-runner-cache-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    for name in ("jars", "cds", "launch") if users is not None else ():
+        (users / name).mkdir(parents=True, exist_ok=True)
+        (folder / name).symlink_to(users / name)
+    os.environ[VARIABLE] = str(folder)
 
 
 def _forget_results():

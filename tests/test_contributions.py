@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from merge_runner.contributions import FILE, Contributions, key, makers
+from merge_runner.contributions import Contributions, key, makers
 
+FILE = "kept.sqlite"
 KEY = key("a file")
 
 

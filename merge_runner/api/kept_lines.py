@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from merge_runner.atomic import keep_newest, write_atomic
-from merge_runner.contributions import key
+from merge_runner.contributions import Contributions, key, tool
 from merge_runner.lazy_dataclass import dataclass
-from merge_runner.plan.load.flags import Flags
-from merge_runner.plan.load.loaded_state import LoadedState, holds_value
-from merge_runner.project.load.state import nearest_project
+from merge_runner.project.load.state import ProjectState, nearest_project, profiles_outside
 from merge_runner.project.schema.secret_names import secret_values, secret_vars
 from merge_runner.project.syntax.environment import RecordingEnv
 
 if TYPE_CHECKING:
     from merge_runner.project.load.files import ProjectFiles
 
-_KEPT = 20
-"""Answers that stay: a project is asked a handful of different questions."""
-_LOG = logging.getLogger("merge_runner.contributions")
+_HOMES = ("HOME", "USERPROFILE")
+"""Where profiles.yml may be; the path of a project may begin with it."""
 
 
 @dataclass(frozen=True)
 class KeptLines:
-    """Where the answer to one question about the project at `root` is kept."""
+    """The answer to one question about a project whose files are `state`."""
 
-    loaded: LoadedState
-    question: bytes
+    state: ProjectState
+    key: bytes
+    kept: Contributions
 
     @classmethod
     def of(
@@ -40,56 +35,47 @@ class KeptLines:
         question: str,
         *,
         folder: Path | None,
-        profile: str | None,
-        target: str | None,
         profiles_dir: Path | None,
         target_path: str | None,
     ) -> KeptLines | None:
         """Return the place of an answer to `question` about the project in `folder`.
 
-        `folder` None: the nearest one from the working directory upwards. None where its files cannot be read.
+        `folder` None: the nearest one from the working directory upwards. None where its files cannot be read, or where
+        nothing is kept.
         """
         root = nearest_project(Path.cwd()) if folder is None else Path.cwd() / folder
         if root is None:
             return None
-        loaded = LoadedState.of(root, Flags(profile, target, profiles_dir, {}, target_path), env)
-        return None if loaded is None else cls(loaded, key(loaded.key, loaded.state.digest, question))
+        kept = Contributions.of_project(root, env.whole)
+        state = ProjectState.of(root, target_path, [profiles_outside(env.whole, profiles_dir)])
+        if kept is None or state is None:
+            return None
+        return cls(state, key("lines", tool(), str(root), state.digest, question), kept)
 
     def get(self, env: RecordingEnv) -> list[str] | None:
         """Return the lines, where the environment variables that loading asked for are the same."""
-        try:
-            checksum, _, content = self._file.read_text(encoding="utf-8").partition("\n")
-            if checksum != _checksum(content):
-                return None
-            asked, answers, lines = json.loads(content)
-        except (OSError, ValueError):
+        entry = self.kept.get(self.key, lambda _kind, name: env.whole.get(name))
+        self.kept.close()
+        if entry is None:
             return None
-        if answers != self.loaded.answers({name: env.whole.get(name) for name in asked}).hex():
-            return None
-        for name in asked:
+        questions, lines = entry
+        for _, name in questions:
             env.get(name)  # as loading would: what was asked for is never shown
-        self.loaded.state.keep()
         return [str(line) for line in lines]
 
     def put(self, lines: Sequence[str], files: ProjectFiles, env: RecordingEnv) -> None:
         """Keep the lines of the project `files`, if no file has changed since, and nothing in it is a secret."""
-        asked = dict(env.asked)
-        content = json.dumps([sorted(asked), self.loaded.answers(asked).hex(), list(lines)])
-        if [*files.profile.secrets, *secret_values(asked), *secret_vars(files.vars)] or holds_value(content, asked):
+        values = dict(env.asked)
+        if [*files.profile.secrets, *secret_values(values), *secret_vars(files.vars)] or _holds_value(lines, values):
             return
-        if files.root != self.loaded.state.root or not self.loaded.unchanged:
+        now = self.state.again()
+        if files.root != self.state.root or now is None or now.digest != self.state.digest:
             return
-        try:
-            write_atomic(self._file, f"{_checksum(content)}\n{content}", synced=False)
-            self.loaded.state.keep()
-            keep_newest(self._file.parent, "*.json", _KEPT)
-        except OSError as error:
-            _LOG.debug("%s: %s; the answer is not kept", self._file, error)
-
-    @property
-    def _file(self) -> Path:
-        return self.loaded.folder / f"{self.question.hex()}.json"
+        self.kept.put(self.key, [("env", name) for name in values], lambda _kind, name: values[name], list(lines))
+        self.kept.write()
 
 
-def _checksum(content: str) -> str:
-    return hashlib.blake2b(content.encode(), digest_size=20).hexdigest()
+def _holds_value(lines: Sequence[str], values: Mapping[str, str | None]) -> bool:
+    """Return whether the lines have the value of an environment variable."""
+    text = json.dumps(lines)
+    return any(value and name not in _HOMES and json.dumps(value)[1:-1] in text for name, value in values.items())

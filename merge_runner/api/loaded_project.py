@@ -49,6 +49,7 @@ class LoadedProject:
         profiles_dir: str | Path | None = None,
         target_path: str | None = None,
         full_refresh: bool = False,
+        cache: bool = True,
         env: Mapping[str, str] | None = None,
         on_log: Callable[[Log], None] | None = None,
         start: Start | None = None,
@@ -56,9 +57,9 @@ class LoadedProject:
         """Load the project in a folder and build its graph. Raises ProblemsError with everything that is wrong.
 
         `vars` are a mapping, or a text of YAML as --vars takes. With `full_refresh` a run rebuilds targets instead of
-        merging into them. `on_log` receives what templates `log`
-        when they are compiled, instead of the logger `merge_runner.template`. `start` returns the driver that its nodes
-        run on; None: as the profile says.
+        merging into them. With `cache`, what earlier runs found out about files that are the same is taken. `on_log`
+        receives what templates `log` when they are compiled, instead of the logger `merge_runner.template`. `start`
+        returns the driver that its nodes run on; None: as the profile says.
         """
         from merge_runner.api.event_log import log_template
 
@@ -69,6 +70,7 @@ class LoadedProject:
             vars=parse_vars(vars) if isinstance(vars, str) else vars or {},
             target_path=target_path,
             full_refresh=full_refresh,
+            cache=cache,
         )
         env = os.environ if env is None else env
         return cls(prepare(Path(path).absolute(), flags, env, on_log or log_template), start)

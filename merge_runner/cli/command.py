@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
+from merge_runner.cache_folder import VARIABLE
 from merge_runner.cli.dbt_flags import accepted, messages
 from merge_runner.cli.display.messages import debugging, say
 from merge_runner.cli.environment import noted, used
@@ -90,6 +92,8 @@ def command(
     def decorate(function: Callable[[_Options], int]) -> Command:
         def call(**values: Any) -> int:
             _debug_options(click.get_current_context())
+            if values.get("cache_dir") is not None:  # the processes that it starts have the same folder
+                os.environ[VARIABLE] = os.fspath(values["cache_dir"].absolute())
             return function(kind(**values))
 
         found = [*parameters(kind, groups, ignores), *accepted()]

@@ -47,6 +47,7 @@ def project_of(options: ProjectOptions, env: RecordingEnv | None = None) -> Proj
         profiles_dir=options.profiles_dir,
         target_path=options.target_path,
         full_refresh=isinstance(options, FullRefresh) and options.full_refresh,
+        cache=not options.no_cache,
         env=env,
         on_log=lambda log: _show_log(log, options),
         start=click.get_current_context().obj,

@@ -19,7 +19,7 @@ from merge_runner.graph.exposure_nodes import exposure_node
 from merge_runner.graph.graph import DataTestNode, Graph, Macro, ModelNode, Node, SeedNode
 from merge_runner.graph.hooks import captured_in_hooks
 from merge_runner.graph.invocation import Invocation
-from merge_runner.graph.kept.captures import KeptCaptures
+from merge_runner.graph.kept_captures import KeptCaptures
 from merge_runner.graph.naming import Naming, no_folder
 from merge_runner.graph.references import References, check_access, check_groups
 from merge_runner.graph.source_node import checksum, columns_as_json, source_node

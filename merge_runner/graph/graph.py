@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
 from merge_runner.lazy_dataclass import dataclass
@@ -207,13 +207,9 @@ class AnalysisNode(Node):
 class Dag:
     """Edges from parent to child over ids, made when they are asked for."""
 
-    def __init__(self, parents: Mapping[str, Iterable[str]], order: Sequence[str] | None = None) -> None:
-        """Take the parents of each id; to a parent that is none of the ids there is no edge.
-
-        `order` has all ids as `topological` returns them, where that is known.
-        """
+    def __init__(self, parents: Mapping[str, Iterable[str]]) -> None:
+        """Take the parents of each id; to a parent that is none of the ids there is no edge."""
         self._parents = parents
-        self.order = order
 
     @cached_property
     def pred(self) -> Mapping[str, Mapping[str, None]]:
@@ -286,6 +282,12 @@ def run_config(node: Node) -> ModelConfig:
 
 
 _DEFAULTS = ModelConfig()
+_Kind = TypeVar("_Kind", bound=Node)
+
+
+def nodes_of(nodes: Mapping[str, Node], kind: type[_Kind]) -> Iterator[_Kind]:
+    """Yield the nodes of a kind, in their order."""
+    return (node for node in nodes.values() if isinstance(node, kind))
 
 
 def named_model(graph: Graph, name: str) -> ModelNode:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 def topological(graph: Graph, ids: Iterable[str] | None = None) -> list[str]:
     """Return the ids (None: all), parents before children; among nodes that are free together, by level, then by id."""
-    if ids is None and graph.dag.order is not None:
-        return list(graph.dag.order)
     return [unique_id for level in levels(graph, ids) for unique_id in level]
 
 

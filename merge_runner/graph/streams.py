@@ -7,8 +7,7 @@ from math import inf
 from typing import TypeGuard
 
 from merge_runner.errors import Problems
-from merge_runner.graph.graph import Graph, ModelNode, Node, SourceNode
-from merge_runner.graph.kept.nodes import nodes_of
+from merge_runner.graph.graph import Graph, ModelNode, Node, SourceNode, nodes_of
 from merge_runner.graph.order import relatives
 from merge_runner.relation import Relation
 

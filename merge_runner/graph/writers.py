@@ -7,17 +7,16 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 from merge_runner.errors import Problems
-from merge_runner.graph.graph import Graph, ModelNode, Node, RefNode
-from merge_runner.graph.kept.nodes import heads_of
+from merge_runner.graph.graph import Graph, ModelNode, Node, RefNode, nodes_of
 from merge_runner.graph.order import relatives
 
 
 def unordered_writers(graph: Graph) -> Iterator[tuple[ModelNode, ModelNode]]:
     """Pairs of merge models with one table of which neither reaches the other in the DAG, by id."""
     writers: dict[str, list[str]] = {}
-    for head in heads_of(graph.nodes, ModelNode):
-        if head.materialized == "merge" and head.relation is not None:
-            writers.setdefault(head.relation.name.casefold(), []).append(head.unique_id)
+    for node in nodes_of(graph.nodes, ModelNode):
+        if node.materialized == "merge" and node.relation is not None:
+            writers.setdefault(node.relation.name.casefold(), []).append(node.unique_id)
     for ids in sorted(sorted(ids) for ids in writers.values() if len(ids) > 1):
         nodes = [graph.model(unique_id) for unique_id in ids]
         above = {node.unique_id: relatives(graph.dag.pred, [node.unique_id], math.inf) for node in nodes}

@@ -101,7 +101,6 @@ def _rule(module: Any) -> Rule:
         check_file=getattr(module, "check_file", None),
         check_project=getattr(module, "check_project", None),
         options=getattr(module, "Options", None),
-        of_each_model=getattr(module, "OF_EACH_MODEL", False),
     )
 
 

@@ -50,8 +50,7 @@ class Rule:
     """A rule. Its checks: of a MERGE that parses, of any file, or both; or one of a whole project.
 
     `options` is the dataclass of its options, an instance of which is the second argument of its check; None: it has
-    none. `of_each_model`: the check of a project looks at models one by one, and what it finds in one does not depend
-    on the others. `package` is the distribution that provides it, `url` its page; None for merge-runner's own.
+    none. `package` is the distribution that provides it, `url` its page; None for merge-runner's own.
     """
 
     code: str
@@ -62,7 +61,6 @@ class Rule:
     check_file: Check | None = None
     check_project: Check | None = None
     options: type[RuleOptions] | None = None
-    of_each_model: bool = False
     package: str | None = None
     url: str | None = None
 

@@ -38,6 +38,10 @@ class ProjectOptions(OutputOptions):
     target: str | None = option("-t", "--target", kept=True, help="The output of the profile.")
     vars_text: str | None = option("--vars", metavar="YAML", kept=True, help="Variables, as '{name: value, …}'.")
     target_path: str | None = _target_path()
+    cache_dir: Path | None = option(
+        "--cache-dir", path="folder", help="The folder of caches and jars; default: the user's cache folder."
+    )
+    no_cache: bool = flag("--no-cache", help="Neither read nor keep what earlier runs found out about the files.")
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)

@@ -145,7 +145,8 @@ ENVIRONMENT: Mapping[str, str] = {
     "SPARK_HOME": "the Spark installation of the driver; without it the one of the package pyspark",
     "SPARK_CONF_DIR": "the folder with `spark-defaults.conf`; without it `conf` in the Spark installation",
     "SPARK_DRIVER_MEMORY": "the memory of the driver, where neither the profile nor `spark-defaults.conf` sets it",
-    "MERGE_RUNNER_CACHE": "the folder of downloaded jars; without it `merge-runner` in `XDG_CACHE_HOME` or `~/.cache`",
+    "MERGE_RUNNER_CACHE_DIR": "`--cache-dir`, the folder of downloaded jars and of what earlier runs found out about "
+    "files; without it `merge-runner` in `XDG_CACHE_HOME` or `~/.cache`",
     "XDG_CACHE_HOME": "the folder of caches",
     "MERGE_RUNNER_MAVEN_URL": "the Maven repository from which jars are fetched; without it Maven Central",
     "MERGE_RUNNER_WARM": "`0`: the project's warm driver is not used; `1`: it is used also with `CI`",

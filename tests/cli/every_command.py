@@ -343,7 +343,7 @@ def without_spark(scratch: Path) -> dict[str, str]:
     return {
         **kept,
         "HOME": str(scratch),
-        "MERGE_RUNNER_CACHE": str(scratch / "cache"),
+        "MERGE_RUNNER_CACHE_DIR": str(scratch / "cache"),
         "MERGE_RUNNER_MAVEN_URL": "http://127.0.0.1:1",
         "MERGE_RUNNER_WARM": "0",
     }

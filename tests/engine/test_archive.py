@@ -30,7 +30,7 @@ def machine(tmp_path, monkeypatch):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(path.name)
     monkeypatch.setenv("SPARK_HOME", str(spark))
-    env = {"MERGE_RUNNER_CACHE": str(cache)}
+    env = {"MERGE_RUNNER_CACHE_DIR": str(cache)}
     profile = Profile("shop", "dev", "shop")
 
     def fits(profile=profile, **env_too):
@@ -247,12 +247,12 @@ when matched then update set * when not matched then insert *
 @pytest.mark.lines
 @pytest.mark.spark
 def test_a_real_archive_is_made_and_used_and_one_that_crashes_the_jvm_is_thrown_away(make_project, tmp_path):
-    from merge_runner.engine.spark.jars import cache_folder
+    from merge_runner.engine.spark.jars import runtime_folder
 
     cache = tmp_path / "cache"
     cache.mkdir()
-    (cache / "jars").symlink_to(cache_folder(os.environ) / "jars")
-    env = {**os.environ, "MERGE_RUNNER_CACHE": str(cache)}
+    (cache / "jars").symlink_to(runtime_folder(os.environ) / "jars")
+    env = {**os.environ, "MERGE_RUNNER_CACHE_DIR": str(cache)}
     for name in ("MERGE_RUNNER_CDS", "CI"):
         env.pop(name, None)
 

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from merge_runner.engine.spark.jars import Jar, cache_folder, fetch, pinned
+from merge_runner.engine.spark.jars import Jar, fetch, pinned, runtime_folder
 from merge_runner.errors import ProblemsError
 from merge_runner.formats.lines import LINES
 
@@ -22,7 +22,10 @@ def repository(tmp_path):
 
 @pytest.fixture
 def env(tmp_path):
-    return {"MERGE_RUNNER_CACHE": str(tmp_path / "cache"), "MERGE_RUNNER_MAVEN_URL": (tmp_path / "repository").as_uri()}
+    return {
+        "MERGE_RUNNER_CACHE_DIR": str(tmp_path / "cache"),
+        "MERGE_RUNNER_MAVEN_URL": (tmp_path / "repository").as_uri(),
+    }
 
 
 def test_a_jar_is_fetched_once(repository, env):
@@ -81,5 +84,5 @@ def test_a_format_that_has_no_build_for_the_line_is_named_with_those_that_it_has
 
 
 def test_the_cache_folder_follows_the_environment(tmp_path):
-    assert cache_folder({"MERGE_RUNNER_CACHE": "/a", "XDG_CACHE_HOME": "/b"}).as_posix() == "/a"
-    assert cache_folder({"XDG_CACHE_HOME": "/b"}).as_posix() == "/b/merge-runner"
+    assert runtime_folder({"MERGE_RUNNER_CACHE_DIR": "/a", "XDG_CACHE_HOME": "/b"}).as_posix() == "/a"
+    assert runtime_folder({"XDG_CACHE_HOME": "/b"}).as_posix() == "/b/merge-runner"

@@ -41,7 +41,7 @@ def start(tmp_path, monkeypatch):
     submit.write_text(SUBMIT.format(python=sys.executable, jvm=tmp_path / "jvm.py"))
     submit.chmod(0o755)
     monkeypatch.setenv("SPARK_HOME", str(home))
-    monkeypatch.setenv("MERGE_RUNNER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("MERGE_RUNNER_CACHE_DIR", str(tmp_path / "cache"))
 
     def run(confs=CONFS, fails=False, **env):
         for name, value in {"NOW": "1", **env}.items():

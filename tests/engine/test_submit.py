@@ -59,7 +59,7 @@ def submit(cluster, tmp_path):
             cwd=root,
             env={
                 **env,
-                "MERGE_RUNNER_CACHE": str(tmp_path / "no jars here"),
+                "MERGE_RUNNER_CACHE_DIR": str(tmp_path / "no jars here"),
                 "MERGE_RUNNER_MAVEN_URL": "file:///nowhere",
             },
             capture_output=True,

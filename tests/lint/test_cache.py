@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import pickle
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 from merge_runner.api import lint_paths
+from merge_runner.cache_folder import VARIABLE, project_store
 from merge_runner.cli.main import main
+from merge_runner.contributions import Contributions
 from merge_runner.lint.run import cache
 from merge_runner.project.load.state import FILES_OF_ALL
 from merge_runner.project.schema.layout_file import RECORDED
@@ -52,6 +53,7 @@ def root(make_project, monkeypatch):
     folder = make_project(FILES)
     monkeypatch.chdir(folder)
     monkeypatch.setenv("HOME", str(folder / "home"))
+    monkeypatch.setenv(VARIABLE, str(folder / "cache"))
     monkeypatch.delenv("REGION", raising=False)
     return folder
 
@@ -68,6 +70,19 @@ def lint(caplog, capfd):
         return (end.value.code, *capfd.readouterr(), "report of an earlier run" not in "".join(caplog.messages))
 
     return run
+
+
+def store(root: Path) -> Path:
+    """Return the file with what is kept of the project."""
+    file = project_store(root, os.environ)
+    assert file is not None
+    return file
+
+
+def reports(root: Path) -> int:
+    """Return how many reports are kept."""
+    with sqlite3.connect(store(root)) as connection:
+        return connection.execute("select count(*) from kept where content like '%\"hidden\":%'").fetchone()[0]
 
 
 def replaced(path, old, new):
@@ -234,7 +249,7 @@ def test_variables_of_the_profile_count_and_their_values_are_not_kept(root, lint
     assert "battery_staple" not in "".join(map(str, lint("-v", "--no-cache")))
     lint("--ignore", "ALL")
     assert not lint("--ignore", "ALL")[3]
-    kept = b"".join(file.read_bytes() for file in (root / "target/lint_cache").glob("*.report"))
+    kept = store(root).read_bytes()
     assert b"MY_SCHEMA" in kept
     assert b"battery_staple" not in kept
     monkeypatch.setenv("MY_SCHEMA", "other")
@@ -257,7 +272,10 @@ def test_profiles_outside_of_the_project_count(root, lint):
 
 
 def test_the_version_of_the_package_counts(root):
-    keys = [cache.ReportCache.of(root, {}, root / "profiles.yml", (), tool).key for tool in (None, None, ["another"])]
+    kept = Contributions(store(root))
+    keys = [
+        cache.ReportCache.of(root, kept, {}, root / "profiles.yml", (), tool).key for tool in (None, None, ["another"])
+    ]
     assert keys[0] == keys[1] != keys[2]
 
 
@@ -325,37 +343,28 @@ def test_a_path_that_is_gone_is_told(root, lint):
     assert lint(".github/x.yml")[0] == 2
 
 
-def _checked(content):
-    """Return the content with the checksum that it would be written with."""
-    return hashlib.blake2b(content, digest_size=20).digest() + content
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda _: b"",
-        lambda content: content[: len(content) // 2],
-        lambda content: content[:-1],
-        lambda _: pickle.dumps({}),
-        lambda _: b"(" * 100_000,
-        lambda content: content.replace(b"C003", b"C002"),
-        lambda content: _checked(content[20:].replace(b"merge_runner.lint.report", b"merge_runner.lint.repair")),
-        lambda _: _checked(pickle.dumps(([], b"", [], None, ()))),
-    ],
-)
-def test_an_entry_that_was_damaged_is_none(root, lint, change):
+@pytest.mark.parametrize("damage", [b"", b"no database" * 1000, None])
+def test_a_store_that_was_damaged_is_none(root, lint, damage):
     made = lint()
-    (entry,) = (root / "target/lint_cache").glob("*.report")
-    entry.write_bytes(change(entry.read_bytes()))
+    content = store(root).read_bytes()
+    store(root).write_bytes(content[: len(content) // 2] if damage is None else damage)
     assert lint() == made
     assert lint() == (*made[:3], False)
 
 
 def test_a_folder_that_cannot_be_written_is_none(root, lint):
-    (root / "target").write_text("a file")
+    (root / "cache").write_text("a file")
     made = lint("--no-cache")
     assert lint() == made
     assert lint() == made
+
+
+def test_the_folder_of_the_command_line_counts(root, lint, monkeypatch):
+    monkeypatch.setenv(VARIABLE, os.environ[VARIABLE])  # which the option replaces
+    made = lint("--cache-dir", "elsewhere")
+    assert lint("--cache-dir", "elsewhere") == (*made[:3], False)
+    assert len(list((root / "elsewhere/projects").iterdir())) == 1
+    assert not (root / "cache").exists()
 
 
 def test_folders_that_link_to_each_other_end(root, lint):
@@ -383,15 +392,9 @@ class ChangingEnv(dict):
 
 def test_a_change_while_the_report_is_made_is_seen(root):
     lint_paths(env=ChangingEnv(os.environ, change=lambda: CHANGES["a seed"](root)))
-    assert not (root / "target/lint_cache").exists()
+    assert reports(root) == 0
     lint_paths(env=ChangingEnv(os.environ))
-    assert len(list((root / "target/lint_cache").glob("*.report"))) == 1
-
-
-def test_old_entries_are_removed(root, lint):
-    for number in range(cache._KEPT + 3):
-        lint("--vars", f"region: r{number}")
-    assert len(list((root / "target/lint_cache").glob("*.report"))) == cache._KEPT
+    assert reports(root) == 1
 
 
 def test_the_recorded_catalog_is_one_of_the_files():

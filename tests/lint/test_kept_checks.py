@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -11,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from merge_runner.api import lint_paths
-from merge_runner.contributions import FILE
+from merge_runner.cache_folder import VARIABLE
 from merge_runner.errors import ProblemsError
 from merge_runner.lint.outputs import render
 from merge_runner.lint.suppress.baseline import DEFAULT
-from tests.graph.kept.test_captures import State, apply, write
+from tests.graph.test_kept_captures import State, apply, write
 
 READ = (
     *("{{ ref('base') }}", "{{ ref('eph') }}", "{{ ref('seen') }}", "{{ ref('typed') }}", "{{ ref('seed') }}"),
@@ -140,11 +139,11 @@ start = st.fixed_dictionaries(
 )
 
 
-def said(state: State, root: Path, target_path: str, **options: object) -> object:
+def said(state: State, root: Path, **options: object) -> object:
     """The report in all details, or what is wrong."""
-    given_ = {"vars": state.vars, "target": state.target, "full_refresh": state.full_refresh, "env": state.env}
+    given_ = {"vars": state.vars, "target": state.target, "full_refresh": state.full_refresh}
     try:
-        return render(lint_paths(target_path=target_path, **given_, **options), "json")
+        return render(lint_paths(env=state.env | {VARIABLE: str(root / ".cache")}, **given_, **options), "json")
     except ProblemsError as error:
         return error.problems
 
@@ -159,7 +158,7 @@ def edit(state: State, root: Path, change: tuple[str, object] | None) -> None:
         (root / name).unlink(missing_ok=True)
     write(state, root)
     if change == ("baseline", "written"):
-        said(state, root, "fresh", project_dir=root, cache=False, write_baseline=True)
+        said(state, root, project_dir=root, cache=False, write_baseline=True)
         if (root / DEFAULT).is_file():
             state.files[DEFAULT] = (root / DEFAULT).read_text()
 
@@ -173,12 +172,11 @@ def check(first: dict[str, str], changes: list[tuple[str, object]]) -> None:
             edit(state, root, change)
             model = root / list(texts)[number % len(texts)]
             asked = [{"paths": [model]}] * model.is_file() + [{"project_dir": root}]
-            kept = [said(state, root, "target", **options) for options in asked]
-            fresh = [said(state, root, "fresh", **options, cache=False) for options in asked]
-            shutil.rmtree(root / "fresh", ignore_errors=True)
+            kept = [said(state, root, **options) for options in asked]
+            fresh = [said(state, root, **options, cache=False) for options in asked]
             assert kept == fresh
-        for file in (root / "target" / FILE, *(root / "target").rglob("*.bin")):
-            assert not file.is_file() or b"s3cret-x" not in file.read_bytes()
+        (file,) = (root / ".cache/projects").iterdir()
+        assert b"s3cret-x" not in file.read_bytes()
 
 
 @given(start, st.lists(edits, max_size=6))
@@ -199,26 +197,3 @@ def test_what_is_kept_changes_no_finding_in_many_edits(first, changes):
 @settings(max_examples=4 * settings.default.max_examples)
 def test_what_is_kept_changes_no_finding_in_many_more_edits(first, changes):
     check(first, changes)
-
-
-def test_outcomes_that_were_damaged_are_found_again(tmp_path):
-    state = State(
-        {
-            "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n',
-            "profiles.yml": "shop: {outputs: {dev: {schema: a}}}\n",
-            "models/m0.sql": "merge into {{ this }} as t using a.s as s on t.id = s.id when matched then delete\n",
-            "models/m1.sql": "merge into {{ this }} as t using a.s as s on t.id = s.id when matched then delete\n",
-        }
-    )
-    write(state, tmp_path)
-    first = said(state, tmp_path, "target", project_dir=tmp_path)
-    (outcomes,) = (tmp_path / "target/lint_cache").glob("*.bin")
-    (tmp_path / "models/m0.sql").write_text(state.files["models/m0.sql"].replace("t.id = s.id", "t.id > s.id"))
-    changed = said(state, tmp_path, "fresh", project_dir=tmp_path, cache=False)
-    assert changed != first
-    content = outcomes.read_bytes()
-    for bytes_ in (content, content[:-1], b"", content[:20] + bytes([content[20] ^ 1]) + content[21:]):
-        outcomes.write_bytes(bytes_)
-        for report in outcomes.parent.glob("*.report"):
-            report.unlink()
-        assert said(state, tmp_path, "target", project_dir=tmp_path) == changed

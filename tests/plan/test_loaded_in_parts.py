@@ -50,7 +50,7 @@ os.register_at_fork(after_in_parent=forked)
 root = Path(sys.argv[1])
 
 def loaded(load, **options):
-    env = RecordingEnv({"HOME": "/nowhere", "WHO": "me", "OWNER": "you"})
+    env = RecordingEnv({"WHO": "me", "OWNER": "you"})
     try:
         found = load(root, Flags(), env, **options)
     except ProblemsError as error:
@@ -71,8 +71,6 @@ split = all_ways()
 said = {"forks": forks}
 thread = threading.Thread(target=threading.Event().wait, daemon=True)
 thread.start()  # next to which nothing is forked
-target = root / "target"
-target.rename(root / "before") if target.exists() else None
 alone = all_ways()
 said |= {"in one process": forks == said["forks"], "same": split == alone, "asked": alone[0][-1]}
 said["problems"] = [str(each) for each in alone[0][-2]]

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merge_runner.contributions import FILE, Contributions
+from merge_runner.contributions import Contributions
 from merge_runner.errors import Problems
 from merge_runner.project.load.kept_trees import KeptTrees
 from merge_runner.text import SourceText
 
+FILE = "kept.sqlite"
 TEXT = "models:\n  - {name: a, meta: {n: 1.10, b: true, x: ~, t: '1'}}\n  - name: b\n    description: |\n      long\n"
 PATHS = [(), ("models",), ("models", 0, "name"), ("models", 1, "description"), ("models", 0, "meta", "n"), ("other",)]
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from merge_runner.engine.spark.jars import cache_folder
+from merge_runner.engine.spark.jars import runtime_folder
 from merge_runner.engine.spark.storage.leases import LEASE
 from merge_runner.formats.lines import installed_line
 from tests.connect_server import free_port
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.slow
 
 WRITES = int(os.environ.get("S3_WRITES", "15"))
 """How often each of two writers writes; docs/guides/object-stores.md has the figures of a longer run."""
-CACHE = cache_folder(os.environ)
+CACHE = runtime_folder(os.environ)
 KILLS = int(os.environ.get("S3_KILLS", "3"))
 """How often a runner is killed."""
 
@@ -163,7 +163,7 @@ def test_what_is_missing_is_said_at_once(s3, lake, mistake, command):
     (root / "profiles.yml").write_text(profile.replace(written, instead))
     env = {
         name: text
-        for name, text in (ENV | {"HOME": str(root), "MERGE_RUNNER_CACHE": str(CACHE)} | variables).items()
+        for name, text in (ENV | {"HOME": str(root), "MERGE_RUNNER_CACHE_DIR": str(CACHE)} | variables).items()
         if text is not None
     }
     begun = time.monotonic()

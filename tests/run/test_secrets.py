@@ -111,8 +111,13 @@ class Shop:
 
     def __init__(self, root, home):
         self.root, self.home = root, home
-        cache = os.environ.get("MERGE_RUNNER_CACHE") or str(root.home() / ".cache/merge-runner")
-        folders = {"HOME": str(home), "TMPDIR": str(home), "XDG_RUNTIME_DIR": str(home), "MERGE_RUNNER_CACHE": cache}
+        cache = os.environ.get("MERGE_RUNNER_CACHE_DIR") or str(root.home() / ".cache/merge-runner")
+        folders = {
+            "HOME": str(home),
+            "TMPDIR": str(home),
+            "XDG_RUNTIME_DIR": str(home),
+            "MERGE_RUNNER_CACHE_DIR": cache,
+        }
         self.env = {**os.environ, "MERGE_RUNNER_WARM": "1", **folders, **SECRETS}
         self.told = b""
         self.unpacked = 0

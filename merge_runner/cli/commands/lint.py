@@ -59,7 +59,6 @@ class ReportOptions(ProjectOptions):
     unsafe_fixes: bool = flag("--unsafe-fixes", help="With --fix: apply the other fixes as well.")
     statistics: bool = flag("--statistics", help="Count the findings by rule.")
     verbose: bool = flag("-v", "--verbose", help="Show the proof of every verdict.")
-    no_cache: bool = flag("--no-cache", help="Neither read nor write the cache in the target folder.")
 
 
 @dataclass(frozen=True)

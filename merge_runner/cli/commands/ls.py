@@ -68,7 +68,6 @@ def _made(options: Options, env: RecordingEnv, kept: KeptLines | None) -> list[s
     chosen = with_default_selector(project, options)
     selection = selected(project, chosen)
     ids = selection.ids
-    # An id begins with the type: no node of a kept project is read for it.
     listed = tuple(node for node in ids if _is_listed(node.partition(".")[0], options.resource_type))
     hidden = [node for node in ids if node.partition(".")[0] == _NOT_BY_DEFAULT]
     if hidden and not listed and not options.resource_type:
@@ -95,7 +94,7 @@ def _kept(options: Options, env: RecordingEnv) -> KeptLines | None:
     A named selector may, and so do the methods state, result and git. `--vars` is a text that is not read here.
     """
     outside = any(method in text for text in (*options.select, *options.exclude) for method in _OUTSIDE)
-    if outside or options.selector or options.vars_text or options.debug:
+    if outside or options.selector or options.vars_text or options.debug or options.no_cache:
         return None
     from merge_runner.api.kept_lines import KeptLines
 
@@ -103,8 +102,6 @@ def _kept(options: Options, env: RecordingEnv) -> KeptLines | None:
         env,
         repr(options),
         folder=options.project_dir,
-        profile=options.profile,
-        target=options.target,
         profiles_dir=options.profiles_dir,
         target_path=options.target_path,
     )

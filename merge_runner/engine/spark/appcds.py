@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.atomic import write_atomic
-from merge_runner.engine.spark.jars import cache_folder
+from merge_runner.engine.spark.jars import runtime_folder
 from merge_runner.engine.spark.java import java_version
 from merge_runner.engine.spark.spark_home import installed_spark, spark_home
 from merge_runner.engine.spark.user_confs import CLASS_PATH, OPTIONS, own_java, user_confs
@@ -130,7 +130,7 @@ def archive(
     except OSError:  # an installation of another kind, of which nothing is known
         return None
     key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-    return Archive(cache_folder(env) / "cds", f"{installed_line().extra}-{key}")
+    return Archive(runtime_folder(env) / "cds", f"{installed_line().extra}-{key}")
 
 
 def with_archive(confs: Mapping[str, str], fitting: Archive | None, log: Path) -> dict[str, str]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from merge_runner.cache_folder import cache_folder
 from merge_runner.engine.spark.storage import local_files
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.lines import LINES, Line, installed_line
@@ -70,12 +71,9 @@ def _no_runtime(group: str, line: Line, lines: Sequence[str]) -> Problem:
     )
 
 
-def cache_folder(env: Mapping[str, str]) -> Path:
-    """Where jars are kept: $MERGE_RUNNER_CACHE, else merge-runner below $XDG_CACHE_HOME or ~/.cache."""
-    if env.get("MERGE_RUNNER_CACHE"):
-        return Path(env["MERGE_RUNNER_CACHE"])
-    root = Path(env["XDG_CACHE_HOME"]) if env.get("XDG_CACHE_HOME") else Path.home() / ".cache"
-    return root / "merge-runner"
+def runtime_folder(env: Mapping[str, str]) -> Path:
+    """Return the folder of jars and of what is made of them: the user's cache folder."""
+    return cache_folder(env) or Path.home() / ".cache" / "merge-runner"
 
 
 def fetch_jars(
@@ -114,7 +112,7 @@ def _ours(groups: Iterable[str], env: Mapping[str, str]) -> list[Path]:
     for name in (_OURS[group] for group in groups if group in _OURS):
         jar = files("merge_runner.engine.spark").joinpath(name)
         if not isinstance(jar, Path):
-            copy = cache_folder(env) / "jars" / f"{hashlib.sha256(jar.read_bytes()).hexdigest()[:8]}-{jar.name}"
+            copy = runtime_folder(env) / "jars" / f"{hashlib.sha256(jar.read_bytes()).hexdigest()[:8]}-{jar.name}"
             if not copy.exists():
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 part = copy.with_suffix(f".{os.getpid()}.part")
@@ -126,7 +124,7 @@ def _ours(groups: Iterable[str], env: Mapping[str, str]) -> list[Path]:
 
 
 def _paths(jars: Iterable[Jar], env: Mapping[str, str]) -> dict[Path, Jar]:
-    folder = cache_folder(env) / "jars"
+    folder = runtime_folder(env) / "jars"
     return {folder / jar.name: jar for jar in jars}
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from merge_runner.atomic import keep_newest, write_atomic
-from merge_runner.engine.spark.jars import cache_folder
+from merge_runner.engine.spark.jars import runtime_folder
 
 _READ_BY_SPARK = ("SPARK_", "_SPARK", "PYSPARK_", "HADOOP_", "YARN_", "JAVA", "JDK_", "LD_", "LIBPATH")
 """What the names of variables begin with that spark-submit, its scripts and the launcher read."""
@@ -94,7 +94,7 @@ def kept_command(
     parts = [*submit, confs, str(java_home), str(spark_home), *map(_stamp, files)]
     parts += [f"{name}={value}" for name, value in sorted(env.items()) if name.startswith(_READ_BY_SPARK)]
     key = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
-    return KeptCommand(cache_folder(env) / "launch" / f"{key}.json")
+    return KeptCommand(runtime_folder(env) / "launch" / f"{key}.json")
 
 
 def _files(folder: Path) -> list[Path]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from merge_runner.errors import Problem, Problems
 from merge_runner.lint.paths.named import Named, check_paths, lint_root_of, named, project_of, readers, within
 from merge_runner.lint.paths.request import ArgumentsError, Linted, LintMessages, LintRequest
-from merge_runner.lint.run.warm_up import load_analysis
 from merge_runner.lint.suppress.apply import joined
 from merge_runner.lint.suppress.baseline import DEFAULT
 from merge_runner.merge.sqlglot_import import import_sqlglot
@@ -19,18 +18,12 @@ from merge_runner.project.load.not_read import DBT_PROJECT
 
 if TYPE_CHECKING:
     from merge_runner.lint.report import Report
-    from merge_runner.project.load.state import ProjectState
 
 _ABOUT_MODELS = ("select", "exclude", "selector", "state", "columns")
 
 
-def lint(
-    request: LintRequest, env: Mapping[str, str], messages: LintMessages, state: ProjectState | None = None
-) -> Linted:
-    """Return the report on what is asked for. Raises ProblemsError and ArgumentsError.
-
-    `state` are the files of the project as they were just read.
-    """
+def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -> Linted:
+    """Return the report on what is asked for. Raises ProblemsError and ArgumentsError."""
     text = request.text
     paths = list(request.paths)
     if text is None:
@@ -48,9 +41,7 @@ def lint(
         return Linted(lint_plain(paths, request, env, messages, around), around.root)
     inner = within(root, paths[0]) if text is not None else None
     texts = {inner: text} if inner is not None and text is not None else {}
-    prepared, jinja = prepare_to_lint(
-        root, request.flags, env, texts, cache=request.cache, state=state, meanwhile=load_analysis
-    )
+    prepared, jinja = prepare_to_lint(root, request.flags, env, texts, cache=request.cache)
     import_sqlglot()
     messages.not_read(prepared.files.not_read)
     meant = named(prepared, root, paths) if paths else None

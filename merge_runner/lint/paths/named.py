@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.graph.graph import Graph, ModelNode, RefNode, SeedNode, SourceNode
-from merge_runner.graph.kept.nodes import head_of, heads_of, nodes_of
+from merge_runner.graph.graph import Graph, ModelNode, RefNode, SeedNode, SourceNode, nodes_of
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.paths.request import ArgumentsError
 from merge_runner.project.load.find_project import PYPROJECT, find_lint_root, find_root
@@ -169,8 +168,8 @@ class _Reader:
         self._prepared = prepared
         self._graph: Graph = prepared.graph
         self.files = prepared.model_names.keys()
-        self.models = {head.unique_id: head for head in heads_of(self._graph.nodes, ModelNode)}
-        seeds = {node.unique_id: head_of(node) for node in nodes_of(self._graph.nodes, SeedNode) if has_merges(node)}
+        self.models = {node.unique_id: node for node in nodes_of(self._graph.nodes, ModelNode)}
+        seeds = {node.unique_id: node for node in nodes_of(self._graph.nodes, SeedNode) if has_merges(node)}
         self.linted = {**seeds, **self.models}
         """The models, and the seeds whose hooks may hold MERGEs."""
 
@@ -182,13 +181,13 @@ class _Reader:
 
     def in_folder(self, folder: str) -> set[str]:
         """The models and seeds in a folder."""
-        return {key for key, head in self.linted.items() if _inside(head.path, folder)}
+        return {key for key, node in self.linted.items() if _inside(node.path, folder)}
 
     def of_file(self, file: str) -> set[str] | None:
         """The models that depend on a file; None where it is none of the project's and may hold SQL."""
         files = self._prepared.files
         if file in self.files:
-            return {key for key, head in self.models.items() if head.path == file}
+            return {key for key, node in self.models.items() if node.path == file}
         if file in _FOR_ALL or file == files.settings.lint.baseline:
             return set(self.linted)
         if any(macro.path == file for macro in files.macros):
@@ -229,8 +228,8 @@ class _Reader:
 
     def _described(self, file: str) -> set[str]:
         """The models and seeds that a property or data file is about, and those that read what it is about."""
-        heads = (*heads_of(self._graph.nodes, RefNode), *heads_of(self._graph.nodes, SourceNode))
-        about = {head.unique_id for head in heads if file in (head.path, head.patch_path)}
+        nodes = (*nodes_of(self._graph.nodes, RefNode), *nodes_of(self._graph.nodes, SourceNode))
+        about = {node.unique_id for node in nodes if file in (node.path, node.patch_path)}
         return (about & self.linted.keys()) | readers(self._graph, about)
 
 

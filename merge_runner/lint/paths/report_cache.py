@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from merge_runner.contributions import Contributions
 from merge_runner.lint.paths.request import Linted, LintMessages, LintRequest
 from merge_runner.lint.run.cache import ReportCache
 from merge_runner.project.load.state import nearest_project, profiles_outside
@@ -32,7 +33,7 @@ def kept_or_made(request: LintRequest, env: RecordingEnv, messages: LintMessages
         return Linted(kept.report, cache.root, True, kept.warnings)
     from merge_runner.lint.paths.inputs import lint
 
-    linted = lint(request, env, messages, None if cache is None else cache.state)
+    linted = lint(request, env, messages)
     # It is kept where it is about the project that the key is made of, and nothing has changed while it was made.
     same = cache is not None and linted.of_models and linted.folder == cache.root
     if cache is not None and same and _report_cache(request, env.whole) == cache:
@@ -47,10 +48,11 @@ def _report_cache(request: LintRequest, env: Mapping[str, str]) -> ReportCache |
     if any(getattr(request, name) for name in _UNCACHED):
         return None
     root = nearest_project(request.project_dir or next(iter(request.paths), Path.cwd()))
-    if root is None:
+    kept = Contributions.of_project(root, env) if root is not None else None
+    if root is None or kept is None:
         return None
     outside = [path for path in (request.layout, request.baseline) if path is not None]
     profiles = profiles_outside(env, request.profiles_dir)
     depends = {name: getattr(request, name) for name in _DEPENDS}
     there = [(os.path.lexists(path), path.is_dir()) for path in request.paths]
-    return ReportCache.of(root, {**depends, "there": there, "cwd": Path.cwd()}, profiles, outside)
+    return ReportCache.of(root, kept, {**depends, "there": there, "cwd": Path.cwd()}, profiles, outside)

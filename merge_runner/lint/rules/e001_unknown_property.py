@@ -56,23 +56,20 @@ if TYPE_CHECKING:
     from merge_runner.lint.finding import Severity
 
 SEVERITY: Severity = "error"
-OF_EACH_MODEL = True
 
 _ANY_NAME = "spark.databricks.delta.allowArbitraryProperties.enabled"
 
 
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """The properties of each model that becomes a table."""
-    from merge_runner.graph.graph import ModelNode
-    from merge_runner.graph.kept.nodes import heads_of
+    from merge_runner.graph.graph import ModelNode, nodes_of
 
     profile = project.files.profile
     if profile.platform != "oss":
         return
-    for head in heads_of(project.graph.nodes, ModelNode):
-        if not head.has_settings or head.materialized not in ("merge", "table"):
+    for node in nodes_of(project.graph.nodes, ModelNode):
+        if node.materialized not in ("merge", "table"):
             continue
-        node = project.graph.model(head.unique_id)
         # Without declared columns the source says what the table has.
         columns = tuple(node.columns) or None
         conf = {**profile.conf, **node.config.conf}

@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from merge_runner.project.schema.profile import Profile
 
 SEVERITY: Severity = "warning"
-OF_EACH_MODEL = True
 
 _PROFILES = Place("profiles.yml", 1, 1)
 _OWN_EXTENSIONS = ("io.delta.", "org.apache.iceberg.")
@@ -72,8 +71,7 @@ _FIXED = {
 
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """The confs of the profile, then the confs and the properties of each model."""
-    from merge_runner.graph.graph import ModelNode
-    from merge_runner.graph.kept.nodes import heads_of
+    from merge_runner.graph.graph import ModelNode, nodes_of
 
     profile = project.files.profile
     if profile.platform != "oss":
@@ -82,10 +80,7 @@ def check_project(project: LintedProject) -> Iterator[Hit]:
     for key in profile.conf:
         if found := _dead(key, sure):
             yield Hit(_PROFILES, found, _hint(key), subject=key)
-    for head in heads_of(project.graph.nodes, ModelNode):
-        if not head.has_settings:
-            continue
-        node = project.graph.model(head.unique_id)
+    for node in nodes_of(project.graph.nodes, ModelNode):
         for key in node.config.conf:
             fixed = _FIXED.get(status(key))
             if found := f'"{key}" {fixed}' if fixed else _dead(key, sure):

@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from merge_runner.lint.context import LintedProject
 
 SEVERITY: Severity = "warning"
-OF_EACH_MODEL = True
 
 
 @dataclass(frozen=True)
@@ -82,14 +81,11 @@ class Options(RuleOptions):
 
 def check_project(project: LintedProject, options: Options) -> Iterator[Hit]:
     """Raw values in the models that are looked at and in the project's macros."""
-    from merge_runner.graph.graph import ModelNode
-    from merge_runner.graph.kept.nodes import heads_of
+    from merge_runner.graph.graph import ModelNode, nodes_of
 
     declared = project.files.settings.vars
     types = {name: kind for name, value in declared.items() if (kind := var_type(value)) is not None}
-    heads = heads_of(project.graph.nodes, ModelNode)
-    ids = [head.unique_id for head in heads if head.may_read_values and head.unique_id in project.models]
-    models = map(project.graph.model, ids)
+    models = [node for node in nodes_of(project.graph.nodes, ModelNode) if node.unique_id in project.models]
     for source in [*(SourceText(node.path, node.raw_code) for node in models), *project.files.macros]:
         for raw in raw_vars(source):
             if options.allows(raw.name):

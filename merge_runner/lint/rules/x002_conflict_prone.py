@@ -63,16 +63,14 @@ SEVERITY: Severity = "warning"
 
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """Concurrent writers by themselves, then in pairs."""
-    from merge_runner.graph.graph import ModelNode
-    from merge_runner.graph.kept.nodes import heads_of
+    from merge_runner.graph.graph import ModelNode, nodes_of
     from merge_runner.graph.writers import unordered_writers
     from merge_runner.pruning.judge.disjoint_writes import are_disjoint, partition_conditions
 
     restricted: dict[str, tuple[LintedMerge, tuple[Term, ...]]] = {}
-    for head in heads_of(project.graph.nodes, ModelNode):
-        if head.materialized != "merge" or not head.concurrent:
+    for node in nodes_of(project.graph.nodes, ModelNode):
+        if node.materialized != "merge" or not node.config.concurrent:
             continue
-        node = project.graph.nodes[head.unique_id]
         merge = project.merges.get(node.unique_id)
         if merge is None:
             continue

@@ -8,15 +8,7 @@ from collections.abc import Set as AbstractSet
 from merge_runner.errors import Problems
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.syntax.read_text import read_text
-from merge_runner.text import SourceText, as_source
-
-_MARK = b"noqa"
-"""What every comment has that hides a finding, in any case of its letters."""
-
-
-def may_hide_findings(text: bytes) -> bool:
-    """Return whether a text may have a comment that hides findings."""
-    return _MARK in text.lower()
+from merge_runner.text import SourceText
 
 
 class AuthorsTexts(Mapping[str, SourceText]):
@@ -25,8 +17,6 @@ class AuthorsTexts(Mapping[str, SourceText]):
     def __init__(self, prepared: Prepared, paths: AbstractSet[str], others: AbstractSet[str]) -> None:
         self._prepared = prepared
         self._texts = {source.path: source for source in (*prepared.files.macros, *prepared.files.singular_tests)}
-        base = prepared.base
-        self._contents = base.contents if base is not None and base.graph is prepared.graph else {}
         known = (path for path in sorted(paths) if path in prepared.model_names or path in self._texts)
         self._paths = dict.fromkeys((*known, *(path for path in sorted(others - paths) if self.get(path) is not None)))
 
@@ -44,16 +34,8 @@ class AuthorsTexts(Mapping[str, SourceText]):
     def __len__(self) -> int:
         return len(self._paths)
 
-    def are_uncommented(self, path: str) -> bool:
-        """Return whether a text certainly has no comment that hides anything, without making it."""
-        content = self._contents.get(path)
-        return content is not None and not may_hide_findings(content)
-
     def _read(self, path: str) -> SourceText | None:
         files, name = self._prepared.files, self._prepared.model_names.get(path)
-        content = self._contents.get(path) if name is not None else None
-        if content is not None:
-            return SourceText(path, as_source(content.decode("utf-8")))
         if name is not None:
             return files.models[name].source
         if path in files.unsaved:

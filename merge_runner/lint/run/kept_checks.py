@@ -11,12 +11,10 @@ import json
 from collections.abc import Mapping, Sequence
 
 from merge_runner.contributions import answered, key, most_of
-from merge_runner.graph.kept.captures import may_hold_secret
+from merge_runner.graph.kept_captures import may_hold_secret
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.check import Checked
-from merge_runner.lint.finding import Finding
 from merge_runner.lint.run.cache import linter
-from merge_runner.lint.run.kept_outcomes import KeptOutcomes
 from merge_runner.lint.run.outcome_json import as_json, finding_of_json, merge_of_json, not_judged_of_json
 from merge_runner.lint.run.project import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
@@ -39,10 +37,7 @@ class Outcome:
 class KeptChecks:
     """What was found in the models of one project."""
 
-    def __init__(
-        self, prepared: Prepared, layouts: Layouts, selection: RuleSelection, *, recorded_only: bool = True
-    ) -> None:
-        """Take what is kept; `recorded_only`: the layouts are those of the project alone, without another file."""
+    def __init__(self, prepared: Prepared, layouts: Layouts, selection: RuleSelection) -> None:
         invocation, profile = prepared.invocation, prepared.files.profile
         self._prepared = prepared
         self._kept = prepared.kept if not (prepared.deferral.ids or invocation.macros) else None
@@ -56,40 +51,20 @@ class KeptChecks:
             prepared.templates.packages.names,
             prepared.graph.project,
         )
-        base = prepared.base if self._kept is not None and recorded_only else None
-        self._outcomes = None
-        if base is not None and base.graph is prepared.graph:
-            self._outcomes = KeptOutcomes(prepared, base, self._common, self._answers)
-        # With these, few models have questions, and answering them takes less than reading all answers.
-        self._lasting = recorded_only and (self._outcomes is None or not self._outcomes.are_kept)
-        if self._kept is not None and self._lasting:
-            self._answers.take(self._kept)
-        self._found: dict[str, Checked] = {}
-        self._of_project: Sequence[Finding] | None = None
-        """What was found about the project now, in all models."""
 
     def get(self, unique_id: str) -> Checked | None:
-        """Return what was found in a model, where nothing that it read has changed since."""
-        checked = self._outcomes.get(unique_id) if self._outcomes is not None else None
-        if checked is None:
-            checked = self._of_answers(unique_id)
-        if checked is not None:
-            self._found[unique_id] = checked
-        return checked
-
-    def _of_answers(self, unique_id: str) -> Checked | None:
         """Return what was found in a model, where each of its questions has the same answer now."""
-        found = self._kept.get(self._key(unique_id), self._answers) if self._kept is not None else None
-        if found is None:
+        entry = self._kept.get(self._key(unique_id), self._answers) if self._kept is not None else None
+        if entry is None:
             return None
-        asked, value = found
-        for kind, name in asked:
+        questions, value = entry
+        for kind, name in questions:
             if kind == "env":
                 self._prepared.invocation.env.get(name)  # as the model would: what was asked for is never shown
         merge = merge_of_json(value["merge"]) if value["merge"] is not None else None
         hooks = tuple(map(merge_of_json, value["hooks"]))
         not_judged = tuple(map(not_judged_of_json, value["not_judged"]))
-        return Checked(tuple(map(finding_of_json, value["findings"])), merge, hooks, not_judged, frozenset(asked))
+        return Checked(tuple(map(finding_of_json, value["findings"])), merge, hooks, not_judged)
 
     def outcome(self, unique_id: str, checked: Checked) -> Outcome:
         """Return an outcome with what is kept of it: best made where its model was looked at, whose parts are read."""
@@ -109,24 +84,6 @@ class KeptChecks:
         for unique_id, outcome in outcomes.items():
             if outcome.text is not None and redact(outcome.text, secrets) == outcome.text:
                 self._kept.put_text(self._key(unique_id), outcome.said, outcome.text)
-                self._found[unique_id] = outcome.checked
-
-    def of_project(self, linter: ProjectLinter, chosen: Sequence[str], *, whole: bool) -> list[Finding]:
-        """Return what rules about the project find in some models, or in all of them where that is kept.
-
-        `whole`: all models are chosen.
-        """
-        before = self._outcomes.of_project if self._outcomes is not None else None
-        if self._outcomes is None or before is None:
-            found = linter.check_project(chosen)
-            self._of_project = found if whole else None
-            return found
-        changed = self._outcomes.changed
-        return linter.check_project_again(before, changed) if changed else list(before)
-
-    def are_uncommented(self, path: str) -> bool:
-        """Return whether a file certainly has no comment that hides findings, as is known without its text."""
-        return self._outcomes is not None and self._outcomes.are_uncommented(path)
 
     def close(self) -> None:
         """Close the file, before processes are forked."""
@@ -136,13 +93,6 @@ class KeptChecks:
     def write(self) -> None:
         """Write what was put."""
         if self._kept is not None:
-            whole = len(self._found) >= len(self._prepared.files.models)
-            of_project = self._of_project
-            written = False
-            if self._outcomes is not None and whole and of_project is not None and not self._prepared.secrets:
-                written = self._outcomes.write(self._found, of_project)
-            if self._lasting and not written:
-                self._answers.keep(self._kept)
             self._kept.write(most_of(len(self._prepared.files.models)))
 
     def _key(self, unique_id: str) -> bytes:

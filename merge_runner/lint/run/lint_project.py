@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from merge_runner.errors import Problem
-from merge_runner.graph.graph import Graph, ModelNode, RefNode, SeedNode
-from merge_runner.graph.kept.nodes import heads_of, nodes_of
+from merge_runner.graph.graph import Graph, ModelNode, RefNode, SeedNode, nodes_of
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.check import Checked, check_file
 from merge_runner.lint.confidential import merge_without_secrets, without_secrets
@@ -62,20 +61,18 @@ def lint_project(
     baseline = _baseline(prepared, options)
     found_layouts = layouts or Layouts.load(prepared, options.layout)
     linter = ProjectLinter(prepared, found_layouts, selection)
-    models = {head.unique_id for head in heads_of(prepared.graph.nodes, ModelNode)}
+    models = {node.unique_id for node in nodes_of(prepared.graph.nodes, ModelNode)}
     seeds = {node.unique_id for node in nodes_of(prepared.graph.nodes, SeedNode) if has_merges(node)}
     asked = [unique_id for unique_id in ids if unique_id in models or unique_id in seeds]
     chosen = [unique_id for unique_id in asked if unique_id in models]
     whole = len(chosen) == len(models)
-    kept = None
     if layouts is None:
-        kept = KeptChecks(prepared, found_layouts, selection, recorded_only=options.layout is None)
+        kept = KeptChecks(prepared, found_layouts, selection)
         checked = _checked(KeepingLinter(linter, kept), asked, processes)
-        of_project = kept.of_project(linter, chosen, whole=whole)
         kept.write()
     else:
         checked = check_all(linter, asked, processes)
-        of_project = linter.check_project(chosen)
+    of_project = linter.check_project(chosen)
     reported = {problem.place for problem in jinja}  # rendering says again what the graph has said of refs
     found = [
         finding
@@ -101,7 +98,6 @@ def lint_project(
         baseline,
         files=len(chosen),
         models=prepared.model_names,
-        uncommented=lambda path: (kept is not None and kept.are_uncommented(path)) or texts.are_uncommented(path),
         ran=lambda path, rule: rule.ran_on(path in parsed) if rule.check_project is None else whole,
         not_judged=[each for item in checked for each in item.not_judged],
     )
@@ -128,8 +124,8 @@ def _baseline(prepared: Prepared, options: LintOptions) -> Baseline | None:
 
 def _paths(graph: Graph, chosen: Collection[str]) -> set[str]:
     """The files of the nodes, and those that describe them."""
-    heads = (head for head in heads_of(graph.nodes, RefNode) if head.unique_id in chosen)
-    return {path for head in heads for path in (head.path, head.patch_path) if path is not None}
+    nodes = (node for node in nodes_of(graph.nodes, RefNode) if node.unique_id in chosen)
+    return {path for node in nodes for path in (node.path, node.patch_path) if path is not None}
 
 
 def _jinja_findings(problems: Iterable[Problem], selection: RuleSelection) -> Iterator[Finding]:

@@ -7,8 +7,9 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
+from merge_runner.errors import Problem
 from merge_runner.lint.finding import Edit, Finding, Fix
-from merge_runner.lint.report import NotJudged, ReportedClause, ReportedConjunct, ReportedMerge
+from merge_runner.lint.report import NotJudged, Report, ReportedClause, ReportedConjunct, ReportedMerge
 from merge_runner.text import Place
 
 
@@ -24,6 +25,22 @@ def as_json(value: Any) -> Any:
     if names := _names(kind):
         return {name: as_json(getattr(value, name)) for name in names}
     return [as_json(each) for each in value] if isinstance(value, tuple) else value
+
+
+def report_of_json(entry: Mapping[str, Any], sources: Mapping[str, str]) -> Report:
+    """Return the report that `as_json` took apart, with the texts for its excerpts."""
+    own = {
+        "merges": tuple(map(merge_of_json, entry["merges"])),
+        "findings": tuple(map(finding_of_json, entry["findings"])),
+        "not_judged": tuple(map(not_judged_of_json, entry["not_judged"])),
+    }
+    return Report(**{**entry, **own, "sources": sources})
+
+
+def problem_of_json(entry: Mapping[str, Any]) -> Problem:
+    """Return the problem that `as_json` took apart."""
+    place = Place(**entry["place"]) if entry["place"] is not None else None
+    return Problem(**{**entry, "place": place, "calls": tuple(entry["calls"])})
 
 
 def merge_of_json(entry: Mapping[str, Any]) -> ReportedMerge:

@@ -150,10 +150,10 @@ def _take(receiver: Connection, linter: Linter[_Outcome], done: dict[int, list[_
         case int(number), list(checked):
             done[number] = checked
             return True
-        case BaseException() as error, str(trace):
-            raise error from RuntimeError(f"in a process of lint:\n{trace}")
         case ProblemsError.__name__, tuple(problems):
             raise ProblemsError(problems)
+        case str(error), str(trace):
+            raise RuntimeError(error) from RuntimeError(f"in a process of lint:\n{trace}")
         case None, learned:
             linter.learn(learned)
     return False
@@ -187,17 +187,6 @@ def _work(linter: Linter[Any], chunks: Chunks, left: int, receiver: Connection, 
         except BrokenPipeError:
             raise
         except Exception as error:
-            sender.send((_sendable(error), traceback.format_exc()))
+            sender.send((f"{type(error).__name__}: {error}", traceback.format_exc()))
     except BrokenPipeError:
         return  # no process waits for it any longer
-
-
-def _sendable(error: Exception) -> Exception:
-    """The error itself where it can be sent, else one with its words."""
-    import pickle
-
-    try:
-        same = type(pickle.loads(pickle.dumps(error))) is type(error)
-    except Exception:
-        same = False
-    return error if same else RuntimeError(f"{type(error).__name__}: {error}")

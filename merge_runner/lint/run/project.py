@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -10,12 +10,10 @@ from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.captures import DEFERRED
 from merge_runner.graph.graph import Graph, ModelNode, RefNode
 from merge_runner.graph.invocation import Invocation
-from merge_runner.graph.kept.nodes import heads_of
 from merge_runner.graph.order import near_parents
 from merge_runner.lint.check import Checked, check_file, check_project, linted_merge
 from merge_runner.lint.context import LintedFile, LintedMerge, LintedProject
 from merge_runner.lint.finding import Finding
-from merge_runner.lint.registry import rules
 from merge_runner.lint.report import NotJudged
 from merge_runner.lint.run.hook_files import hook_file, hooks_of
 from merge_runner.lint.run.renderings import RUNS, Text, merged
@@ -51,7 +49,6 @@ class ProjectLinter:
 
     def forget(self) -> None:
         """Leave all that can be made again: of 10,000 models it has a hundred MB in each process."""
-        self._prepared.forget()
         self._layouts.forget()
         for compiler in self._compilers.values():
             compiler.forget()
@@ -119,31 +116,6 @@ class ProjectLinter:
     def check_project(self, unique_ids: Sequence[str]) -> list[Finding]:
         """Return the findings in what the models have to do with each other."""
         return list(check_project(self._project(self._prepared.graph, unique_ids), self._selection))
-
-    def check_project_again(self, before: Sequence[Finding], changed: Collection[str]) -> list[Finding]:
-        """Return what `check_project` finds in all models, where `before` was found before the texts of some changed.
-
-        Rules that look at models one by one look at these alone, the others at the whole project.
-        """
-        graph = self._prepared.graph
-        nodes = {unique_id: graph.model(unique_id) for unique_id in changed}
-        names, paths = {node.name for node in nodes.values()}, {node.path for node in nodes.values()}
-        of_each = [rule for rule in rules() if rule.of_each_model]
-        of_all = [rule for rule in rules() if not rule.of_each_model]
-        codes = {rule.code for rule in of_each}
-
-        def is_new(finding: Finding) -> bool:
-            return finding.model in names or finding.place.path in paths
-
-        part = self._project(replace(graph, nodes=nodes), tuple(changed))
-        part = replace(part, files=replace(part.files, macros=()))  # what was found in these is kept
-        found = [finding for finding in before if finding.code in codes and not is_new(finding)]
-        found += filter(is_new, check_project(part, self._selection, of_each))
-        models = list(heads_of(graph.nodes, ModelNode))
-        order = {head.name: number for number, head in enumerate(models)}
-        found.sort(key=lambda finding: order.get(finding.model or "", -1))  # as if all had been found now
-        whole = self._project(graph, [head.unique_id for head in models])
-        return [*found, *check_project(whole, self._selection, of_all)]
 
     def _project(self, graph: Graph, unique_ids: Sequence[str]) -> LintedProject:
         return LintedProject(self._prepared.files, graph, _Merges(self, unique_ids), frozenset(unique_ids))

@@ -28,16 +28,14 @@ def finish(
     files: int,
     models: Mapping[str, str],
     ran: Callable[[str, Rule], bool],
-    uncommented: Callable[[str], bool] = lambda _: False,
     not_judged: Sequence[NotJudged] = (),
     embedded: Mapping[str, Sequence[Comment]] = MappingProxyType({}),
 ) -> Report:
     """The report of a run.
 
     `texts` are the files and cells that were looked at, or that a finding is in, by SourceText.name; `models` the names
-    of the models by the paths of their files; `ran` says whether a file or cell was looked at by a rule, `uncommented`
-    that it has no comment that hides findings. `embedded` are the comments of SQL in other languages, by the name of
-    the text.
+    of the models by the paths of their files; `ran` says whether a file or cell was looked at by a rule. `embedded`
+    are the comments of SQL in other languages, by the name of the text.
     """
     by_text: dict[str, list[Finding]] = {name: [] for name in texts}
     for finding in dict.fromkeys(found):
@@ -45,12 +43,12 @@ def finish(
         by_text.setdefault(finding.place.text_name, []).append(named)
     kept: list[Finding] = []
     for name, findings in by_text.items():
-        if not findings and uncommented(name):
-            continue
         source = texts.get(name)
         if source is None:
             kept += findings
             continue
+        if not findings and not embedded.get(name) and "noqa" not in source.text.lower():
+            continue  # most files: nothing hides a finding, and there is none
         suppressions = Suppressions.read(source, rules(), embedded.get(name, ()))
         visible, used = suppressions.filter(findings)
         kept += visible

@@ -13,8 +13,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from merge_runner.errors import Problems, ProblemsError
-from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode
-from merge_runner.graph.kept.nodes import heads_of, nodes_of
+from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode, nodes_of
 from merge_runner.lint.run.project import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lsp.documents.query_columns import (
@@ -111,8 +110,8 @@ class KnownProject(QueryColumns):
 
     @cached_property
     def models_by_path(self) -> Mapping[str, str]:
-        """The ids of its models by path; no model of a kept project is read for it."""
-        return {head.path: head.unique_id for head in heads_of(self.prepared.graph.nodes, ModelNode)}
+        """The ids of its models by path."""
+        return {node.path: node.unique_id for node in nodes_of(self.prepared.graph.nodes, ModelNode)}
 
     def model_at(self, path: str) -> ModelNode | None:
         """Return the model whose file this is."""
@@ -130,7 +129,7 @@ class KnownProject(QueryColumns):
     def _other_sources(self) -> list[SourceText]:
         """The texts of models that cannot be read, macros, tests and analyses."""
         files = self.prepared.files
-        read = {head.name for head in heads_of(self.prepared.graph.nodes, ModelNode)}
+        read = {node.name for node in nodes_of(self.prepared.graph.nodes, ModelNode)}
         sources = [files.models[name].source for name in files.models if name not in read]
         return [*sources, *files.macros, *files.singular_tests, *(each.source for each in files.analyses)]
 

@@ -58,8 +58,6 @@ class OpenProject:
         """Hashes of the project's files as `known` has them; None: nothing is known of them."""
         self._is_checked = False
         """Whether nothing can have changed on disk since they were hashed."""
-        self._is_kept = True
-        """Whether the next start of the server has the project as it was loaded: it had no unsaved texts."""
         self._jinja: tuple[Problem, ...] = ()
         self._problems: tuple[Problem, ...] = ()
         self._replaced: tuple[Prepared, str, str, Prepared | None] | None = None
@@ -90,10 +88,7 @@ class OpenProject:
         self._loaded = dict(self._texts)
         self.loads += 1
         try:
-            # a project without unsaved texts is taken as an earlier run has kept it
-            unsaved = self._unsaved()
-            self._is_kept = not unsaved
-            prepared, self._jinja = prepare_to_lint(self.root, Flags(), RecordingEnv(self._env), unsaved)
+            prepared, self._jinja = prepare_to_lint(self.root, Flags(), RecordingEnv(self._env), self._unsaved())
         except ProblemsError as error:
             self._problems = error.problems
             return
@@ -104,11 +99,9 @@ class OpenProject:
 
     def _is_current(self, path: str) -> bool:
         """Whether `known` has all that is newest; changes of single models are given to it, but that of `path`."""
-        was_checked, on_disk = self._is_checked, self._changed_on_disk()
+        on_disk = self._changed_on_disk()
         if self._loaded is None or on_disk is None:
             return False
-        if not was_checked and not self._is_kept and not self._unsaved():
-            return False  # it can be kept now
         if self._problems:
             return self._loaded == self._texts and not on_disk  # as wrong as before
         on_disk -= self._loaded.keys() & self._texts.keys()  # the text of an open document is the editor's

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import cast
 
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import ModelNode
-from merge_runner.graph.kept.nodes import with_changed
 from merge_runner.lint.context import LintedMerge
 from merge_runner.lint.run.project import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.project.load.files import ModelFile
 from merge_runner.pruning.verdict import Condition
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import SourceText, Span
@@ -58,21 +54,10 @@ def with_model_text(prepared: Prepared, node: ModelNode, text: str) -> Prepared:
     if text == node.raw_code:
         return prepared
     model = prepared.files.models[node.name]
-    nodes = with_changed(prepared.graph.nodes, {node.unique_id: replace(node, raw_code=text)})
-    changed = {node.name: replace(model, source=SourceText(node.path, text))}
-    models = _with_models(prepared.files.models, changed)
+    nodes = {**prepared.graph.nodes, node.unique_id: replace(node, raw_code=text)}
+    models = {**prepared.files.models, node.name: replace(model, source=SourceText(node.path, text))}
     files, graph = replace(prepared.files, models=models), replace(prepared.graph, nodes=nodes)
     return replace(prepared, files=files, graph=graph, on_log=lambda _log: None)
-
-
-def _with_models(models: Mapping[str, ModelFile], changed: Mapping[str, ModelFile]) -> Mapping[str, ModelFile]:
-    """Return the models with others for some of the names; none of a kept project is read for it."""
-    if isinstance(models, dict):
-        return {**models, **changed}
-    had: Mapping[str, ModelFile] = {}
-    if isinstance(models, ChainMap):
-        had, models = models.maps
-    return ChainMap({**had, **changed}, cast("dict[str, ModelFile]", models))  # it is never written
 
 
 def unsaved(project: KnownProject, path: str, text: str) -> Unsaved:

@@ -7,15 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from merge_runner.contributions import Contributions, key, tool
-from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode
-from merge_runner.graph.kept.nodes import heads_of
+from merge_runner.contributions import key
+from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode, nodes_of
 from merge_runner.plan.layout.table_names import TableNames
-from merge_runner.plan.load.project_context import Base, Prepared
-from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.project.syntax.environment import variables_of
 from merge_runner.reads import Question
 
-_LASTING = ("node", "ref", "table")
 EPHEMERAL: Question = ("ephemeral", "")
 """Which models are ephemeral."""
 
@@ -42,9 +40,7 @@ class Answers:
         self._prepared = prepared
         self._table_names = table_names
         self._answers: dict[Question, str | None] = {}
-        self._taken: dict[Question, str | None] = {}
-        env = prepared.invocation.env
-        self.env: Mapping[str, str] = env.whole if isinstance(env, RecordingEnv) else env
+        self.env = variables_of(prepared.invocation.env)
         self._macro_files = {source.path: source for source in prepared.templates.sources}
         self._kinds: Mapping[str, Callable[[str], str | None]] = {
             "var": self._var,
@@ -57,47 +53,12 @@ class Answers:
             "ephemeral": self._ephemeral,
         }
 
-    def take(self, kept: Contributions) -> None:
-        """Take the answers of earlier runs that are true of the kept project that this one is.
-
-        They are those that no change of a model's text can change where it stays the same table or view.
-        """
-        base = self._prepared.base
-        if base is None or base.graph is not self._prepared.graph:
-            return
-        found = kept.get(self._key(base), self)
-        self._taken = {(kind, name): answer for kind, name, answer in found[1]} if found is not None else {}
-        self._answers |= {
-            question: answer for question, answer in self._taken.items() if question[1] not in base.changed
-        }
-
-    def keep(self, kept: Contributions) -> None:
-        """Keep the answers that `take` gives to a later run."""
-        base = self._prepared.base
-        if base is None or base.graph is not self._prepared.graph:
-            return
-        lasting = {
-            question: answer
-            for question, answer in self._answers.items()
-            if question[0] in _LASTING and question[1] not in base.changed
-        }
-        if not lasting.keys() <= self._taken.keys():
-            value = [(*question, answer) for question, answer in sorted((self._taken | lasting).items())]
-            kept.put(self._key(base), (), self, value)
-
-    def _key(self, base: Base) -> bytes:
-        return key("answers", tool(), base.id)
-
     def __call__(self, kind: str, name: str) -> str | None:
         """Return the answer, or a hash of it; None: there is no such thing."""
         question = kind, name
         if question not in self._answers:
             self._answers[question] = self._kinds[kind](name)
         return self._answers[question]
-
-    def is_only_writer(self, unique_id: str) -> bool:
-        """Return whether no other model writes the table of a model, whatever their texts are."""
-        return unique_id in self._prepared.graph.nodes and self._table_names.is_only_writer(unique_id)
 
     def _var(self, name: str) -> str | None:
         values = self._prepared.files.vars
@@ -146,5 +107,5 @@ class Answers:
         return repr([writer.unique_id for writer in self._table_names.writers(node)])
 
     def _ephemeral(self, _name: str) -> str:
-        heads = heads_of(self._prepared.graph.nodes, ModelNode)
-        return repr([head.unique_id for head in heads if head.materialized == "ephemeral"])
+        models = nodes_of(self._prepared.graph.nodes, ModelNode)
+        return repr([node.unique_id for node in models if node.materialized == "ephemeral"])

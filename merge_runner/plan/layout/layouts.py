@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from merge_runner.errors import Problems, ProblemsError
 from merge_runner.formats.registry import table_format_of
 from merge_runner.formats.target_subqueries import FILES
-from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode, run_config
-from merge_runner.graph.kept.nodes import heads_of
+from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode, nodes_of, run_config
 from merge_runner.graph.streams import is_stream
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.plan.layout.answers import EPHEMERAL, Answers, named_table, node_read, writers_of
@@ -233,9 +232,8 @@ class Layouts:
     def _ephemeral(self) -> Iterator[KnownTable]:
         """What is declared of ephemeral models, with their queries."""
         self._reads.note([EPHEMERAL])
-        for head in heads_of(self._prepared.graph.nodes, ModelNode):
-            if head.materialized == "ephemeral":
-                node = self._prepared.graph.nodes[head.unique_id]
+        for node in nodes_of(self._prepared.graph.nodes, ModelNode):
+            if node.materialized == "ephemeral":
                 yield KnownTable(self._declared_columns(node), self._query(node))
 
     def _changes(self, unique_id: str) -> TableLayout:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from merge_runner.graph.graph import ModelNode, Node, RefNode, SourceNode
-from merge_runner.graph.kept.nodes import Head, heads_of
+from merge_runner.graph.graph import ModelNode, Node, RefNode, SourceNode, nodes_of
 from merge_runner.graph.order import relatives
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plan.layout.layout_file import RecordedLayouts, TableKey
@@ -34,21 +33,21 @@ class TableNames:
         self._sharing: dict[TableKey, list[str]] = {}
         """The models that merge into each table."""
         deferral = prepared.deferral
-        for head in (*heads_of(self._graph.nodes, SourceNode), *heads_of(self._graph.nodes, RefNode)):
-            if head.changes_of is not None:
-                view = changes_of(self._graph.nodes[head.changes_of].name)
-                self._feeds[view.identifier.casefold()] = head.changes_of
-            if head.relation is None or head.materialized == "ephemeral":
+        for node in (*nodes_of(self._graph.nodes, SourceNode), *nodes_of(self._graph.nodes, RefNode)):
+            if isinstance(node, ModelNode) and node.changes_of is not None:
+                view = changes_of(self._graph.nodes[node.changes_of].name)
+                self._feeds[view.identifier.casefold()] = node.changes_of
+            if node.relation is None or node.materialized == "ephemeral":
                 continue
-            key = self._key(head)
-            self._by_name.setdefault(key, head.unique_id)
-            if head.unique_id in deferral.ids:
-                self._by_name.setdefault(self._relation_key(deferral.built[head.unique_id].relation), head.unique_id)
-            if head.materialized == "merge":
-                self._sharing.setdefault(key, []).append(head.unique_id)
+            key = self._key(node)
+            self._by_name.setdefault(key, node.unique_id)
+            if node.unique_id in deferral.ids:
+                self._by_name.setdefault(self._relation_key(deferral.built[node.unique_id].relation), node.unique_id)
+            if node.materialized == "merge":
+                self._sharing.setdefault(key, []).append(node.unique_id)
         shared = {key for key, writers in self._sharing.items() if len(writers) > 1}
-        models = heads_of(self._graph.nodes, ModelNode) if shared else ()
-        self._with_others = frozenset(head.unique_id for head in models if self._key(head) in shared)
+        models = nodes_of(self._graph.nodes, ModelNode) if shared else ()
+        self._with_others = frozenset(node.unique_id for node in models if self._key(node) in shared)
         """The models whose tables several merge into."""
 
     def meaning(self, parts: tuple[str, ...]) -> str | ChangesOf | TableLayout | None:
@@ -82,7 +81,7 @@ class TableNames:
     def _descendants(self, unique_id: str) -> set[str]:
         return relatives(self._graph.dag.succ, [unique_id], inf) - {unique_id}
 
-    def _key(self, node: Node | Head) -> TableKey:
+    def _key(self, node: Node) -> TableKey:
         return self._relation_key(node.relation) if node.relation is not None else ()
 
     def _relation_key(self, relation: Relation) -> TableKey:

@@ -20,3 +20,5 @@ class Flags:
     vars: Mapping[str, Any] = field(default_factory=dict)
     target_path: str | None = None
     full_refresh: bool = False
+    cache: bool = True
+    """Whether what earlier runs kept is read, and what this one finds out is kept."""

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.contributions import FILE, Contributions
+from merge_runner.contributions import Contributions
 from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
-from merge_runner.forked import made_in_child
-from merge_runner.graph.graph import Graph, ModelNode
+from merge_runner.graph.build import build_graph
+from merge_runner.graph.graph import Graph, ModelNode, nodes_of
 from merge_runner.graph.invocation import Invocation
-from merge_runner.graph.kept.nodes import KeptNodes, head_of, heads_of
 from merge_runner.graph.order import topological
 from merge_runner.graph.selection.selection import Selection
-from merge_runner.kept_values import Packed
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plan.load.asking import Asking, with_inlined
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.flags import Flags
-from merge_runner.plan.load.kept_project import KeptProject
 from merge_runner.plan.load.sample import Sample
 from merge_runner.project.load.files import ProjectFiles
+from merge_runner.project.load.load import read
 from merge_runner.project.schema.profile import FILE as PROFILES
 from merge_runner.project.schema.secret_names import secret_values, secret_vars
-from merge_runner.project.syntax.environment import RecordingEnv, also_asked, asked_of
+from merge_runner.project.syntax.environment import RecordingEnv, asked_of, variables_of
 from merge_runner.reads import Reads
 from merge_runner.template.redact import redact, redact_data
 from merge_runner.template.rendered import Log
@@ -35,25 +33,8 @@ from merge_runner.template.templates import JINJA_PROBLEMS, Templates
 if TYPE_CHECKING:
     from merge_runner.graph.selection.methods.lookup import ColumnReach
     from merge_runner.plan.load.compiler import Compiler
-    from merge_runner.project.load.state import ProjectState
     from merge_runner.project.schema.selectors import Indirect
     from merge_runner.template.operation.table import Operation
-
-
-@dataclass(frozen=True)
-class Base:
-    """The kept project that a project is, except for the nodes `changed`, which are the same tables or views."""
-
-    id: str
-    graph: Graph
-    """The graph of which this is true; one that was made of it is another."""
-    contents: Mapping[str, bytes] = field(repr=False, compare=False)
-    """The files as they were read, by path."""
-    unchanged: Callable[[], bool] = field(repr=False, compare=False)
-    """Whether the files are those that were loaded, still."""
-    confirm: Callable[[], None] = field(repr=False, compare=False)
-    """Spares later runs the check of the file with the kept project."""
-    changed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -74,8 +55,6 @@ class Prepared:
     """The running node whose texts may ask the engine; None: none may."""
     kept: Contributions | None = field(default=None, repr=False, compare=False)
     """What files contributed in earlier runs; None: nothing is kept."""
-    base: Base | None = field(default=None, repr=False, compare=False)
-    """What it has in common with a kept project; None: nothing is known of that."""
     reads: Reads = field(default_factory=lambda: Reads(wanted=False), repr=False, compare=False)
     """What is read while texts are rendered and tables looked up."""
 
@@ -113,8 +92,8 @@ class Prepared:
     @cached_property
     def model_names(self) -> Mapping[str, str]:
         """The names of all models, by the paths of their files."""
-        heads = (*heads_of(self.graph.nodes, ModelNode), *map(head_of, self.graph.disabled))
-        names = {head.path: head.name for head in heads if head.unique_id.startswith("model.")}
+        models = (*nodes_of(self.graph.nodes, ModelNode), *self.graph.disabled)
+        names = {node.path: node.name for node in models if isinstance(node, ModelNode)}
         return names | {self.files.models[name].source.path: name for name in self.graph.unread}
 
     @property
@@ -180,12 +159,6 @@ class Prepared:
             self._secrets[values] = frozenset(value for value in values if redact(self._names, (value,)) == self._names)
         return self._secrets[values]
 
-    def forget(self) -> None:
-        """Leave what was read of a kept project to be read again."""
-        for each in (self.graph.nodes, self.files.models, self.files.data_tests):
-            if isinstance(each, KeptNodes | Packed):
-                each.forget()
-
     def conceal(self, text: str) -> str:
         """The text without secrets."""
         return redact(text, self.secrets)
@@ -215,21 +188,14 @@ def prepare(
     problems = Problems()
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
     invocation = Invocation(env, flags.full_refresh)
-    whole = KeptProject.of(root, flags, env)
-    if whole is not None and (known := _known(whole, flags, invocation, env, checked=False)) is not None:
-        return replace(known, on_log=on_log)
-    from merge_runner.graph.build import build_graph  # a kept project needs neither YAML nor Jinja
-
-    files = _read(root, flags, env, problems, keep=True)
+    files = _read(root, flags, env, problems, keep=flags.cache)
     try:
         templates = Templates(files.macros, files.packages)
-        graph = build_graph(files, templates, invocation, kept=_kept(files))
+        graph = build_graph(files, templates, invocation, kept=_kept(files, env) if flags.cache else None)
     except ProblemsError as error:
         found = [problem for problem in error.problems if not _follows(problem, problems)]
         raise ProblemsError(dict.fromkeys([*problems, *found])) from None
     problems.check()
-    if whole is not None:
-        whole.put(files, graph, env, checked=False)
     return Prepared(files, templates, graph, invocation, on_log)
 
 
@@ -240,122 +206,35 @@ def prepare_to_lint(
     texts: Mapping[str, str] | None = None,
     *,
     cache: bool = True,
-    state: ProjectState | None = None,
-    meanwhile: Callable[[], object] = lambda: None,
 ) -> tuple[Prepared, tuple[Problem, ...]]:
     """Return the project, as complete as it can be without a build, and the problems of its Jinja.
 
     Models whose Jinja cannot be read are no nodes of the graph. A profile may be missing: then nothing is known of
     where the project runs. `texts`, by path in the project, replace those of files, as an editor has them. With `cache`
-    what files captured in earlier runs is taken where they read the same now; `state` are the files as they were just
-    read. `meanwhile` is called while another process loads a large project. Raises ProblemsError with everything else
+    what files captured in earlier runs is taken where they read the same now. Raises ProblemsError with everything else
     that is wrong.
     """
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
     invocation = Invocation(env, flags.full_refresh)
-    whole = KeptProject.of(root, flags, env, state) if cache and not texts else None
-    if whole is not None and (known := _known(whole, flags, invocation, env, checked=True)) is not None:
-        return replace(known, kept=_kept(known.files), reads=Reads()), ()
-    load = partial(_load_to_lint, root, flags, env, invocation, texts, cache=cache)
-    same = loaded = None
-    if whole is not None and len(whole.loaded.state.contents) >= _LARGE:
-        made = made_in_child(partial(_load_and_keep, load, whole, env), meanwhile)
-        if made is not None:
-            asked, loaded = made
-            also_asked(env, asked)
-            known = _known(whole, flags, invocation, env, checked=True) if loaded is None else None
-            if known is not None:
-                return replace(known, kept=_kept(known.files), reads=Reads()), ()
-    if loaded is None:
-        loaded = load()
-        same = whole.put(loaded.files, loaded.graph, env, checked=True) if whole is not None and loaded.clean else None
-    files, graph = loaded.files, loaded.graph
-    base = None
-    if whole is not None and same is not None:
-        base = Base(same, graph, whole.loaded.state.contents, lambda: whole.loaded.unchanged, whole.confirm)
-    templates = loaded.templates or Templates(files.macros, files.packages)
-    kept = _kept(files) if cache else None
-    prepared = Prepared(files, templates, graph, invocation, kept=kept, base=base, reads=Reads(cache))
-    return prepared, loaded.found
-
-
-_LARGE = 300
-"""A project of so many files is loaded in a separate process: its end gives back the memory that loading takes."""
-
-
-@dataclass(frozen=True)
-class _Loaded:
-    """A project as it was loaded, and the problems of its Jinja; `clean`: it has no problem at all."""
-
-    files: ProjectFiles
-    graph: Graph
-    found: tuple[Problem, ...]
-    clean: bool
-    templates: Templates | None = None
-
-
-def _load_to_lint(
-    root: Path,
-    flags: Flags,
-    env: RecordingEnv,
-    invocation: Invocation,
-    texts: Mapping[str, str] | None,
-    *,
-    cache: bool,
-) -> _Loaded:
-    """Load a project, as complete as it can be. Raises ProblemsError as `prepare_to_lint` does."""
-    from merge_runner.graph.build import build_graph
-
     problems, found = Problems(), Problems()
     files = _read(root, flags, env, problems, texts, keep=cache)
+    kept = _kept(files, env) if cache else None
     try:
         templates = Templates(files.macros, files.packages)
         with found.collecting():
             templates.check()  # a macro that no model uses yet is as wrong
-        graph = build_graph(files, templates, invocation, found, _kept(files) if cache else None)
+        graph = build_graph(files, templates, invocation, found, kept)
     except ProblemsError as error:
         found.extend(error.problems)
         raise ProblemsError(dict.fromkeys([*_blocking(problems), *found])) from None
     blocking = [*_blocking(problems), *(problem for problem in found if problem.code not in JINJA_PROBLEMS)]
     if blocking:
         raise ProblemsError(blocking)
-    return _Loaded(files, graph, tuple(found), not problems and not found, templates)
+    return Prepared(files, templates, graph, invocation, kept=kept, reads=Reads(cache)), tuple(found)
 
 
-def _load_and_keep(
-    load: Callable[[], _Loaded], whole: KeptProject, env: RecordingEnv
-) -> tuple[Mapping[str, str | None], _Loaded | None]:
-    """Load a project and keep it; return what was asked of the environment, and the project where it is not kept."""
-    loaded = load()
-    kept = loaded.clean and whole.put(loaded.files, loaded.graph, env, checked=True) is not None
-    return dict(env.asked), None if kept else replace(loaded, templates=None)
-
-
-def _known(
-    whole: KeptProject, flags: Flags, invocation: Invocation, env: RecordingEnv, *, checked: bool
-) -> Prepared | None:
-    """Return the project as it is kept, with the texts of a few models that have changed since; None: it is loaded."""
-    known = whole.get(env, checked=checked)
-    if known is None:
-        return None
-    files, graph = known.files, known.graph
-    templates = Templates(files.macros, files.packages)
-    if known.texts:
-        if not flags.vars.keys() <= files.settings.vars.keys():
-            return None  # the texts say which vars of the invocation are misspelled
-        from merge_runner.graph.changed_models import with_changed_models
-
-        changed = with_changed_models(files, graph, known.texts, templates, invocation, _kept(files))
-        if changed is None:
-            return None
-        files, graph = changed
-    nodes = frozenset(f"model.{graph.project}.{name}" for name in known.texts)
-    base = Base(known.id, graph, whole.loaded.state.contents, lambda: whole.loaded.unchanged, whole.confirm, nodes)
-    return Prepared(files, templates, graph, invocation, base=base)
-
-
-def _kept(files: ProjectFiles) -> Contributions:
-    return Contributions(files.root / files.settings.target_path / FILE)
+def _kept(files: ProjectFiles, env: Mapping[str, str]) -> Contributions | None:
+    return Contributions.of_project(files.root, variables_of(env))
 
 
 def _blocking(problems: Problems) -> list[Problem]:
@@ -371,8 +250,6 @@ def _read(
     *,
     keep: bool,
 ) -> ProjectFiles:
-    from merge_runner.project.load.load import read
-
     return read(
         root,
         problems,

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from merge_runner.contributions import FILE, Contributions, most_of
+from merge_runner.contributions import Contributions, most_of
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.load.docs_blocks import docs_blocks
@@ -35,6 +35,7 @@ from merge_runner.project.schema.selectors import FILE as SELECTORS
 from merge_runner.project.schema.selectors import Selector, selectors
 from merge_runner.project.schema.settings import Settings
 from merge_runner.project.schema.stream import Stream, connectors
+from merge_runner.project.syntax.environment import variables_of
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.value_template import Known, ValueTemplate
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
@@ -83,7 +84,7 @@ def read(
     )
     shown = chosen or Profile(name, target or "", schema=name)
     values = typed_vars(said.vars, vars or {}, said.places, problems)
-    kept = Contributions(root / said.target_path / FILE) if keep else None
+    kept = Contributions.of_project(root, variables_of(env)) if keep else None
     loader = _Loader(root, said, problems, shown, values, env, texts, kept)
     loader.read()
     files = loader.files()

@@ -26,6 +26,11 @@ class RecordingEnv(Mapping[str, str]):
         return len(self.whole)
 
 
+def variables_of(env: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the variables themselves: to look at them is not recorded."""
+    return env.whole if isinstance(env, RecordingEnv) else env
+
+
 def asked_of(env: Mapping[str, str]) -> Mapping[str, str | None]:
     """Return what was asked of an environment so far; nothing where that is not recorded."""
     return env.asked if isinstance(env, RecordingEnv) else {}

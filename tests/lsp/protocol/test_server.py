@@ -165,18 +165,6 @@ def test_a_file_that_changes_on_disk_counts_after_it_is_saved(editor, shop):
     assert ("K001 4:4" in before, "K001 4:4" in found) == (False, True)
 
 
-def test_a_project_without_unsaved_texts_is_kept_for_the_next_start(editor, shop):
-    path = shop / "models/fct.sql"
-    editor.open(path, path.read_text() + "-- typed\n")
-    editor.diagnostics(path)
-    typed = [*shop.glob("target/project_cache/*.bin")]
-    editor.open(path, path.read_text())
-    editor.saved(path)
-    editor.diagnostics(path)
-    editor.close(path)
-    assert (typed, len([*shop.glob("target/project_cache/*.bin")])) == ([], 1)
-
-
 def test_an_equal_report_is_not_sent_again(editor, shop):
     path = shop / "jobs/load.py"
     editor.open(path, path.read_text())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,11 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from merge_runner.api import Project, lint_paths
-from merge_runner.contributions import FILE
+from merge_runner.cache_folder import VARIABLE
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.output import output
 from merge_runner.lint.outputs import render
-from merge_runner.plan.load.loaded_state import FOLDER
 
 CALLS = (
     *("{{ one() }}", "{{ two('a') }}", "{{ adapter.dispatch('three')() }}", "{{ adapter.dispatch('th' ~ 'ree')() }}"),
@@ -137,17 +135,18 @@ def write(state: State, root: Path) -> None:
         (root / name).write_text(text)
 
 
-def said(state: State, root: Path, target_path: str) -> list[object]:
+def said(state: State, root: Path, *, cache: bool = True) -> list[object]:
     """Everything that a run says: nodes, edges, warnings, listing, compiled texts, lint; or what is wrong."""
     options = {
         "vars": state.vars,
         "target": state.target,
         "full_refresh": state.full_refresh,
-        "target_path": target_path,
+        "env": state.env | {VARIABLE: str(root / ".cache")},
+        "cache": cache,
     }
     found: list[object] = []
     try:
-        project = Project.load(root, env=state.env, on_log=lambda _: None, **options)
+        project = Project.load(root, on_log=lambda _: None, **options)
         graph = project.graph
         found += [graph.nodes, graph.macros, graph.disabled, graph.warnings, graph.vars_read, list(graph.dag.edges)]
         found += [[repr(getattr(node, "unrendered_config", None)) for node in graph.nodes.values()]]
@@ -158,7 +157,7 @@ def said(state: State, root: Path, target_path: str) -> list[object]:
     except ProblemsError as error:
         found.append(error.problems)
     try:
-        found.append(render(lint_paths(project_dir=root, env=state.env, **options), "json"))
+        found.append(render(lint_paths(project_dir=root, **options), "json"))
     except ProblemsError as error:
         found.append(error.problems)
     return found
@@ -175,15 +174,14 @@ def check(first: dict[str, str], changes: list[tuple[str, object]]) -> None:
             if change is not None:
                 apply(state, change)
             write(state, root)
-            kept, asked = said(state, root, "target"), set(state.asked)
-            whole = said(state, root, "target")  # nothing has changed: the project is not loaded again
-            fresh = said(state, root, "fresh")
+            kept, asked = said(state, root), set(state.asked)
+            whole = said(state, root)  # nothing has changed: the project is not loaded again
+            fresh = said(state, root, cache=False)
             assert asked >= set(state.asked)  # with what was asked for before
-            shutil.rmtree(root / "fresh", ignore_errors=True)
             assert kept == fresh
             assert whole == fresh
-        for file in ((root / "target" / FILE), *(root / "target" / FOLDER).glob("*")):
-            assert not file.is_file() or b"s3cret-value" not in file.read_bytes()
+        (file,) = (root / ".cache/projects").iterdir()
+        assert b"s3cret-value" not in file.read_bytes()
 
 
 @given(start, st.lists(edits, max_size=6))
@@ -250,7 +248,12 @@ def test_each_thing_that_a_template_reads_counts(what, tmp_path):
 
     def parents():
         write(state, tmp_path)
-        options = {"vars": state.vars, "target": state.target, "env": state.env, "on_log": lambda _: None}
+        options = {
+            "vars": state.vars,
+            "target": state.target,
+            "env": state.env | {VARIABLE: str(tmp_path / ".cache")},
+            "on_log": lambda _: None,
+        }
         return Project.load(tmp_path, **options).graph.nodes["model.shop.m"].depends_on
 
     assert [parents(), parents()] == [("model.shop.a",)] * 2
@@ -269,7 +272,12 @@ def test_what_a_file_no_longer_asks_for_is_not_asked(tmp_path):
 
     def asked():
         write(state, tmp_path)
-        return "TOKEN" in Project.load(tmp_path, env={"TOKEN": "1"}).prepared.invocation.env.asked
+        return (
+            "TOKEN"
+            in Project.load(
+                tmp_path, env={"TOKEN": "1", VARIABLE: str(tmp_path / ".cache")}
+            ).prepared.invocation.env.asked
+        )
 
     assert [asked(), asked()] == [True, True]
     state.files["macros/f.sql"] = "{% macro name() %}a{% endmacro %}\n"
