@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 from merge_runner.atomic import write_atomic
 from merge_runner.errors import Problem, Problems, ProblemsError
+from merge_runner.git_command import run_git
 from merge_runner.project.load.package_paths import FOLDER, LOCK
 from merge_runner.project.load.packages import (
     Declared,
@@ -70,6 +71,11 @@ def _get(
     notify(f"fetching {package.git} at {revision}")
     folder.mkdir()
     _git(package, folder, "init", "--quiet")
+    # What has priority over the .gitattributes of the package: files come as they are in the commit, and no filter that
+    # the user has set up for other repositories runs.
+    attributes = folder / ".git" / "info" / "attributes"
+    attributes.parent.mkdir(exist_ok=True)
+    attributes.write_text("* -filter -ident -text -working-tree-encoding\n", encoding="utf-8")
     try:
         _git(package, folder, "fetch", "--quiet", "--depth", "1", "--", package.git, revision)
     except ProblemsError:
@@ -83,22 +89,15 @@ def _get(
 
 def _git(package: Declared, folder: Path, *arguments: str) -> str:
     try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), *arguments],
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=False,
-            env={**os.environ, "GIT_TERMINAL_PROMPT": "0"},  # a question would wait for ever
-        )
-    except FileNotFoundError:
+        done = run_git(folder, *arguments, timeout=_SECONDS)
+    except OSError:
         raise _failed(package, "git is not installed", "install git, or copy the package and write `local`") from None
     except subprocess.TimeoutExpired:
         raise _failed(package, f"git took more than {_SECONDS} seconds", None) from None
     if done.returncode:
-        said = done.stderr.strip().splitlines()
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise _failed(package, f"git: {said[-1] if said else 'it failed'}", "check `git` and `revision`")
-    return done.stdout
+    return os.fsdecode(done.stdout)
 
 
 def _install(package: Declared, found: Path, into: Path, before: Locked | None, commit: str | None) -> Locked:

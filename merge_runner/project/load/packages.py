@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,6 +20,9 @@ from merge_runner.text import Place, SourceText
 
 _VERSION = 1
 _INSTALL = "run `merge-runner deps`"
+_NO_ADDRESS = re.compile(r"^-|[\x00-\x1f\x7f]")
+_NO_REVISION = re.compile(r"^[-+]|[\x00-\x20\x7f:?*\[\\^~]")
+"""What no name of a branch or tag has (`git check-ref-format`): options and refspecs of git have it."""
 _OF_HUB = "write the package's repository as `git`, and a tag or commit as `revision`"
 
 
@@ -79,6 +83,10 @@ def _declared(entry: Any, tree: YamlTree, index: int, problems: Problems) -> Dec
     if "git" in given and "revision" not in given:
         hint = "add `revision: TAG_OR_COMMIT`: a package without one would change by itself"
         problems.add("unpinned-package", f"the package {given['git']} is not pinned", place, hint)
+        return None
+    if _NO_ADDRESS.search(str(given.get("git", ""))) or _NO_REVISION.search(str(given.get("revision", ""))):
+        hint = "write the URL of a repository, and a tag, a branch or a commit"
+        problems.add("unknown-package", "git takes this for no address or no revision", place, hint)
         return None
     texts_of = {key: str(given[key]) for key in ("local", "git", "revision", "subdirectory") if key in given}
     return Declared(**texts_of, place=place)
