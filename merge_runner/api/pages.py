@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 STATIC = "docs.html"
 FOLDER = "docs"
+_HTTP = 80
+"""The port that a Host need not name."""
 
 
 def write_docs(prepared: Prepared, report: Report, manifest: Path | None) -> Path:
@@ -66,11 +69,11 @@ def serve_folder(folder: Path, host: str, port: int, on_address: Callable[[str],
 
     Raises ProblemsError where the folder has no page, or the address cannot be used.
     """
-    if not (folder / "index.html").is_file():
-        hint = "`merge-runner docs generate` writes it"
+    if folder.is_symlink() or not _is_file(folder / "index.html"):
+        hint = "`merge-runner docs generate` writes it, as a file in a folder; links are not followed"
         raise ProblemsError([Problem("no-docs", f"there is no {folder / 'index.html'}", hint=hint)])
     try:
-        server = ThreadingHTTPServer((host, port), partial(_Quiet, directory=str(folder)))
+        server = ThreadingHTTPServer((host, port), partial(_Handler, folder, host))
     except OSError as error:
         hint = "--port 0 takes any free port"
         raise ProblemsError([Problem("address", f"{host}:{port}: {error.strerror}", hint=hint)]) from error
@@ -82,9 +85,41 @@ def serve_folder(folder: Path, host: str, port: int, on_address: Callable[[str],
             return
 
 
-class _Quiet(SimpleHTTPRequestHandler):
+class _Handler(SimpleHTTPRequestHandler):
+    """Answers with regular files of a folder, to requests that name this server as their host."""
+
+    def __init__(self, folder: Path, host: str, *request: Any) -> None:
+        self._folder, self._host = folder.resolve(), host
+        super().__init__(*request, directory=str(self._folder))
+
+    def send_head(self) -> Any:
+        """Send the headers, and return the file to send; None where an error was sent."""
+        if not self._is_meant():
+            # The page of another site can have its name lead to this address, and read what is served (DNS rebinding).
+            self.send_error(HTTPStatus.MISDIRECTED_REQUEST, f"This server is {self._host}, see --host")
+            return None
+        if self.path.partition("?")[0] == "/":
+            self.path = "/index.html"
+        path = Path(self.translate_path(self.path))
+        if "\0" in str(path) or path.resolve() != path or not _is_file(path):
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return None
+        return super().send_head()
+
+    def _is_meant(self) -> bool:
+        """Return whether the header Host is loopback, or the address that the server listens at or was reached at."""
+        port = self.connection.getsockname()[1]
+        hosts = {"localhost", "127.0.0.1", "[::1]", self._host.lower(), self.connection.getsockname()[0]}
+        named = self.headers.get("Host", "").lower()
+        return named in {f"{host}:{port}" for host in hosts} | (hosts if port == _HTTP else set())
+
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing of requests."""
+
+
+def _is_file(path: Path) -> bool:
+    """Return whether a path is a regular file, and no link to one."""
+    return path.is_file() and not path.is_symlink()
 
 
 def _last(prepared: Prepared) -> dict[str, LastResult]:

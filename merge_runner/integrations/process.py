@@ -6,16 +6,16 @@ import contextlib
 import json
 import signal
 import subprocess
-import sys
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from merge_runner.errors import Problem, ProblemsError
+from merge_runner.python_process import python_command
 
 Event = Mapping[str, Any]
-THIS = (sys.executable, "-m", "merge_runner")
+THIS = tuple(python_command("merge_runner"))
 """The command that starts the merge-runner of this environment."""
 
 

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from merge_runner.atomic import write_atomic
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.git_command import run_git
+from merge_runner.project.load.package_files import UnsafePackage, inner_folder, package_files, package_settings
 from merge_runner.project.load.package_paths import FOLDER, LOCK
 from merge_runner.project.load.packages import (
     Declared,
@@ -20,8 +21,8 @@ from merge_runner.project.load.packages import (
     declared_packages,
     lock_text,
     macro_files,
-    package_settings,
     read_lock,
+    unsafe,
 )
 
 _SECONDS = 300
@@ -42,31 +43,44 @@ def install_packages(
     problems.check()
     if not declared:
         return ()
+    _check_folder(root / FOLDER)
     with TemporaryDirectory(prefix="merge-runner-packages-") as scratch:
         locked = []
         for number, package in enumerate(declared):
             before = next((each for each in known if each.declared == package.as_json), None)
-            folder = Path(scratch) / str(number)
-            commit = _get(root, package, before, folder, notify)
-            found = folder / (package.subdirectory or "") if package.git else folder
-            locked.append(_install(package, found, Path(scratch) / FOLDER, before, commit))
+            try:
+                folder, commit = _source(root, package, before, Path(scratch) / str(number), notify)
+                locked.append(_install(package, folder, Path(scratch) / FOLDER, before, commit))
+            except UnsafePackage as error:
+                raise ProblemsError([unsafe(package, error)]) from None
         _check_names(locked, declared)
-        shutil.rmtree(root / FOLDER, ignore_errors=True)
+        if (root / FOLDER).exists():
+            shutil.rmtree(root / FOLDER)
         shutil.copytree(Path(scratch) / FOLDER, root / FOLDER)
     write_atomic(root / LOCK, lock_text(locked))
     return tuple(locked)
 
 
-def _get(
+def _check_folder(folder: Path) -> None:
+    """Raise ProblemsError where the folder that is emptied and written is a link or a file."""
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        what = "a link" if folder.is_symlink() else "a file"
+        message = f"{folder.name} is {what}, and no folder of the project"
+        raise ProblemsError([Problem("unsafe-folder", message, hint="remove it: `merge-runner deps` makes the folder")])
+
+
+def _source(
     root: Path, package: Declared, before: Locked | None, folder: Path, notify: Callable[[str], None]
-) -> str | None:
-    """Put the files of a package into a folder; return the commit of a repository. Raises ProblemsError."""
+) -> tuple[Path, str | None]:
+    """Return the folder that has the files of a package, and the commit of a repository, fetched into `folder`.
+
+    Raises ProblemsError and UnsafePackage.
+    """
     if package.git is None:
-        source = root / (package.local or "")
+        source = inner_folder(root, package.local or "")
         if not source.is_dir():
             raise _failed(package, f"there is no folder {package.local}", "it is relative to the project")
-        shutil.copytree(source, folder, ignore=shutil.ignore_patterns(".git", "target", "logs", FOLDER))
-        return None
+        return source, None
     revision = before.commit if before is not None and before.commit else package.revision or "HEAD"
     notify(f"fetching {package.git} at {revision}")
     folder.mkdir()
@@ -84,7 +98,8 @@ def _get(
         _git(package, folder, "checkout", "--quiet", "--detach", revision)
     else:
         _git(package, folder, "checkout", "--quiet", "--detach", "FETCH_HEAD")
-    return _git(package, folder, "rev-parse", "HEAD").strip()
+    commit = _git(package, folder, "rev-parse", "HEAD").strip()
+    return inner_folder(folder, package.subdirectory or "."), commit
 
 
 def _git(package: Declared, folder: Path, *arguments: str) -> str:
@@ -100,21 +115,18 @@ def _git(package: Declared, folder: Path, *arguments: str) -> str:
     return os.fsdecode(done.stdout)
 
 
-def _install(package: Declared, found: Path, into: Path, before: Locked | None, commit: str | None) -> Locked:
-    name, paths = package_settings(found)
-    if name is None or not name.isidentifier():
+def _install(package: Declared, source: Path, into: Path, before: Locked | None, commit: str | None) -> Locked:
+    name, _ = package_settings(source)
+    if name is None:
         raise _failed(package, "it has no dbt_project.yml with a name", "`subdirectory` names the folder that has one")
     into.mkdir(exist_ok=True)
     target = into / name
     if target.exists():
         raise _failed(package, f"another package is named {name}", "keep one of them")
     target.mkdir()
-    shutil.copy2(found / "dbt_project.yml", target)
-    for license_file in sorted(found.glob("LICENSE*")):
-        shutil.copy2(license_file, target)
-    for path in paths:
-        if (found / path).is_dir():
-            shutil.copytree(found / path, target / path, dirs_exist_ok=True)
+    for path in package_files(source):
+        (target / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source / path, target / path)
     problems = Problems()
     own = checksum(macro_files(into.parent, f"{FOLDER}/{name}", problems), f"{FOLDER}/{name}")
     problems.check()

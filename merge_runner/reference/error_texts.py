@@ -31,6 +31,13 @@ _FILES = {
     "changed-package": Meaning(
         "The files of an installed package are not those that packages.lock has.", "Run `merge-runner deps`."
     ),
+    "unsafe-package": Meaning(
+        "A path of a package leads out of its folder, or a file of it is a link, a pipe or a device.",
+        "Write a relative path without `..`; a package has regular files in its own folder alone.",
+    ),
+    "unsafe-folder": Meaning(
+        "A folder that a command empties and writes is a link or a file.", "Remove it: the command makes the folder."
+    ),
     "bad-lock": Meaning("packages.lock cannot be read.", "Remove it, and run `merge-runner deps`."),
     "package-failed": Meaning(
         "A package cannot be installed: the message says why.", "Correct its entry in packages.yml."
@@ -553,7 +560,9 @@ _RUN = {
         "`report --from-audit` for an output without an audit table.",
         "Name one: `audit: schema.table` in profiles.yml.",
     ),
-    "no-docs": Meaning("`docs serve` finds no page to serve.", "Run `merge-runner docs generate` first."),
+    "no-docs": Meaning(
+        "`docs serve` finds no page to serve, or a link in its place.", "Run `merge-runner docs generate` first."
+    ),
     "no-run-results": Meaning("`retry` found no usable results of an earlier run.", "Run `merge-runner build` first."),
     "vars-not-kept": Meaning(
         "The last run had secrets in `--vars`, which are not stored.", "Pass them again: `merge-runner retry --vars …`."

@@ -1,6 +1,11 @@
 // Which program the server is: the candidates in their order, and which of them has merge-runner and its extra.
 import * as path from "node:path";
 
+/** Leaves out the working folder, the project, where Python looks for modules first: -P needs Python 3.11. */
+const SAFE = "import sys; sys.path[:] = filter(None, sys.path); ";
+/** As `-m merge_runner`. */
+export const MODULE = ["-c", `${SAFE}import runpy; runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)`, "merge_runner"];
+
 /** A program that may have merge-runner. `arguments` come before those of merge-runner; `origin` says where it is from. */
 export interface Candidate {
   command: string;
@@ -29,7 +34,7 @@ export interface Choice {
 
 /** Return the candidates, best first. A setting is the only one: what it names is meant. */
 export function candidates(around: Surroundings): Candidate[] {
-  const python = (command: string, origin: string): Candidate => ({ command, arguments: ["-m", "merge_runner"], origin });
+  const python = (command: string, origin: string): Candidate => ({ command, arguments: MODULE, origin });
   if (around.setting !== "") {
     const named = around.setting.replaceAll("${workspaceFolder}", around.folder).replace(/^~(?=[\\/]|$)/, around.home);
     return [python(named, "the setting merge-runner.interpreter")];
@@ -47,7 +52,7 @@ export function candidates(around: Surroundings): Candidate[] {
 export function question(candidate: Candidate): string[] {
   if (candidate.arguments.length === 0) return ["--version"];
   const names = '("merge_runner", "pygls")';
-  return ["-c", `import importlib.util as u; print(*(u.find_spec(n) is not None for n in ${names}))`];
+  return ["-c", `${SAFE}import importlib.util as u; print(*(u.find_spec(n) is not None for n in ${names}))`];
 }
 
 /** Return the state of a candidate by its exit status (undefined: it did not start) and output. */

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type { Asked } from "../src/command";
+import { MODULE } from "../src/interpreter";
 import { type Api, type Client, Session } from "../src/session";
 import type { Hint } from "../src/status";
 import type { Kind, View } from "../src/views";
@@ -195,7 +196,7 @@ class Window {
 test("the server starts with the interpreter that is set, and restarts when asked", async () => {
   const window = new Window();
   await window.session.start();
-  const name = `${PYTHON} -m merge_runner lsp ${root}`;
+  const name = `${PYTHON} ${MODULE.join(" ")} lsp ${root}`;
   assert.deepEqual([window.clients, window.errors], [[`start ${name}`], []]);
   await window.perform("merge-runner.restart");
   assert.deepEqual(window.clients.slice(1), [`stop ${name}`, `start ${name}`]);
@@ -211,8 +212,8 @@ test("the interpreter of the Python extension is taken, and another one when it 
   window.selected = PYTHON;
   await window.happens("environment");
   const [first, , second] = window.clients;
-  assert.equal(first, `start ${join(root, ".venv/bin/python")} -m merge_runner lsp ${root}`);
-  assert.equal(second, `start ${PYTHON} -m merge_runner lsp ${root}`);
+  assert.equal(first, `start ${join(root, ".venv/bin/python")} ${MODULE.join(" ")} lsp ${root}`);
+  assert.equal(second, `start ${PYTHON} ${MODULE.join(" ")} lsp ${root}`);
 });
 
 test("nothing runs before the workspace is trusted", async () => {
@@ -268,7 +269,7 @@ test("a server that does not start is reported with its command line", async () 
   const window = new Window();
   window.broken = true;
   await window.session.start();
-  assert.deepEqual(window.errors, [`The server did not start, its output is in the log: ${PYTHON} -m merge_runner lsp`]);
+  assert.deepEqual(window.errors, [`The server did not start, its output is in the log: ${PYTHON} ${MODULE.join(" ")} lsp`]);
 });
 
 test("commands run as tasks with the same interpreter", async () => {
@@ -280,9 +281,9 @@ test("commands run as tasks with the same interpreter", async () => {
   const options = { cwd: root, env: { PYTHONSAFEPATH: "1" } };
   const given = window.tasks.map((task) => [task.command, ...task.args, task.options]);
   assert.deepEqual(given, [
-    [PYTHON, "-m", "merge_runner", "lint", join("models", "orders.sql"), options],
-    [PYTHON, "-m", "merge_runner", "explain", "--select", "orders", options],
-    [PYTHON, "-m", "merge_runner", "test", "--select", "a_test", options],
+    [PYTHON, ...MODULE, "lint", join("models", "orders.sql"), options],
+    [PYTHON, ...MODULE, "explain", "--select", "orders", options],
+    [PYTHON, ...MODULE, "test", "--select", "a_test", options],
   ]);
 });
 

@@ -20,7 +20,7 @@ class Options(OutputOptions):
     """The options of `lsp`."""
 
     tcp: str | None = option(
-        "--tcp", metavar="[HOST:]PORT", help="Listen there instead of on standard input; HOST: 127.0.0.1."
+        "--tcp", metavar="[HOST:]PORT", help="An error: the server speaks on standard input and output alone."
     )
 
 
@@ -30,8 +30,15 @@ def command(options: Options) -> int:
 
     An editor starts this command, and speaks with it on standard input and output. Needs `merge-runner[lsp]`.
     """
+    if options.tcp is not None:
+        # Whoever reaches an address would be served the files of the user: the protocol knows no authentication.
+        message = "--tcp is gone: everybody who reaches the address could read your files."
+        advice = "Have the editor start `merge-runner lsp`; on another machine `ssh HOST merge-runner lsp`."
+        raise click.UsageError(f"{message} {advice}")
+    # PYTHONSAFEPATH: the editor starts the server in the folder of a project, and the server processes of its own
+    # there (multiprocessing). Python 3.11 and newer import none of its modules then.
+    os.environ["PYTHONSAFEPATH"] = "1"
     gc.disable()  # until the first document was looked at: what is imported and loaded stays
-    address = None if options.tcp is None else _address(options.tcp)
     from merge_runner.lsp.documents.looking_process import fork_to_look
 
     fork = fork_to_look(os.environ)  # before anything that it has no need of is imported
@@ -39,24 +46,14 @@ def command(options: Options) -> int:
     from merge_runner.lsp.documents.open_documents import OpenDocuments
 
     try:
-        from merge_runner.lsp.protocol.frames import serve, serve_port
+        from merge_runner.lsp.protocol.frames import serve
         from merge_runner.lsp.protocol.server import make_server
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
         raise missing_extra("the language server needs pygls, which is not installed", "lsp") from None
     server = make_server(FirstLooks(OpenDocuments(os.environ), fork))
-    if address is None:
-        # A copy: the server closes what it writes to, and this process flushes its standard output when it ends.
-        with os.fdopen(os.dup(1), "wb") as output:
-            serve(server, sys.stdin.buffer, output)
-    else:
-        serve_port(server, *address)
+    # A copy: the server closes what it writes to, and this process flushes its standard output when it ends.
+    with os.fdopen(os.dup(1), "wb") as output:
+        serve(server, sys.stdin.buffer, output)
     return 0
-
-
-def _address(text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
-    if not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
-        raise click.UsageError(f"--tcp takes [HOST:]PORT, for example 127.0.0.1:7777, and no {text!r}.")
-    return host.strip("[]") or "127.0.0.1", int(port)

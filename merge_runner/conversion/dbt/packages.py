@@ -14,8 +14,9 @@ import yaml
 from merge_runner.conversion.dbt.todo import Todo, in_file
 from merge_runner.errors import Problems, ProblemsError
 from merge_runner.project.install import install_packages
+from merge_runner.project.load.package_files import UnsafePackage, package_settings
+from merge_runner.project.load.package_files import package_files as files_of_package
 from merge_runner.project.load.package_paths import DECLARING, FOLDER, LOCK
-from merge_runner.project.load.packages import package_settings
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.yaml_tree import yaml_tree
 from merge_runner.text import Place
@@ -67,7 +68,7 @@ def package_files(root: Path, install: Install = install_packages) -> PackageFil
 def _entry(root: Path, entry: Mapping[str, Any], place: Place, made: PackageFiles) -> dict[str, str] | None:
     """Return what declares a package of dbt's in the new project."""
     if isinstance(local := entry.get("local"), str):
-        return _copied(root / local, made)
+        return _copied(root / local, place, made)
     if isinstance(entry.get("git"), str) and entry.get("revision") is not None:
         return {key: str(entry[key]) for key in ("git", "revision", "subdirectory") if key in entry}
     name = entry.get("package")
@@ -75,7 +76,7 @@ def _entry(root: Path, entry: Mapping[str, Any], place: Place, made: PackageFile
         hint = "declare its repository as `git`, and the version as `revision`"
         message = f"the package {name} is copied from what dbt has installed"
         made.todos.append(Todo("decide", message, place, hint, in_file(_DECLARED)))
-        return _copied(installed, made)
+        return _copied(installed, place, made)
     if isinstance(name, str) and isinstance(entry.get("version"), str) and _VERSION.fullmatch(entry["version"]):
         owner, _, repository = name.partition("/")
         git = f"https://github.com/{owner}/{repository.replace('_', '-')}.git"
@@ -90,16 +91,17 @@ def _entry(root: Path, entry: Mapping[str, Any], place: Place, made: PackageFile
     return None
 
 
-def _copied(folder: Path, made: PackageFiles) -> dict[str, str]:
-    """Take the macros of a package into the new project, and return what declares them there."""
-    name, paths = package_settings(folder)
-    into = f"{_COPIES}/{name or folder.name}"
-    for path in ("dbt_project.yml", *(each for start in paths for each in _files(folder, start))):
-        file = folder / path
-        if file.is_file():
-            made.contents[f"{into}/{path}"] = file.read_text(encoding="utf-8", errors="replace")
-    for file in sorted(folder.glob("LICENSE*")):
-        made.contents[f"{into}/{file.name}"] = file.read_text(encoding="utf-8", errors="replace")
+def _copied(folder: Path, place: Place, made: PackageFiles) -> dict[str, str] | None:
+    """Take the files of a package into the new project, and return what declares them there; None: they are unsafe."""
+    try:
+        name, _ = package_settings(folder)
+        paths = files_of_package(folder) if folder.is_dir() else []
+    except UnsafePackage as error:
+        made.todos.append(Todo("left-out", f"the package in {folder} is left out: {error}", place, None))
+        return None
+    into = f"{_COPIES}/{name or 'without_name'}"
+    for path in paths:
+        made.contents[f"{into}/{path}"] = (folder / path).read_text(encoding="utf-8", errors="replace")
     return {"local": into}
 
 

@@ -13,7 +13,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -27,6 +26,7 @@ from merge_runner.engine.spark.java import java_version
 from merge_runner.engine.spark.spark_home import installed_spark, spark_home
 from merge_runner.engine.spark.user_confs import CLASS_PATH, OPTIONS, own_java, user_confs
 from merge_runner.formats.lines import installed_line
+from merge_runner.python_process import python_command
 
 if TYPE_CHECKING:
     from merge_runner.project.schema.profile import Profile
@@ -173,8 +173,8 @@ def training_command(profile: Profile, java_home: Path) -> list[str]:
     """The command of the process that makes the archive of a profile's drivers."""
     from merge_runner.engine.spark.confs import jar_groups
 
-    command = [sys.executable, "-m", "merge_runner.engine.appcds_training", str(java_home), profile.jvm or "fast-start"]
-    return [*command, *jar_groups(profile)]
+    jvm = profile.jvm or "fast-start"
+    return python_command("merge_runner.engine.appcds_training", str(java_home), jvm, *jar_groups(profile))
 
 
 def archive_state(profile: Profile, root: Path, env: Mapping[str, str], java_home: Path, jars: Sequence[Path]) -> str:

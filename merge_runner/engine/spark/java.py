@@ -20,6 +20,7 @@ from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats import Format
 from merge_runner.formats.lines import Line, installed_line
 from merge_runner.formats.registry import capabilities
+from merge_runner.python_process import python_command
 
 _PACKAGE = "default-jre-headless"
 _USUAL_FOLDERS = ("/usr/lib/jvm", "/opt/java", "/Library/Java/JavaVirtualMachines")
@@ -157,7 +158,7 @@ def _install() -> None:
             return
     wheel = _requirement(installed_line())
     sys.stderr.write(f"installing {wheel} (Spark needs Java)\n")
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", wheel], stdout=subprocess.DEVNULL, check=False)
+    subprocess.run(python_command("pip", "install", "--quiet", wheel), stdout=subprocess.DEVNULL, check=False)
 
 
 def _as_root() -> list[str] | None:

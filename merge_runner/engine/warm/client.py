@@ -15,7 +15,6 @@ import socket
 import stat
 import struct
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -26,6 +25,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from merge_runner.engine.spark.jvm import hidden, how_it_ended, logged
 from merge_runner.engine.spark.spark_home import spark_home
+from merge_runner.python_process import python_command
 from merge_runner.version import version
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def spawn_keeper(order: Order) -> subprocess.Popen[bytes]:
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
         keeper = subprocess.Popen(
-            [sys.executable, "-m", "merge_runner.engine.warm.daemon"],
+            python_command("merge_runner.engine.warm.daemon"),
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=output,

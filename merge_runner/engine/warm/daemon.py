@@ -1,4 +1,4 @@
-"""Keeps a warm driver: `python -m merge_runner.engine.warm.daemon`, with an Order as JSON on its standard input.
+"""Keeps a warm driver: the module of a process of its own, with an Order as JSON on its standard input.
 
 It ends, with its JVM, on request, after its idle time, when the JVM ends, when its socket is removed, and when an
 invocation that used the JVM was killed: the state of the JVM is unknown then.

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import socket
-from contextlib import suppress
 from typing import BinaryIO, Protocol, cast
 
 from pygls.lsp.server import LanguageServer
@@ -80,12 +78,3 @@ class Frames:
 def serve(server: LanguageServer, stream: BinaryIO, output: BinaryIO) -> None:
     """Have a server answer the messages of a buffered stream until it ends."""
     server.start_io(cast(BinaryIO, Frames(cast(Stream, stream))), output)
-
-
-def serve_port(server: LanguageServer, host: str, port: int) -> None:
-    """Have a server answer the first client that connects to an address. Raises OSError where none can."""
-    family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    with socket.create_server(address, family=family) as listener:
-        connection, _ = listener.accept()
-    with suppress(ConnectionError), connection, connection.makefile("rwb") as stream:
-        serve(server, cast(BinaryIO, stream), cast(BinaryIO, stream))

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from merge_runner.errors import Problems
+from merge_runner.errors import Problem, Problems
+from merge_runner.project.load.package_files import UnsafePackage, inner_folder, is_inner_path, macro_file_paths
 from merge_runner.project.load.package_paths import DECLARING, FOLDER, LOCK
-from merge_runner.project.load.scan import scan
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
 from merge_runner.text import Place, SourceText
 
 _VERSION = 1
 _INSTALL = "run `merge-runner deps`"
+_COMMIT = re.compile("[0-9a-f]{40,64}")
 _NO_ADDRESS = re.compile(r"^-|[\x00-\x1f\x7f]")
 _NO_REVISION = re.compile(r"^[-+]|[\x00-\x20\x7f:?*\[\\^~]")
 """What no name of a branch or tag has (`git check-ref-format`): options and refspecs of git have it."""
@@ -88,6 +88,12 @@ def _declared(entry: Any, tree: YamlTree, index: int, problems: Problems) -> Dec
         hint = "write the URL of a repository, and a tag, a branch or a commit"
         problems.add("unknown-package", "git takes this for no address or no revision", place, hint)
         return None
+    for key in given.keys() & {"local", "subdirectory"}:
+        if not is_inner_path(str(given[key])):
+            message = f"`{key}` leads out of {'the project' if key == 'local' else 'the repository'}: {given[key]}"
+            hint = "write a relative path without `..`; a package of another folder has a repository, as `git`"
+            problems.add("unsafe-package", message, tree.place(("packages", index, key)), hint)
+            return None
     texts_of = {key: str(given[key]) for key in ("local", "git", "revision", "subdirectory") if key in given}
     return Declared(**texts_of, place=place)
 
@@ -104,7 +110,11 @@ def read_packages(root: Path, problems: Problems) -> Mapping[str, tuple[SourceTe
         if lock is None or not (root / FOLDER / lock.name).is_dir():
             problems.add("missing-package", f"the package {package} is not installed", package.place, _INSTALL)
             continue
-        sources = macro_files(root, f"{FOLDER}/{lock.name}", problems)
+        try:
+            sources = macro_files(root, f"{FOLDER}/{lock.name}", problems)
+        except UnsafePackage as error:
+            problems.extend([unsafe(package, error)])
+            continue
         if checksum(sources, f"{FOLDER}/{lock.name}") != lock.checksum:
             message = f"the package {lock.name} is not what {LOCK} has"
             problems.add("changed-package", message, package.place, f"{_INSTALL}: it installs the locked one")
@@ -113,27 +123,16 @@ def read_packages(root: Path, problems: Problems) -> Mapping[str, tuple[SourceTe
 
 
 def macro_files(root: Path, folder: str, problems: Problems) -> tuple[SourceText, ...]:
-    """Return the macro files below the macro paths of an installed package."""
-    paths = package_settings(root / folder)[1]
-    files = [
-        each.join(name)
-        for path in paths
-        for each in scan(os.fspath(root), f"{folder}/{path}", problems)
-        for name in each.files
-        if name.endswith(".sql")
-    ]
-    found = (read_text(root / path, path, problems) for path in sorted(files))
-    return tuple(source for source in found if source is not None)
+    """Return the macro files of an installed package. Raise UnsafePackage."""
+    inner = inner_folder(root, folder)
+    sources = (read_text(inner / path, f"{folder}/{path}", problems) for path in macro_file_paths(inner))
+    return tuple(source for source in sources if source is not None)
 
 
-def package_settings(folder: Path) -> tuple[str | None, Sequence[str]]:
-    """Return the name of a package and its macro paths, as its dbt_project.yml has them. None: it has none."""
-    file = folder / "dbt_project.yml"
-    source = read_text(file, file.name, Problems()) if file.is_file() else None
-    tree = yaml_tree(source, Problems()) if source is not None else None
-    data = tree.data if tree is not None and isinstance(tree.data, Mapping) else {}
-    name, paths = data.get("name"), data.get("macro-paths")
-    return (name if isinstance(name, str) else None, [str(path) for path in paths] if paths else ["macros"])
+def unsafe(package: Declared, error: UnsafePackage) -> Problem:
+    """Return the problem of a package whose files lead out of its folder."""
+    hint = "a package has regular files in its own folder alone: mend it, or use another one"
+    return Problem("unsafe-package", f"the package {package}: {error}", package.place, hint)
 
 
 def checksum(sources: Sequence[SourceText], folder: str) -> str:
@@ -148,15 +147,20 @@ def read_lock(root: Path, problems: Problems) -> tuple[Locked, ...]:
     """Return what packages.lock has; nothing where it is missing."""
     try:
         data = json.loads((root / LOCK).read_text(encoding="utf-8"))
-        return tuple(
-            Locked(str(each["name"]), dict(each["declared"]), str(each["checksum"]), each.get("commit"))
-            for each in data["packages"]
-        )
+        return tuple(_locked(entry) for entry in data["packages"])
     except FileNotFoundError:
         return ()
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         problems.add("bad-lock", f"{LOCK} cannot be read", Place(LOCK, 1, 1), f"remove it and {_INSTALL}")
         return ()
+
+
+def _locked(entry: Mapping[str, Any]) -> Locked:
+    """Return an entry of packages.lock. Raise ValueError where its name is none of a folder, or its commit no hash."""
+    name, commit = str(entry["name"]), entry.get("commit")
+    if not name.isidentifier() or not (commit is None or _COMMIT.fullmatch(commit)):
+        raise ValueError(name)
+    return Locked(name, dict(entry["declared"]), str(entry["checksum"]), commit)
 
 
 def lock_text(locked: Sequence[Locked]) -> str:

@@ -5,10 +5,8 @@ import os
 import random
 import re
 import shutil
-import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -362,35 +360,6 @@ def test_the_server_without_its_extra_names_it():
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=False)
     assert ended.returncode == 2
     assert "pip install 'merge-runner[lsp]'" in ended.stderr
-
-
-def test_the_server_listens_on_a_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    requests = [{"method": "initialize", "id": 1, "params": {"capabilities": {}}}, {"method": "shutdown", "id": 2}]
-    sent = [json.dumps({"jsonrpc": "2.0", **each}) for each in (*requests, {"method": "exit"})]
-    server = subprocess.Popen([sys.executable, "-m", "merge_runner", "lsp", "--tcp", str(port)])
-    try:
-        with connected(port) as connection:
-            connection.sendall("".join(f"Content-Length: {len(each)}\r\n\r\n{each}" for each in sent).encode())
-            received = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
-    finally:
-        server.terminate()
-        server.wait(30)
-    assert ('"merge-runner"' in received, received.count("Content-Length")) == (True, 2)
-
-
-def connected(port):
-    """A connection to a server that is starting."""
-    ends = time.monotonic() + 60
-    while True:
-        try:
-            return socket.create_connection(("127.0.0.1", port), timeout=60)
-        except ConnectionRefusedError:
-            if time.monotonic() > ends:
-                raise
-            time.sleep(0.05)
 
 
 def test_the_server_ends_well_when_it_is_asked_to():
