@@ -32,9 +32,9 @@ def changed_files(root: Path, ref: str) -> frozenset[str]:
     if commit is None or not _HASH.fullmatch(commit.strip()):  # "^main" resolves too, to "^" and a hash
         hint = "a shallow clone lacks older commits: fetch it, as with `git fetch origin <branch>`"
         raise ProblemsError([Problem("unknown-git-ref", f'git knows no commit "{ref}"', hint=hint)])
-    options = ("--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--no-textconv")
+    options = ["--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--no-textconv"]
     # Whether files of a submodule have changed is a question to another git, with the settings of the submodule.
-    options += ("--ignore-submodules=dirty",)
+    options.append("--ignore-submodules=dirty")
     tracked = _names(root, "diff", *options, commit.strip(), "--")
     untracked = _names(root, "ls-files", "--others", "--exclude-standard", "-z")
     return tracked | untracked
