@@ -28,11 +28,11 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
 class RefusedFileError(OSError):
-    """A file that is not opened, or not read to its end: `code` is that of a problem, `strerror` what is wrong."""
+    """A file that is not opened, or not read to its end: `code`, `message` and `hint` are those of a problem."""
 
     def __init__(self, code: str, message: str, path: str, hint: str) -> None:
         super().__init__(None, message, path)
-        self.strerror = message
+        self.strerror = self.message = message
         self.filename = path
         self.code = code
         self.hint = hint
@@ -77,6 +77,15 @@ class Boundary:
         except RefusedFileError:
             return False
         return True
+
+    def of_named(self, path: str | Path) -> Boundary | None:
+        """Return what a file that the user has named has to be inside of: None where its path, as written, is outside.
+
+        Within the repository a name may be that of a link which a stranger has made: hooks name what has changed.
+        """
+        whole = os.path.abspath(path)  # noqa: PTH100
+        folders = (self._root, self._real_root, self._repository)
+        return self if any(whole.startswith(f"{folder.rstrip(os.sep)}{os.sep}") for folder in folders) else None
 
     def _real_folder(self, folder: str) -> str:
         real = os.path.realpath(folder)

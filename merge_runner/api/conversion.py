@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.graph import named_model
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.project_file import Boundary, read_file
 
 if TYPE_CHECKING:
     from merge_runner.conversion.dbt.conversion import ImportedModel
@@ -49,7 +50,7 @@ def import_dbt(path: str | Path, to: str | Path, *, env: Mapping[str, str] | Non
     already.
     """
     from merge_runner.conversion.dbt.checked import converted
-    from merge_runner.conversion.dbt.project import read_dbt_folder
+    from merge_runner.conversion.dbt.project import copied_file, read_dbt_folder
     from merge_runner.conversion.dbt.report import JSON, MARKDOWN, as_json, markdown
 
     folder = Path(to)
@@ -57,7 +58,7 @@ def import_dbt(path: str | Path, to: str | Path, *, env: Mapping[str, str] | Non
     project = read_dbt_folder(Path(path), env, Path(env["HOME"]) if "HOME" in env else None)
     files = converted(project, project.name, env).files
     contents: dict[str, str | bytes] = {**files.texts, MARKDOWN: markdown(files), JSON: as_json(files)}
-    contents |= {name: file.read_bytes() for name, file in files.copies.items()}
+    contents |= {name: copied_file(project, name) for name in files.copies}
     _write_new(folder, contents)
     return ImportedDbt(tuple(files.models), tuple(folder / name for name in contents), tuple(files.todos))
 
@@ -109,7 +110,7 @@ def eject_model(prepared: Prepared, name: str) -> Path:
 
     node = named_model(prepared.graph, name)
     file = prepared.files.root / node.path
-    before = file.read_bytes()
+    before = read_file(file, Boundary(prepared.files.root))
     source = SourceText(node.path, as_source(before.decode("utf-8")))
     macros = {macro.name: macro.text for macro in prepared.templates.macros()}
     text = ejected(source, lambda given, change: prepared.compiler.variant(node, given, change), macros)

@@ -51,7 +51,7 @@ def find_merges(files: Iterable[PlainFile]) -> tuple[list[FoundMerge], list[Prob
     contents: dict[str, Contents] = {}
     for file in files:
         if file.source is None:
-            problems.add("unreadable", f"{file.path}: {file.problem or 'cannot be read'}")
+            problems.add("unreadable", f"{file.path}: {file.problem.message if file.problem else 'cannot be read'}")
         elif may_hold_merge(file.source) or may_describe_tables(file.source):
             try:
                 found = read_contents(file.source, lambda source: placeholders_of(Rendered.plain(source)))

@@ -37,6 +37,7 @@ from merge_runner.project.load.files import ModelFile, ProjectFiles, SeedFile
 from merge_runner.project.load.shared_reading import SharedReading
 from merge_runner.project.schema.config import ModelConfig
 from merge_runner.project.schema.config_layers import resolve
+from merge_runner.project_file import Boundary, read_file
 from merge_runner.relation import Relation
 from merge_runner.template.captured import Captured, Ref
 from merge_runner.template.context import Context, model_values
@@ -88,6 +89,7 @@ class Builder:
         self.project = files.settings.name
         self.target = files.profile.target_values
         self.naming = Naming(files.profile, templates)
+        self._boundary = Boundary(files.root)
         self.problems = Problems()
         self.nodes: dict[str, Node] = {}
         self.disabled: list[Node] = []
@@ -251,7 +253,7 @@ class Builder:
             relation=self._relation(name, config, seed.place),
             config=config,
             tags=config.tags,
-            checksum=hashlib.sha256(seed.path.read_bytes()).hexdigest(),
+            checksum=hashlib.sha256(read_file(seed.path, self._boundary)).hexdigest(),
             description=(seed.properties.description or "") if seed.properties else "",
             columns=columns_as_json(seed.properties.columns if seed.properties else ()),
             meta=config.meta,

@@ -24,8 +24,10 @@ from merge_runner.project.load.packages import (
     read_lock,
     unsafe,
 )
+from merge_runner.project_file import Boundary, read_file
 
 _SECONDS = 300
+_WHERE = "a local folder is relative to the project, `subdirectory` to the repository"
 
 
 def install_packages(
@@ -124,9 +126,10 @@ def _install(package: Declared, source: Path, into: Path, before: Locked | None,
     if target.exists():
         raise _failed(package, f"another package is named {name}", "keep one of them")
     target.mkdir()
+    boundary = Boundary(source)
     for path in package_files(source):
         (target / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source / path, target / path)
+        (target / path).write_bytes(read_file(source / path, boundary))
     problems = Problems()
     own = checksum(macro_files(into.parent, f"{FOLDER}/{name}", problems), f"{FOLDER}/{name}")
     problems.check()

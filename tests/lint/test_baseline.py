@@ -56,14 +56,14 @@ def test_it_is_written_sorted_with_a_line_for_each_entry(tmp_path):
           }}
         }}
         """)
-    assert Baseline.read(file, "lint-baseline.json") == Baseline.of(findings[::-1])
+    assert Baseline.read(file, "lint-baseline.json", None) == Baseline.of(findings[::-1])
 
 
 def test_an_empty_one(tmp_path):
     file = tmp_path / "lint-baseline.json"
     Baseline().write(file)
     assert file.read_text() == '{\n  "version": 1,\n  "findings": {}\n}\n'
-    assert Baseline.read(file, "b") == Baseline()
+    assert Baseline.read(file, "b", None) == Baseline()
 
 
 def test_what_was_there_is_hidden_where_lines_have_moved():
@@ -138,17 +138,17 @@ def test_a_broken_one_is_told(tmp_path, text, message):
     file = tmp_path / "b.json"
     file.write_text(text)
     with pytest.raises(ProblemsError) as caught:
-        Baseline.read(file, "b.json")
+        Baseline.read(file, "b.json", None)
     assert message in str(caught.value)
     assert "[bad-baseline]" in str(caught.value)
 
 
 def test_a_missing_one_is_told(tmp_path):
     with pytest.raises(ProblemsError, match=r"b\.json:1:1: there is no baseline \[missing-baseline\]"):
-        Baseline.read(tmp_path / "b.json", "b.json")
+        Baseline.read(tmp_path / "b.json", "b.json", None)
 
 
 def test_one_that_is_not_utf8_is_told(tmp_path):
     (tmp_path / "b.json").write_bytes(b"\xff")
     with pytest.raises(ProblemsError, match="not-utf8"):
-        Baseline.read(tmp_path / "b.json", "b.json")
+        Baseline.read(tmp_path / "b.json", "b.json", None)

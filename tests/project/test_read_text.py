@@ -12,7 +12,7 @@ def read(tmp_path, content):
     file = tmp_path / "a.sql"
     file.write_bytes(content)
     problems = Problems()
-    found = read_text(file, "a.sql", problems)
+    found = read_text(file, "a.sql", problems, None)
     return found and found.text, [str(problem) for problem in problems]
 
 
@@ -37,7 +37,7 @@ def test_what_is_not_utf8_is_told_with_line_and_column(tmp_path, content, place)
 
 def test_a_file_that_is_not_there_is_a_problem(tmp_path):
     problems = Problems()
-    assert read_text(tmp_path / "no.sql", "no.sql", problems) is None
+    assert read_text(tmp_path / "no.sql", "no.sql", problems, None) is None
     assert [str(problem) for problem in problems] == [
         "no.sql:1:1: cannot be read: No such file or directory [unreadable]"
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from merge_runner.conversion.dbt.conversion import Conversion, Files
-from merge_runner.conversion.dbt.project import DbtFolder
+from merge_runner.conversion.dbt.project import DbtFolder, copied_file
 from merge_runner.conversion.dbt.settings_files import BASELINE
 from merge_runner.conversion.dbt.todo import Todo
 from merge_runner.errors import Problem, Problems, ProblemsError
@@ -44,7 +44,7 @@ def converted(project: DbtFolder, name: str, env: Mapping[str, str]) -> Converte
         while True:
             made = conversion.files()
             root = Path(folder) / "project"
-            write(made, root)
+            write(made, project, root)
             try:
                 prepared = prepare(root, Flags(), env)
                 _check(prepared)
@@ -68,17 +68,17 @@ def converted(project: DbtFolder, name: str, env: Mapping[str, str]) -> Converte
     return Converted(files, tuple(findings))
 
 
-def write(files: Files, root: Path) -> None:
-    """Write a project for a look at it; what is copied is linked."""
+def write(files: Files, project: DbtFolder, root: Path) -> None:
+    """Write the files of a dbt project, as they are converted, for a look at them. Raises ProblemsError."""
     import shutil
 
     shutil.rmtree(root, ignore_errors=True)
     for path, text in files.texts.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
-    for path, file in files.copies.items():
+    for path in files.copies:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).symlink_to(file.absolute())
+        (root / path).write_bytes(copied_file(project, path))
 
 
 def _check(prepared: Prepared) -> None:

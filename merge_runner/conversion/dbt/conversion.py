@@ -85,7 +85,7 @@ class Conversion:
         self._macros = {
             macro.name
             for path, file in project.copied.items()
-            if self._is_macro(path) and (source := read_text(file, path, Problems())) is not None
+            if self._is_macro(path) and (source := read_text(file, path, Problems(), project.boundary)) is not None
             for macro in macro_definitions(source)
         }
         for source in project.python:
@@ -198,7 +198,7 @@ class Conversion:
         if file.suffix != ".sql":
             made.copies[path] = file
             return
-        source = read_text(file, path, Problems())
+        source = read_text(file, path, Problems(), self.project.boundary)
         if source is None:
             return
         if self._is_macro(path):

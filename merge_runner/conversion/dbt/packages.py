@@ -19,6 +19,7 @@ from merge_runner.project.load.package_files import package_files as files_of_pa
 from merge_runner.project.load.package_paths import DECLARING, FOLDER, LOCK
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.yaml_tree import yaml_tree
+from merge_runner.project_file import Boundary, read_file
 from merge_runner.text import Place
 
 Install = Callable[[Path], object]
@@ -45,7 +46,7 @@ def package_files(root: Path, install: Install = install_packages) -> PackageFil
     made = PackageFiles()
     entries: list[dict[str, str]] = []
     for name in DECLARING:
-        source = read_text(root / name, name, Problems()) if (root / name).is_file() else None
+        source = read_text(root / name, name, Problems(), Boundary(root))
         tree = yaml_tree(source, Problems()) if source is not None else None
         given = tree.data.get("packages") if tree is not None and isinstance(tree.data, Mapping) else None
         for index, entry in enumerate(given if isinstance(given, list) else ()):
@@ -101,7 +102,7 @@ def _copied(folder: Path, place: Place, made: PackageFiles) -> dict[str, str] | 
         return None
     into = f"{_COPIES}/{name or 'without_name'}"
     for path in paths:
-        made.contents[f"{into}/{path}"] = (folder / path).read_text(encoding="utf-8", errors="replace")
+        made.contents[f"{into}/{path}"] = read_file(folder / path, Boundary(folder)).decode("utf-8", "replace")
     return {"local": into}
 
 

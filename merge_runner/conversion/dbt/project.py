@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from merge_runner.lint.sources.dbt_project import MANIFEST, DbtProject, read_dbt
 from merge_runner.project.load.not_read import DBT_PROJECT
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
+from merge_runner.project_file import Boundary, RefusedFileError, read_file
 from merge_runner.text import Place, SourceText, Span
 
 _SNAPSHOT = re.compile(r"\{%-?\s*snapshot\s+(\w+)\s*-?%\}(.*?)\{%-?\s*endsnapshot\s*-?%\}", re.DOTALL)
@@ -109,6 +112,11 @@ class DbtFolder:
     copied: dict[str, Path] = field(default_factory=dict)
     """Files that are taken as they are: macros, seeds, tests, docs blocks."""
 
+    @cached_property
+    def boundary(self) -> Boundary:
+        """Where its files may be."""
+        return Boundary(self.root)
+
     @property
     def data(self) -> Mapping[str, Any]:
         """The content of dbt_project.yml."""
@@ -125,7 +133,7 @@ def read_dbt_folder(root: Path, env: Mapping[str, str], home: Path | None) -> Db
     if not file.is_file():
         hint = f"name the folder of a {DBT_PROJECT}: `merge-runner import dbt DIR --to NEW`"
         raise ProblemsError([Problem("no-dbt-project", f"{root} is no dbt project", None, hint)])
-    settings = _tree(file, DBT_PROJECT, problems)
+    settings = _tree(file, DBT_PROJECT, problems, Boundary(root))
     problems.check()
     assert settings is not None
     data = _mapping(settings.data)
@@ -134,6 +142,7 @@ def read_dbt_folder(root: Path, env: Mapping[str, str], home: Path | None) -> Db
         raise ProblemsError([Problem("no-dbt-project", "dbt_project.yml has no name", Place(DBT_PROJECT, 1, 1))])
     paths = {key: _texts(data.get(key), usual) for key, usual in _PATHS.items()}
     manifest = _manifest(root, data, env)
+    root = Path(os.path.abspath(root))  # noqa: PTH100 -- links stay
     found = DbtFolder(root, settings, name, paths, _connection(root, data, manifest, env, home), manifest)
     _read_files(found, problems)
     problems.check()
@@ -142,26 +151,19 @@ def read_dbt_folder(root: Path, env: Mapping[str, str], home: Path | None) -> Db
 
 def _read_files(project: DbtFolder, problems: Problems) -> None:
     texts: list[tuple[SourceText, tuple[str, ...], bool]] = []
-    for key, paths in project.paths.items():
-        for start in paths:
-            for file in sorted((project.root / start).rglob("*")):
-                path = file.relative_to(project.root).as_posix()
-                folder = file.relative_to(project.root / start).parent.parts
-                if not file.is_file() or any(part.startswith(".") for part in Path(path).parts):
-                    continue
-                if file.suffix in (".yml", ".yaml"):
-                    if (tree := _tree(file, path, problems)) is not None:
-                        project.properties.append(tree)
-                elif key in ("model-paths", "snapshot-paths"):
-                    source = read_text(file, path, problems) if file.suffix in (".sql", ".py") else None
-                    if file.suffix == ".md":
-                        project.copied[path] = file
-                    elif source is not None and file.suffix == ".py":
-                        project.python.append(source)
-                    elif source is not None:
-                        texts.append((source, folder, key == "snapshot-paths"))
-                else:
-                    project.copied[path] = file
+    for key, path, folder, file in _files(project, problems):
+        if file.suffix in (".yml", ".yaml"):
+            if (tree := _tree(file, path, problems, project.boundary)) is not None:
+                project.properties.append(tree)
+        elif key in ("model-paths", "snapshot-paths") and file.suffix != ".md":
+            is_read = file.suffix in (".sql", ".py")
+            source = read_text(file, path, problems, project.boundary) if is_read else None
+            if source is not None and file.suffix == ".py":
+                project.python.append(source)
+            elif source is not None:
+                texts.append((source, folder, key == "snapshot-paths"))
+        else:
+            project.copied[path] = file
     described = _described(project.properties)
     for source, folder, is_snapshot in texts:
         project.models += _models(project, described, source, folder, is_snapshot=is_snapshot)
@@ -254,6 +256,29 @@ def _yaml_snapshots(
             yield DbtModelFile(name, True, source, Span(0, len(text)), (), (), config, places, place)
 
 
+def _files(project: DbtFolder, problems: Problems) -> Iterator[tuple[str, str, tuple[str, ...], Path]]:
+    """Yield each file with the key that names its folder, its path, and the folders below that one."""
+    for key, paths in project.paths.items():
+        for start in paths:
+            top = Path(os.path.abspath(project.root / start))  # noqa: PTH100 -- links stay
+            if not top.is_relative_to(project.root) or not project.boundary.holds(top):
+                problems.add("outside", f"{key}: {start} leads out of the project", Place(DBT_PROJECT, 1, 1))
+                continue
+            for file in sorted(top.rglob("*")):
+                path = file.relative_to(project.root).as_posix()
+                if not file.is_file() or any(part.startswith(".") for part in Path(path).parts):
+                    continue
+                yield key, path, file.relative_to(top).parent.parts, file
+
+
+def copied_file(project: DbtFolder, path: str) -> bytes:
+    """Return the content of a file that is taken as it is. Raises ProblemsError."""
+    try:
+        return read_file(project.root / path, project.boundary)
+    except RefusedFileError as error:
+        raise ProblemsError([Problem(error.code, error.message, Place(path, 1, 1), error.hint)]) from None
+
+
 def _described(trees: Sequence[YamlTree]) -> Mapping[tuple[str, str], tuple[YamlTree, int]]:
     """The entries of property files by kind and name."""
     found: dict[tuple[str, str], tuple[YamlTree, int]] = {}
@@ -281,7 +306,7 @@ def _connection(
     folders += [root, *([home / ".dbt"] if home is not None else [])]
     adapter = manifest.adapter if manifest is not None else None
     for folder in folders:
-        tree = _tree(folder / _PROFILES, _PROFILES, Problems()) if (folder / _PROFILES).is_file() else None
+        tree = _tree(folder / _PROFILES, _PROFILES, Problems(), Boundary(root).of_named(folder / _PROFILES))
         profile = _mapping(_mapping(tree.data if tree is not None else None).get(str(data.get("profile"))))
         output = _mapping(_mapping(profile.get("outputs")).get(str(profile.get("target", "default"))))
         if output:
@@ -294,8 +319,8 @@ def _plain(value: Any) -> str | None:
     return value if isinstance(value, str) and "{{" not in value else None
 
 
-def _tree(file: Path, path: str, problems: Problems) -> YamlTree | None:
-    source = read_text(file, path, problems)
+def _tree(file: Path, path: str, problems: Problems, boundary: Boundary | None) -> YamlTree | None:
+    source = read_text(file, path, problems, boundary)
     return yaml_tree(source, problems) if source is not None else None
 
 

@@ -12,6 +12,7 @@ from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import Graph, Node
 from merge_runner.graph.manifest import entry
 from merge_runner.project.schema.config import ModelConfig
+from merge_runner.project_file import read_file
 from merge_runner.template.redact import same_but_hidden
 
 Change = Literal["new", "body", "configs", "relation", "macros", "contract", "location"]
@@ -91,7 +92,7 @@ def read_results(state_dir: Path) -> dict[str, str]:
 
 def _read(path: Path, hint: str) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_file(path, None, artifact=True))
     except FileNotFoundError as error:
         raise ProblemsError([Problem("no-state", f"there is no {path}", hint=hint)]) from error
     except OSError as error:

@@ -46,7 +46,7 @@ def lint_plain(
     if not request.fix:
         return report
     fix({file.path: file.file for file in files}, report, messages, unsafe=request.fix == "unsafe")
-    return look([file if file.model else read_plain(file.file, file.path) for file in files])
+    return look([file if file.model else read_plain(file.file, file.path, file.boundary) for file in files])
 
 
 def _stale(files: Sequence[PlainFile]) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from merge_runner.errors import Problems
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.syntax.read_text import read_text
+from merge_runner.project_file import Boundary
 from merge_runner.text import SourceText
 
 
@@ -16,6 +17,7 @@ class AuthorsTexts(Mapping[str, SourceText]):
 
     def __init__(self, prepared: Prepared, paths: AbstractSet[str], others: AbstractSet[str]) -> None:
         self._prepared = prepared
+        self._boundary = Boundary(prepared.files.root)
         self._texts = {source.path: source for source in (*prepared.files.macros, *prepared.files.singular_tests)}
         known = (path for path in sorted(paths) if path in prepared.model_names or path in self._texts)
         self._paths = dict.fromkeys((*known, *(path for path in sorted(others - paths) if self.get(path) is not None)))
@@ -40,4 +42,4 @@ class AuthorsTexts(Mapping[str, SourceText]):
             return files.models[name].source
         if path in files.unsaved:
             return SourceText(path, files.unsaved[path])
-        return read_text(files.root / path, path, Problems()) if (files.root / path).is_file() else None
+        return read_text(files.root / path, path, Problems(), self._boundary)

@@ -23,6 +23,7 @@ from merge_runner.lint.suppress.apply import finish
 from merge_runner.lint.suppress.baseline import Baseline
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.project_context import Prepared
+from merge_runner.project_file import Boundary
 from merge_runner.text import SourceText
 
 
@@ -118,7 +119,8 @@ def _baseline(prepared: Prepared, options: LintOptions) -> Baseline | None:
     if not options.use_baseline:
         return None
     if options.baseline is not None:
-        return Baseline.read(options.baseline, str(options.baseline))
+        boundary = Boundary(prepared.files.root).of_named(options.baseline)
+        return Baseline.read(options.baseline, str(options.baseline), boundary)
     return Baseline.find(prepared.files.root, prepared.files.settings.lint.baseline)
 
 

@@ -23,6 +23,7 @@ from merge_runner.lint.suppress.comments import Comment, embedded
 from merge_runner.merge.parse import parse
 from merge_runner.merge.script import statements
 from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.project_file import read_file
 from merge_runner.pruning.layout.layout import UNKNOWN
 from merge_runner.pruning.predicate.variables import declared_variables
 from merge_runner.pruning.query.source import KnownTable, Lookup
@@ -67,14 +68,20 @@ class ContentsReader:
         if file.source is not None:
             return may_hold_merge(file.source)
         # What is no UTF-8 may be meant for another tool, but for a file of SQL.
-        return not file.path.lower().endswith(CODE) or b"merge into" in file.file.read_bytes().lower()
+        if not file.path.lower().endswith(CODE):
+            return True
+        try:
+            return b"merge into" in read_file(file.file, file.boundary).lower()
+        except OSError:
+            return True  # what it holds is not known
 
     def whole(self, file: PlainFile) -> ReadFile:
         """Return what a file holds, also one without a MERGE."""
         source = file.source
         if source is None:
             nothing = SourceText(file.path, "")
-            error = MergeSyntaxError(file.problem or "cannot be read", Span(0, 0), "lint reads files in UTF-8")
+            why, hint = (file.problem.message, file.problem.hint) if file.problem else ("cannot be read", None)
+            error = MergeSyntaxError(why, Span(0, 0), hint or "lint reads files in UTF-8")
             return ReadFile(file, error=LintedFile(nothing, None, Rendered.plain(nothing), error=error))
         try:
             contents = read_contents(source, self._rendered)

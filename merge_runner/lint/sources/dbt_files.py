@@ -20,6 +20,7 @@ from merge_runner.merge.find import holds_merge
 from merge_runner.project.load.not_read import DBT_PROJECT
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
+from merge_runner.project_file import Boundary
 from merge_runner.text import SourceText
 
 
@@ -77,7 +78,7 @@ class DbtFiles:
             if node is None or not node.merges:
                 others.append(file)
                 continue
-            text = _read(file)
+            text = _read(file, project.boundary)
             ran = text is not None and holds_merge(text)
             found.append(self._file(project, home, node, text, file) if ran else self._next(project, home, node))
         return Meant(tuple(found), tuple(others))
@@ -139,29 +140,31 @@ class DbtFiles:
         place = file if file is not None else project.target / MANIFEST
         path = shown(place, self._root)
         has_text = node.kind != "seed" and file is not None and file.is_file()
-        source = read_text(place, path, Problems()) if has_text else None
+        source = read_text(place, path, Problems(), project.boundary) if has_text else None
         if source is None and node.raw_code:
             source = SourceText(path, node.raw_code)
         if source is None and generated is not None:
             place, path = generated, shown(generated, self._root)
             source = SourceText(path, text or "")
         source = source or SourceText(path, "")
-        config = DbtConfig(node.name, source, self._described(node, place, file))
+        config = DbtConfig(node.name, source, self._described(project, node, place, file))
         into = shown(generated, self._root) if generated is not None else None
         own = file if file is not None and file.is_file() else None
         model = DbtModel(project, node, config, text, unknown, into, own)
         return PlainFile(path, place, source, model=model)
 
-    def _described(self, node: DbtNode, place: Path, file: Path | None) -> Callable[[], YamlTree | None]:
+    def _described(
+        self, project: DbtProject, node: DbtNode, place: Path, file: Path | None
+    ) -> Callable[[], YamlTree | None]:
         """Reads the YAML that describes a node: its path begins in the folder that the node's own path begins in."""
         if node.patch is None or node.path is None or file is None:
             return lambda: None
         package = Path(*place.parts[: len(place.parts) - len(Path(node.path).parts)])
-        return partial(self._yaml, package / node.patch)
+        return partial(self._yaml, package / node.patch, project.boundary)
 
-    def _yaml(self, file: Path) -> YamlTree | None:
+    def _yaml(self, file: Path, boundary: Boundary) -> YamlTree | None:
         if file not in self._read:
-            source = read_text(file, shown(file, self._root), Problems()) if file.is_file() else None
+            source = read_text(file, shown(file, self._root), Problems(), boundary)
             self._read[file] = yaml_tree(source, Problems()) if source is not None else None
         return self._read[file]
 
@@ -203,7 +206,7 @@ class DbtFiles:
 
 
 def _settings(home: Path) -> _Settings:
-    source = read_text(home / DBT_PROJECT, DBT_PROJECT, Problems())
+    source = read_text(home / DBT_PROJECT, DBT_PROJECT, Problems(), Boundary(home))
     tree = yaml_tree(source, Problems()) if source is not None else None
     data: dict[str, Any] = tree.data if tree is not None and isinstance(tree.data, dict) else {}
     usual = _Settings()
@@ -216,8 +219,8 @@ def _settings(home: Path) -> _Settings:
     )
 
 
-def _read(file: Path) -> str | None:
-    source = read_text(file, str(file), Problems())
+def _read(file: Path, boundary: Boundary) -> str | None:
+    source = read_text(file, str(file), Problems(), boundary)
     return source.text if source is not None else None
 
 

@@ -17,6 +17,7 @@ from merge_runner.lint.sources.dbt_merge import Unknown, next_merge
 from merge_runner.lint.sources.dbt_query import rendered_query
 from merge_runner.merge.find import holds_merge
 from merge_runner.plan.layout.layout_file import Namespace, TableKey
+from merge_runner.project_file import Boundary, read_file
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.query.source import KnownTable, Lookup
 from merge_runner.text import Place, as_source
@@ -43,6 +44,11 @@ class DbtProject:
     adapter: str | None = None
     macros: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
     by_id: Mapping[str, DbtNode] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def boundary(self) -> Boundary:
+        """Where the files of the project may be."""
+        return Boundary(self.target.parent)
 
     def node(self, file: Path) -> DbtNode | None:
         """Return the model or snapshot that a file of target/run was made for."""
@@ -209,7 +215,7 @@ class DbtProject:
 
     def _read(self, file: Path) -> str | None:
         try:
-            return as_source(file.read_text(encoding="utf-8"))
+            return as_source(read_file(file, self.boundary).decode("utf-8"))
         except (OSError, UnicodeDecodeError):
             return None
 
@@ -227,7 +233,7 @@ def read_dbt_project(target: Path, problems: Problems) -> DbtProject:
     """Return the project of a target folder; without tables, and a problem, where its manifest cannot be read."""
     file = target / MANIFEST
     try:
-        manifest = json.loads(file.read_bytes())
+        manifest = json.loads(read_file(file, Boundary(target.parent), artifact=True))
     except (OSError, ValueError, RecursionError) as error:
         what = error.strerror if isinstance(error, OSError) else "it is not JSON"
         _bad_manifest(file, str(what), problems)

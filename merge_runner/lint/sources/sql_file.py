@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from merge_runner.errors import Problems
+from merge_runner.errors import Problem, Problems
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.containers.registry import SUFFIXES
 from merge_runner.lint.sources.dbt_model import DbtModel
 from merge_runner.project.syntax.read_text import read_text
+from merge_runner.project_file import Boundary
 from merge_runner.text import SourceText
 
 
@@ -19,14 +20,15 @@ from merge_runner.text import SourceText
 class PlainFile:
     """A file as it is to be shown (`path`), and its text; None where it could not be read, and `problem` says why.
 
-    `model` is the dbt model that the file is of.
+    `model` is the dbt model that the file is of. `boundary` is what the file has to be inside of.
     """
 
     path: str
     file: Path
     source: SourceText | None
-    problem: str | None = None
+    problem: Problem | None = None
     model: DbtModel | None = None
+    boundary: Boundary | None = None
 
 
 def with_text(file: PlainFile, text: str) -> PlainFile:
@@ -57,11 +59,11 @@ def holds_no_sql(file: str) -> bool:
     return file.lower().endswith((".yml", ".yaml", ".toml", ".json", ".csv", ".md"))
 
 
-def read_plain(file: Path, path: str) -> PlainFile:
-    """Return a file with its text, shown as `path`."""
+def read_plain(file: Path, path: str, boundary: Boundary | None) -> PlainFile:
+    """Return a file with its text, shown as `path`. It is inside of the boundary; None: the user has named it."""
     problems = Problems()
-    source = read_text(file, path, problems)
-    return PlainFile(path, file, source, next((problem.message for problem in problems), None))
+    source = read_text(file, path, problems, boundary)
+    return PlainFile(path, file, source, next(iter(problems), None), boundary=boundary)
 
 
 def shown(file: Path, root: Path) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from merge_runner.errors import Problems
 from merge_runner.lint.sources.dbt_files import DbtFiles
 from merge_runner.lint.sources.sql_file import PlainFile, files_below, holds_no_sql, read_plain, shown
+from merge_runner.project_file import Boundary
 
 
 def plain_files(paths: Iterable[Path], root: Path) -> Iterator[PlainFile]:
@@ -20,20 +21,21 @@ def plain_files(paths: Iterable[Path], root: Path) -> Iterator[PlainFile]:
     problems = Problems()
     dbt = DbtFiles(root, problems)
     models: dict[tuple[str, str], PlainFile] = {}
-    found: dict[Path, None] = {}
+    boundary = Boundary(root)
+    found: dict[Path, Boundary | None] = {}
     for path in paths:
         meant = dbt.meant(path)
         if meant is not None:
             models.update({(file.path, file.model.node.name): file for file in meant.models if file.model is not None})
-            found.update(dict.fromkeys(meant.others))
+            found.update(dict.fromkeys(meant.others, Boundary(path if path.is_dir() else path.parent)))
         elif path.is_dir():
-            found.update(dict.fromkeys(sorted(files_below(path))))
+            found.update(dict.fromkeys(sorted(files_below(path)), Boundary(path)))
         elif path.exists() or path.is_symlink():
             if not holds_no_sql(path.name):
-                found[path] = None
+                found[path] = boundary.of_named(path)
         else:
             problems.add("no-such-file", f"there is no file or folder {path}")
     problems.check()
     yield from models.values()
-    for file in found:
-        yield read_plain(file, shown(file, root))
+    for file, inside in found.items():
+        yield read_plain(file, shown(file, root), inside)

@@ -34,6 +34,7 @@ from merge_runner.project.schema.settings import LintSettings
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.toml_tree import TomlTree
+from merge_runner.project_file import Boundary
 from merge_runner.pruning.layout.layout import UNKNOWN
 from merge_runner.pruning.query.source import KnownTable, Lookup
 from merge_runner.template.rendered import Rendered
@@ -75,11 +76,12 @@ def lint_files(
     selection = RuleSelection.from_settings(settings, around.places, rules=options.rules, ignore=options.ignore)
     baseline = None
     if options.use_baseline and options.baseline is not None:
-        baseline = Baseline.read(options.baseline, str(options.baseline))
+        boundary = Boundary(around.root).of_named(options.baseline)
+        baseline = Baseline.read(options.baseline, str(options.baseline), boundary)
     elif options.use_baseline:
         baseline = Baseline.find(around.root, settings.baseline)
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
-    known = _KnownTables(options)
+    known = _KnownTables(options, around.root)
     read = ContentsReader(Templates(around.macros), vars, env).read([file for file in files if file.model is None])
     linter = ContentsLinter.of(read, selection, known.of_file)
     found = [linter.lint(each) for each in read]
@@ -113,10 +115,10 @@ def lint_files(
 class _KnownTables:
     """Finds tables in the file of --layout, and in the manifests of dbt projects."""
 
-    def __init__(self, options: LintOptions) -> None:
+    def __init__(self, options: LintOptions, root: Path) -> None:
         problems = Problems()
         layouts = [(options.layout, str(options.layout))] if options.layout is not None else []
-        self._recorded: RecordedLayouts = recorded_layouts(layouts, Namespace(), problems)
+        self._recorded: RecordedLayouts = recorded_layouts(layouts, Namespace(), problems, Boundary(root))
         problems.check()
         self._dbt: dict[Path, DbtProject] = {}
         self._lookups: dict[Path, Lookup | None] = {}
@@ -230,7 +232,7 @@ def _unknown_merges(models: Sequence[DbtModel], root: Path) -> Iterator[LintedFi
         message = f"the MERGE of {many} is not known yet, since dbt's first run creates the table: {names}{more}"
         hint = "run `dbt run` a second time, which writes the MERGE into target/run, and lint again"
         file = project.target.parent / DBT_PROJECT
-        source = read_text(file, shown(file, root), Problems()) if file.is_file() else None
+        source = read_text(file, shown(file, root), Problems(), project.boundary)
         source = source or SourceText(shown(project.target / MANIFEST, root), "")
         error = MergeSyntaxError(message, Span(0, 0), hint)
         yield LintedFile(source, None, Rendered.plain(source), error=error, is_merge=False)

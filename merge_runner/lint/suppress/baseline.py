@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -13,6 +14,7 @@ from merge_runner.errors import Problems, ProblemsError
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.finding import Finding
 from merge_runner.project.syntax.read_text import read_text
+from merge_runner.project_file import Boundary
 from merge_runner.text import Place, SourceText
 
 DEFAULT = "lint-baseline.json"
@@ -60,23 +62,26 @@ class Baseline:
         return cls(tuple(sorted(entries)))
 
     @classmethod
-    def read(cls, file: Path, path: str) -> Baseline:
-        """Reads a file, named `path` in places; raises ProblemsError where it is missing or no baseline."""
+    def read(cls, file: Path, path: str, boundary: Boundary | None) -> Baseline:
+        """Reads a file, named `path` in places; raises ProblemsError where it is missing or no baseline.
+
+        It is inside of the boundary; None is for a file that the user has named.
+        """
         problems = Problems()
-        if not file.exists():
+        if not os.path.lexists(file):
             hint = f"`merge-runner lint --write-baseline {path}` writes it"
             problems.add("missing-baseline", "there is no baseline", Place(path, 1, 1), hint)
             problems.check()
-        source = read_text(file, path, problems)
+        source = read_text(file, path, problems, boundary)
         problems.check()
         return cls() if source is None else cls.parse(source)
 
     @classmethod
     def find(cls, root: Path, named: str | None) -> Baseline | None:
         """The baseline that the settings name; else the usual one in `root`, where it is. Raises as `read` does."""
-        if named is None and not (root / DEFAULT).is_file():
+        if named is None and not os.path.lexists(root / DEFAULT):
             return None
-        return cls.read(root / (named or DEFAULT), named or DEFAULT)
+        return cls.read(root / (named or DEFAULT), named or DEFAULT, Boundary(root))
 
     @classmethod
     def parse(cls, source: SourceText) -> Baseline:

@@ -19,6 +19,7 @@ from merge_runner.lsp.documents.query_columns import NO_COLUMNS, Columns, QueryC
 from merge_runner.lsp.syntax.relations import Subject
 from merge_runner.lsp.syntax.statements import statements
 from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.project_file import Boundary
 from merge_runner.pruning.query.source import KnownTable
 from merge_runner.template.templates import Templates
 from merge_runner.text import Place, Span
@@ -124,7 +125,7 @@ class Folders:
             file = Path(name)
             plain = PlainFile(name, file, None)
             return self._reader.whole(
-                with_text(plain, texts[file]) if file in texts else read_plain(file, name)
+                with_text(plain, texts[file]) if file in texts else read_plain(file, name, Boundary(file.parent))
             ).contents.statements
 
         listed = sorted(each for each in _files(path.parent) if each not in texts)[:_MOST]
@@ -140,7 +141,7 @@ class Folders:
         state = (status.st_mtime_ns, status.st_size)
         known = self._saved.get(path)
         if known is None or known[0] != state:
-            file = read_plain(path, str(path)) if status.st_size <= _LARGEST else None
+            file = read_plain(path, str(path), Boundary(path.parent)) if status.st_size <= _LARGEST else None
             describes = file is not None and file.source is not None and may_describe_tables(file.source)
             tables = self._reader.whole(file).tables if file is not None and describes else FileTables()
             known = self._saved[path] = (state, tables)

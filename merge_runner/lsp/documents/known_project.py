@@ -32,6 +32,7 @@ from merge_runner.project.load.find_project import PYPROJECT
 from merge_runner.project.load.project_paths import project_paths
 from merge_runner.project.schema.selectors import FILE as SELECTORS
 from merge_runner.project.syntax.read_text import read_text
+from merge_runner.project_file import Boundary
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.template.packages import installed_macro, package_file
 from merge_runner.template.static.macro_definitions import MacroDefinition
@@ -154,7 +155,7 @@ class KnownProject(QueryColumns):
         files = self.prepared.files
         sources = self._other_sources
         for path in (*self.property_files, PYPROJECT, SELECTORS):
-            found = read_text(files.root / path, path, Problems())
+            found = read_text(files.root / path, path, Problems(), Boundary(files.root))
             if found is not None:
                 sources.append(found)
         models = {node.path: node.raw_code for node in nodes_of(self.prepared.graph.nodes, ModelNode)}

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from merge_runner.errors import ProblemsError
 from merge_runner.lsp.documents.remark import Looked, Remark
 from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.project_file import Boundary, read_file
 from merge_runner.text import Place, as_source
 
 if TYPE_CHECKING:
@@ -69,9 +70,9 @@ class OpenDocuments:
         """Import what looks at documents, and look at a model of the project in a folder if there is one."""
         found = self.located(folder / "pyproject.toml")
         model = found[0].any_model() if found is not None else None
-        if model is not None:
+        if found is not None and model is not None:
             with suppress(OSError, UnicodeDecodeError):
-                self.look(model, {model: model.read_text(encoding="utf-8")})
+                self.look(model, {model: as_source(read_file(model, Boundary(found[0].root)).decode("utf-8"))})
 
     def is_shared(self, path: Path) -> bool:
         """Whether a file is one of a project that other documents may depend on: no model and no plain file.

@@ -30,6 +30,7 @@ from merge_runner.project.schema.profile import FILE as PROFILES
 from merge_runner.project.schema.selectors import FILE as SELECTORS
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.project.syntax.read_text import read_text
+from merge_runner.project_file import Boundary
 from merge_runner.template.captured import Captured
 from merge_runner.text import Place
 
@@ -116,7 +117,7 @@ class OpenProject:
 
     def _saved(self, path: str) -> str | None:
         """Return the text of a file on disk; None where it cannot be read."""
-        read = read_text(self.root / path, path, Problems())
+        read = read_text(self.root / path, path, Problems(), Boundary(self.root))
         return read.text if read is not None else None
 
     def known_for(self, path: str) -> KnownProject | None:

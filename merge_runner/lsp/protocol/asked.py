@@ -15,7 +15,8 @@ from merge_runner.lsp.documents.remark import Looked
 from merge_runner.lsp.protocol import opened
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.lsp.syntax.sql_in_code import Language
-from merge_runner.text import Place
+from merge_runner.project_file import Boundary, read_file
+from merge_runner.text import Place, as_source
 
 if TYPE_CHECKING:
     from merge_runner.lsp.documents.described_tables import DescribedTables
@@ -95,4 +96,5 @@ class Asked:
         file = self.project.prepared.files.root / path
         if found is not None:
             return opened.source(found)
-        return file.read_text(encoding="utf-8") if file.exists() else None
+        root = self.project.prepared.files.root
+        return as_source(read_file(file, Boundary(root)).decode("utf-8")) if file.exists() else None

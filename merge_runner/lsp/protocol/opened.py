@@ -15,7 +15,8 @@ from pygls.workspace import TextDocument, Workspace
 from merge_runner.lsp.documents.open_documents import real_path
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.lsp.syntax.sql_in_code import Language
-from merge_runner.text import Place, SourceText
+from merge_runner.project_file import Boundary, read_file
+from merge_runner.text import Place, SourceText, as_source
 
 _LANGUAGES = {"sql", "python", "scala"}
 _SUFFIXES = {"sql": "sql", "py": "python", "scala": "scala"}
@@ -87,7 +88,7 @@ def location(workspace: Workspace, place: Place) -> types.Location | None:
         uri = cells[place.cell - 1]
     found = document(workspace, uri)
     try:
-        text = source(found) if found is not None else path.read_text(encoding="utf-8")
+        text = source(found) if found is not None else as_source(read_file(path, Boundary(path.parent)).decode())
     except (OSError, UnicodeDecodeError):
         return None
     return types.Location(uri, Positions(text, workspace.position_codec).range(place))

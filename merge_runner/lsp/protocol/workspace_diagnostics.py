@@ -18,6 +18,7 @@ from merge_runner.lsp.protocol import opened
 from merge_runner.lsp.protocol.diagnostics import diagnostics, in_file, result_id
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.project.syntax.read_text import read_text
+from merge_runner.project_file import Boundary
 
 _PAUSE = 0.2
 """Seconds without another change on disk after which projects are looked at again."""
@@ -82,7 +83,7 @@ class WorkspaceDiagnostics:
             reported.add(unquote(uri))
             if opened.document(workspace, uri) is not None:
                 continue
-            source = read_text(file, file.name, Problems())
+            source = read_text(file, file.name, Problems(), Boundary(file.parent))
             positions = Positions(source.text if source is not None else "", workspace.position_codec)
             items = diagnostics([in_file(each) for each in found], uri, positions)
             result = result_id(items)

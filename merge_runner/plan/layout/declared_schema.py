@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lazy_pattern import pattern
 from merge_runner.project.load.files import DataTestEntry
 from merge_runner.project.schema.properties import Column, Constraint, DataTest
+from merge_runner.project_file import read_file
 from merge_runner.pruning.layout.layout import TableColumn
 
 _FILLED = pattern(r"\s*(generated\s+(always|by\s+default)\s+as\s+identity\b|default\s+(?!null\s*\Z))", re.IGNORECASE)
@@ -145,8 +147,8 @@ def seed_header(file: Path, delimiter: str) -> tuple[str, ...] | None:
     if len(delimiter) != 1:
         return None
     try:
-        with file.open(encoding="utf-8-sig", newline="") as stream:
-            names = next(csv.reader(stream, delimiter=delimiter), [])
+        text = read_file(file, None).decode("utf-8-sig")
+        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
     except (OSError, UnicodeDecodeError, csv.Error):
         return None
     folded = {name.casefold() for name in names}

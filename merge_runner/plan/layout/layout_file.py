@@ -17,6 +17,7 @@ from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import TableInput
 from merge_runner.project.schema.layout_file import FileTable, LayoutFile, read_layout_file
 from merge_runner.project.syntax.places import KeyPath
+from merge_runner.project_file import Boundary
 from merge_runner.pruning.layout.layout import PartitionField, TableColumn, TableLayout, partition_field, sorted_columns
 from merge_runner.pruning.layout.table_properties import with_properties
 from merge_runner.pruning.query.source import KnownTable
@@ -55,11 +56,16 @@ class RecordedLayouts:
         return KnownTable(layout) if layout is not None else None
 
 
-def recorded_layouts(files: Iterable[tuple[Path, str]], namespace: Namespace, problems: Problems) -> RecordedLayouts:
-    """The tables of layout files (each with its name in places), those of a later file instead of an earlier one's."""
+def recorded_layouts(
+    files: Iterable[tuple[Path, str]], namespace: Namespace, problems: Problems, boundary: Boundary
+) -> RecordedLayouts:
+    """The tables of layout files (each with its name in places), those of a later file instead of an earlier one's.
+
+    The boundary is that of the project, or of the folder that the command is about.
+    """
     tables: dict[TableKey, TableLayout] = {}
     for file, path in files:
-        content = read_layout_file(file, path, problems)
+        content = read_layout_file(file, path, problems, boundary.of_named(file))
         if content is not None:
             tables |= _tables(content, namespace, problems)
     return RecordedLayouts(namespace, tables)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -24,6 +25,7 @@ from merge_runner.plan.load.query import query
 from merge_runner.project.schema.config import ModelConfig, Optimize
 from merge_runner.project.schema.layout_file import RECORDED
 from merge_runner.project.schema.profile import Profile
+from merge_runner.project_file import Boundary
 from merge_runner.pruning.layout.layout import (
     UNKNOWN,
     PartitionField,
@@ -62,7 +64,7 @@ def namespace(profile: Profile) -> Namespace:
 def project_layout_files(prepared: Prepared, layout: Path | None) -> tuple[tuple[Path, str], ...]:
     """The layout files of a project with their names in places: the recorded catalog, then that of --layout."""
     recorded = prepared.files.root / RECORDED
-    files = [(recorded, RECORDED)] if recorded.is_file() else []
+    files = [(recorded, RECORDED)] if os.path.lexists(recorded) else []
     return (*files, (layout, str(layout))) if layout is not None else tuple(files)
 
 
@@ -97,7 +99,7 @@ class Layouts:
         """
         problems = Problems()
         files = project_layout_files(prepared, layout)
-        recorded = recorded_layouts(files, namespace(prepared.files.profile), problems)
+        recorded = recorded_layouts(files, namespace(prepared.files.profile), problems, Boundary(prepared.files.root))
         problems.check()
         return cls(prepared, recorded)
 

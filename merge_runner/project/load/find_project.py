@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from merge_runner.errors import Problem, Problems, ProblemsError
@@ -15,6 +16,7 @@ from merge_runner.project.schema.settings import (
 )
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.toml_tree import TomlTree
+from merge_runner.project_file import Boundary
 from merge_runner.text import SourceText
 
 PYPROJECT = "pyproject.toml"
@@ -23,15 +25,14 @@ PYPROJECT = "pyproject.toml"
 def find_root(start: Path, *, upwards: bool = True) -> Path:
     """The folder of the project that holds `start`: the nearest one whose pyproject.toml has [tool.merge-runner].
 
-    Without `upwards` it is `start` itself. Raises ProblemsError where there is none.
+    Without `upwards` it is `start` itself. Raises ProblemsError where there is none, or where a nearer pyproject.toml
+    cannot be read.
     """
     start = start.absolute()
     for folder in (start, *start.parents) if upwards else (start,):
-        file = folder / PYPROJECT
-        if file.is_file():
-            source = read_text(file, PYPROJECT, Problems())
-            if source is not None and has_settings(source):
-                return folder
+        source = _pyproject(folder)
+        if source is not None and has_settings(source):
+            return folder
     if not upwards:
         raise _no_project(f"{start} is not a merge-runner project" if start.is_dir() else f"there is no folder {start}")
     raise _no_project(f"neither {start} nor a folder above it is a merge-runner project")
@@ -40,11 +41,12 @@ def find_root(start: Path, *, upwards: bool = True) -> Path:
 def find_lint_root(start: Path) -> Path | None:
     """Return the nearest folder, from `start` upwards, whose pyproject.toml has [tool.merge-runner.lint] alone.
 
-    None where there is none, or where a project is nearer.
+    None where there is none, or where a project is nearer. Raises ProblemsError where a nearer pyproject.toml cannot
+    be read.
     """
     start = start.absolute()
     for folder in (start, *start.parents):
-        source = read_text(folder / PYPROJECT, PYPROJECT, Problems()) if (folder / PYPROJECT).is_file() else None
+        source = _pyproject(folder)
         if source is not None and (kind := settings_kind(source)) is not None:
             return folder if kind == "lint" else None
     return None
@@ -53,7 +55,7 @@ def find_lint_root(start: Path) -> Path | None:
 def read_lint_settings(root: Path) -> tuple[LintSettings, TomlTree]:
     """Return the lint settings of a folder that `find_lint_root` found. Raises ProblemsError."""
     problems = Problems()
-    source = read_text(root / PYPROJECT, PYPROJECT, problems)
+    source = _pyproject(root)
     found = lint_settings(source, problems) if source is not None else None
     problems.check()
     if found is None:
@@ -66,17 +68,25 @@ def read_settings(root: Path, problems: Problems, text: str | None = None) -> Se
 
     `text` is read instead of pyproject.toml.
     """
-    if text is not None:
-        source: SourceText | None = SourceText(PYPROJECT, text)
-    else:
-        source = read_text(root / PYPROJECT, PYPROJECT, problems) if (root / PYPROJECT).is_file() else None
     problems.check()
+    source = SourceText(PYPROJECT, text) if text is not None else _pyproject(root)
     if source is None or not has_settings(source):
         raise _no_project(f"{root} is not a merge-runner project")
     found = settings(source, problems)
     if found is None:
         raise ProblemsError(problems)
     return found
+
+
+def _pyproject(folder: Path) -> SourceText | None:
+    """Return the text of a folder's pyproject.toml; None where it has none. Raises ProblemsError."""
+    file = folder / PYPROJECT
+    if not os.path.lexists(file):
+        return None
+    problems = Problems()
+    source = read_text(file, os.fspath(file), problems, Boundary(folder))
+    problems.check()
+    return SourceText(PYPROJECT, source.text) if source is not None else None
 
 
 def _no_project(message: str) -> ProblemsError:

@@ -39,6 +39,7 @@ from merge_runner.project.syntax.environment import variables_of
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.value_template import Known, ValueTemplate
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
+from merge_runner.project_file import Boundary
 from merge_runner.text import Place, SourceText
 
 
@@ -160,6 +161,7 @@ class _Loader:
         self._secrets: set[str] = set()
         self._root = root
         self._base = os.fspath(root)
+        self._boundary = Boundary(root)
         self._settings = said
         self._problems = problems
         self._paths = ProjectPaths()
@@ -337,7 +339,7 @@ class _Loader:
     def _read(self, path: str) -> SourceText | None:
         if path in self._unsaved:
             return SourceText(path, self._unsaved[path])
-        return read_text(f"{self._base}/{path}", path, self._problems)
+        return read_text(f"{self._base}/{path}", path, self._problems, self._boundary)
 
     def _text(self, path: str) -> SourceText | None:
         text = self._read(path)

@@ -12,6 +12,7 @@ from merge_runner.errors import Problems
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lazy_pattern import pattern
 from merge_runner.project.load.scan import scan
+from merge_runner.project_file import Boundary, read_file
 from merge_runner.text import Place
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _snapshots(root: str, files: Iterable[str]) -> Iterator[str]:
 
 def _text(root: str, path: str) -> str:
     try:
-        return Path(root, path).read_text(encoding="utf-8", errors="replace")
+        return read_file(f"{root}/{path}", Boundary(root)).decode("utf-8", "replace")
     except OSError:
         return ""
 

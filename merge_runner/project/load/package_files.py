@@ -11,6 +11,7 @@ from typing import NoReturn
 from merge_runner.errors import Problems
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.yaml_tree import yaml_tree
+from merge_runner.project_file import Boundary
 
 PROJECT = "dbt_project.yml"
 _LARGEST = 1 << 26
@@ -49,7 +50,7 @@ def package_settings(folder: Path) -> tuple[str | None, Sequence[str]]:
     if not os.path.lexists(file):
         return None, ["macros"]
     _check_file(folder, PROJECT)
-    source = read_text(file, PROJECT, Problems())
+    source = read_text(file, PROJECT, Problems(), Boundary(folder))
     tree = yaml_tree(source, Problems()) if source is not None else None
     data = tree.data if tree is not None and isinstance(tree.data, Mapping) else {}
     name, paths = data.get("name"), data.get("macro-paths")

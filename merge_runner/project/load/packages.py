@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -15,6 +16,7 @@ from merge_runner.project.load.package_files import UnsafePackage, inner_folder,
 from merge_runner.project.load.package_paths import DECLARING, FOLDER, LOCK
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
+from merge_runner.project_file import Boundary, read_file
 from merge_runner.text import Place, SourceText
 
 _VERSION = 1
@@ -58,8 +60,9 @@ class Locked:
 def declared_packages(root: Path, problems: Problems) -> tuple[Declared, ...]:
     """Return the packages that a project declares, with a problem for each that cannot be one."""
     found: list[Declared] = []
+    boundary = Boundary(root)
     for name in DECLARING:
-        source = read_text(root / name, name, problems) if (root / name).is_file() else None
+        source = read_text(root / name, name, problems, boundary) if os.path.lexists(root / name) else None
         tree = yaml_tree(source, problems) if source is not None else None
         entries = tree.data.get("packages") if tree is not None and isinstance(tree.data, Mapping) else None
         for index, entry in enumerate(entries if isinstance(entries, list) else ()):
@@ -125,7 +128,8 @@ def read_packages(root: Path, problems: Problems) -> Mapping[str, tuple[SourceTe
 def macro_files(root: Path, folder: str, problems: Problems) -> tuple[SourceText, ...]:
     """Return the macro files of an installed package. Raise UnsafePackage."""
     inner = inner_folder(root, folder)
-    sources = (read_text(inner / path, f"{folder}/{path}", problems) for path in macro_file_paths(inner))
+    boundary = Boundary(inner)
+    sources = (read_text(inner / path, f"{folder}/{path}", problems, boundary) for path in macro_file_paths(inner))
     return tuple(source for source in sources if source is not None)
 
 
@@ -146,7 +150,7 @@ def checksum(sources: Sequence[SourceText], folder: str) -> str:
 def read_lock(root: Path, problems: Problems) -> tuple[Locked, ...]:
     """Return what packages.lock has; nothing where it is missing."""
     try:
-        data = json.loads((root / LOCK).read_text(encoding="utf-8"))
+        data = json.loads(read_file(root / LOCK, Boundary(root)))
         return tuple(_locked(entry) for entry in data["packages"])
     except FileNotFoundError:
         return ()

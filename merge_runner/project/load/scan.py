@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from merge_runner.errors import Problems
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.project_file import Boundary, RefusedFileError
 from merge_runner.text import Place
 
 
@@ -29,49 +30,77 @@ def scan(
     """Every folder from `start` (relative to `root`) down, in the order of their names.
 
     What begins with a dot is left out, and so are the paths `skip`. `skip_python` leaves out folders below `start`
-    that hold Python files, with all that is below them. Links to folders are followed, except in a circle.
+    that hold Python files, with all that is below them. Links to folders of the project or its repository are followed,
+    once: links that lead to each other would make endless paths.
     """
-    yield from _Scan(root, problems, skip, skip_python).folders(start, (), ())
+    yield from _Scan(root, problems, skip, skip_python).folders(start)
 
 
-@dataclass(frozen=True)
 class _Scan:
-    root: str
-    problems: Problems
-    skip: frozenset[str]
-    skip_python: bool
+    def __init__(self, root: str, problems: Problems, skip: frozenset[str], skip_python: bool) -> None:
+        self._root = root
+        self._problems = problems
+        self._skip = skip
+        self._skip_python = skip_python
+        self._boundary = Boundary(root)
+        self._links: dict[str, str] = {}
+        """By the real path of a folder the first link that has led to it."""
 
-    def folders(self, path: str, parts: tuple[str, ...], linked: tuple[str, ...]) -> Iterator[Folder]:
-        """`linked` are the real paths of the folders that links have led into on the way here."""
-        full = os.path.join(self.root, path)  # noqa: PTH118 -- Path objects are slow for thousands of files
-        try:
-            with os.scandir(full) as entries:
-                found = sorted((entry for entry in entries if entry.name[0] != "."), key=lambda entry: entry.name)
-        except FileNotFoundError:
+    def folders(self, start: str) -> Iterator[Folder]:
+        if self._real_path(start) is None:
             return
-        except OSError as error:
-            self.problems.add("unreadable", f"cannot be read: {error.strerror or error}", Place(path, 1, 1))
-            return
-        inner_folders = [entry for entry in found if _is_folder(entry)]
-        names = {entry.name for entry in inner_folders}
-        folder = Folder(path, parts, tuple(entry.name for entry in found if entry.name not in names))
-        if self.skip_python and parts and any(name.endswith(".py") for name in folder.files):
-            return
-        yield folder
-        for entry in inner_folders:
-            inner = folder.join(entry.name)
-            if inner in self.skip:
+        waiting: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = [(start, (), ())]
+        while waiting:  # no recursion: a stranger's folders may be nested as deeply as the system allows
+            path, parts, linked = waiting.pop()
+            try:
+                with os.scandir(self._full(path)) as entries:
+                    found = sorted((entry for entry in entries if entry.name[0] != "."), key=lambda entry: entry.name)
+            except FileNotFoundError:
                 continue
-            below = linked
-            if entry.is_symlink():
-                real = os.path.realpath(entry.path)
-                here = os.path.realpath(full)
-                if real in linked or here == real or here.startswith(real + os.sep):
-                    message = "this link leads back to a folder that holds it"
-                    self.problems.add("symlink-loop", message, Place(inner, 1, 1), "remove the link")
+            except OSError as error:
+                self._problems.add("unreadable", f"cannot be read: {error.strerror or error}", Place(path, 1, 1))
+                continue
+            inner_folders = [entry for entry in found if _is_folder(entry)]
+            names = {entry.name for entry in inner_folders}
+            folder = Folder(path, parts, tuple(entry.name for entry in found if entry.name not in names))
+            if self._skip_python and parts and any(name.endswith(".py") for name in folder.files):
+                continue
+            yield folder
+            for entry in reversed(inner_folders):
+                inner = folder.join(entry.name)
+                if inner in self._skip:
                     continue
-                below = (*linked, here, real)
-            yield from self.folders(inner, (*parts, entry.name), below)
+                below = self._followed(inner, linked) if entry.is_symlink() else linked
+                if below is not None:
+                    waiting.append((inner, (*parts, entry.name), below))
+
+    def _followed(self, link: str, linked: tuple[str, ...]) -> tuple[str, ...] | None:
+        """Return `linked`, the real paths of the folders that links have led into on the way, with those of one more.
+
+        None where it may not be followed, or leads to a folder that is read already.
+        """
+        real = self._real_path(link)
+        if real is None:
+            return None
+        here = os.path.realpath(os.path.dirname(self._full(link)))  # noqa: PTH120
+        if real in linked or here == real or here.startswith(real + os.sep):
+            message = "this link leads back to a folder that holds it"
+        elif self._links.setdefault(real, link) != link:
+            message = f"this link leads to the folder that {self._links[real]} leads to"
+        else:
+            return *linked, here, real
+        self._problems.add("symlink-loop", message, Place(link, 1, 1), "remove the link")
+        return None
+
+    def _real_path(self, path: str) -> str | None:
+        try:
+            return self._boundary.real_path(self._full(path))
+        except RefusedFileError as error:
+            self._problems.add(error.code, error.message, Place(path, 1, 1), error.hint)
+            return None
+
+    def _full(self, path: str) -> str:
+        return os.path.join(self._root, path)  # noqa: PTH118 -- Path objects are slow for thousands of files
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

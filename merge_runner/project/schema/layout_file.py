@@ -16,6 +16,7 @@ from merge_runner.project.syntax.annotations import CLOSED, StrictBool
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.validate import validate
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
+from merge_runner.project_file import Boundary
 from merge_runner.text import Place
 
 RECORDED = "catalog.yml"
@@ -111,9 +112,12 @@ _ELSEWHERE: Mapping[str, str] = {
 }
 
 
-def read_layout_file(file: Path, path: str, problems: Problems) -> LayoutFile | None:
-    """The content of a layout file (YAML, or JSON), named `path` in places; None, with problems, where that fails."""
-    source = read_text(file, path, problems)
+def read_layout_file(file: Path, path: str, problems: Problems, boundary: Boundary | None) -> LayoutFile | None:
+    """The content of a layout file (YAML, or JSON), named `path` in places; None, with problems, where that fails.
+
+    It is inside of the boundary; None is for a file that the user has named.
+    """
+    source = read_text(file, path, problems, boundary)
     tree = yaml_tree(source, problems) if source is not None else None
     if tree is None:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
@@ -22,6 +23,7 @@ from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.validate import validate
 from merge_runner.project.syntax.value_template import Known, ValueTemplate
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
+from merge_runner.project_file import Boundary
 from merge_runner.text import Place, SourceText
 
 FILE = "profiles.yml"
@@ -134,7 +136,7 @@ def read_profile(
     output is rendered.
     """
     folders = [profiles_dir] if profiles_dir else [root, _home(env) / ".merge-runner"]
-    file = next((folder / FILE for folder in folders if (folder / FILE).is_file()), None)
+    file = next((folder / FILE for folder in folders if os.path.lexists(folder / FILE)), None)
     if file is None:
         looked = " and ".join(str(folder) for folder in folders)
         hint = f'write a {FILE} with the profile "{name}", or say where it is with --profiles-dir'
@@ -142,7 +144,8 @@ def read_profile(
         return None
     unsaved = text if file == root / FILE else None
     shown = _shown(file, root)
-    source = SourceText(shown, unsaved) if unsaved is not None else read_text(file, shown, problems)
+    boundary = Boundary(root).of_named(file)
+    source = SourceText(shown, unsaved) if unsaved is not None else read_text(file, shown, problems, boundary)
     tree = yaml_tree(source, problems) if source else None
     if tree is None:
         return None

@@ -5,14 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from merge_runner.errors import Problems
+from merge_runner.project_file import Boundary, RefusedFileError, read_file
 from merge_runner.text import Place, SourceText, as_source
 
 
-def read_text(file: str | Path, path: str, problems: Problems) -> SourceText | None:
-    """The text of a UTF-8 `file`, named `path` in places: newlines as `\\n`, no byte order mark; None on a problem."""
+def read_text(file: str | Path, path: str, problems: Problems, boundary: Boundary | None) -> SourceText | None:
+    """The text of a UTF-8 `file`, named `path` in places: newlines as `\\n`, no byte order mark; None on a problem.
+
+    It is inside of the boundary; None is for a file that the user has named.
+    """
     try:
-        with open(file, "rb") as stream:  # noqa: PTH123 -- a Path for each of thousands of files costs more than reading
-            content = stream.read()
+        content = read_file(file, boundary)
+    except RefusedFileError as error:
+        problems.add(error.code, error.message, Place(path, 1, 1), error.hint)
+        return None
     except OSError as error:
         problems.add("unreadable", f"cannot be read: {error.strerror or error}", Place(path, 1, 1))
         return None
