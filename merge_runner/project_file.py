@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 LIMIT = "MERGE_RUNNER_MAX_FILE_MB"
 """The environment variable with the most megabytes of a file; no setting of a project, which a stranger may write."""
@@ -128,6 +129,23 @@ def read_file(path: str | Path, boundary: Boundary | None, *, artifact: bool = F
         return _content(descriptor, status.st_size, _most_bytes(artifact=artifact), path)
     finally:
         os.close(descriptor)
+
+
+def read_json(path: str | Path, boundary: Boundary | None) -> Any:
+    """Return the value of an artifact. Raises OSError as `read_file` does, and ValueError for what is no JSON.
+
+    NaN and infinity are none, which Python's reader takes.
+    """
+    import json
+
+    try:
+        return json.loads(read_file(path, boundary, artifact=True), parse_constant=_no_number)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is no number of JSON")
 
 
 def _checked_name(path: str | Path) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -19,6 +18,7 @@ from merge_runner.pages.runs.comparison import RUNS, changes
 from merge_runner.pages.runs.history import kept_runs
 from merge_runner.pages.runs.run_summary import run_summary
 from merge_runner.pages.runs.runs_page import comparable, write_report
+from merge_runner.project_file import Boundary, read_file, read_json
 from merge_runner.run.results.artifacts import compiled_path
 
 if TYPE_CHECKING:
@@ -37,8 +37,9 @@ def write_docs(prepared: Prepared, report: Report, manifest: Path | None) -> Pat
     page = prepared.target_path / STATIC
     if manifest is not None:
         page = prepared.target_path / FOLDER / "index.html"
-        write_atomic(page.with_name("manifest.json"), manifest.read_bytes())
-    write_atomic(page, html)
+        content = read_file(manifest, Boundary(prepared.target_path), artifact=True)
+        write_atomic(page.with_name("manifest.json"), content, below=prepared.target_path)
+    write_atomic(page, html, below=prepared.target_path)
     return page
 
 
@@ -140,16 +141,17 @@ def _last(prepared: Prepared) -> dict[str, LastResult]:
 def _compiled(run_results: Path) -> dict[str, str]:
     """The compiled texts of the last invocation by node."""
     try:
-        results = json.loads(run_results.read_text(encoding="utf-8"))["results"]
-        return {entry["unique_id"]: entry["compiled_code"] for entry in results if entry["compiled_code"]}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        results = read_json(run_results, Boundary(run_results.parent))["results"]
+        texts = {str(entry["unique_id"]): entry["compiled_code"] for entry in results}
+        return {unique_id: text for unique_id, text in texts.items() if isinstance(text, str) and text}
+    except (OSError, ValueError, KeyError, TypeError):
         return {}
 
 
 def _freshness(sources: Path) -> dict[str, Any]:
     """What `source freshness` has found, by the ids of sources; nothing where it has written no such file."""
     try:
-        results = json.loads(sources.read_text(encoding="utf-8"))["results"]
-        return {entry["unique_id"]: dict(entry) for entry in results}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        results = read_json(sources, Boundary(sources.parent))["results"]
+        return {str(entry["unique_id"]): dict(entry) for entry in results}
+    except (OSError, ValueError, KeyError, TypeError):
         return {}

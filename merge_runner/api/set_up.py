@@ -175,8 +175,10 @@ def _groups(iceberg: bool, sqlite: bool, kafka: bool, store: str | None) -> list
 def target_folder(root: Path, target_path: str | None = None) -> Path:
     """Return the folder of generated files of the project at `root`. Raises ProblemsError for wrong settings."""
     from merge_runner.project.load.find_project import read_settings
+    from merge_runner.project.load.target_folder import target_path_of
 
-    return root.absolute() / (target_path or read_settings(root.absolute(), Problems()).target_path)
+    root = root.absolute()
+    return root / target_path_of(root, read_settings(root, Problems()), target_path)
 
 
 def clean(path: str | Path = ".", *, target_path: str | None = None, keep_runs: bool = False) -> Path | None:
@@ -188,10 +190,11 @@ def clean(path: str | Path = ".", *, target_path: str | None = None, keep_runs: 
     """
     from merge_runner.pages.runs.history import FOLDER
     from merge_runner.project.load.find_project import read_settings
+    from merge_runner.project.load.target_folder import target_path_of
 
     root = Path(path).absolute()
     settings = read_settings(root, Problems())
-    target = (root / (target_path or settings.target_path)).resolve()
+    target = (root / target_path_of(root, settings, target_path)).resolve()
     if target == root.resolve() or root.resolve() not in target.parents:
         hint = "target-path must be a folder inside the project to be removed"
         raise ProblemsError([Problem("clean-outside", f"{target} is not below {root}: nothing was removed", hint=hint)])

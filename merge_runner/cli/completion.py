@@ -88,12 +88,13 @@ def macro_names(ctx: click.Context) -> Iterable[str]:
     from merge_runner.errors import Problems
     from merge_runner.project.load.find_project import read_settings
     from merge_runner.project.load.project_paths import project_paths
+    from merge_runner.project_file import Boundary, read_file
     from merge_runner.template.static.macro_definitions import macro_definitions
     from merge_runner.text import SourceText
 
     root = _root(ctx)
     files = project_paths(str(root), read_settings(root, Problems()), Problems()).macros
-    texts = (SourceText(file.path, (root / file.path).read_text(encoding="utf-8")) for file in files)
+    texts = (SourceText(file.path, read_file(root / file.path, Boundary(root)).decode()) for file in files)
     return [macro.name for text in texts for macro in macro_definitions(text)]
 
 
@@ -151,5 +152,7 @@ def _profiles(ctx: click.Context) -> Mapping[str, Any]:
 def _yaml(file: Path) -> Mapping[str, Any]:
     import yaml
 
-    document = yaml.safe_load(file.read_text(encoding="utf-8"))
+    from merge_runner.project_file import Boundary, read_file
+
+    document = yaml.safe_load(read_file(file, Boundary(file.parent)))
     return document if isinstance(document, Mapping) else {}

@@ -220,9 +220,12 @@ def _show_failure(error: Exception) -> int:
     """
     from merge_runner.cli.display.problems import WarningsError, show_problems
     from merge_runner.errors import Problem, ProblemsError
+    from merge_runner.project_file import RefusedFileError
 
     if isinstance(error, ProblemsError):
         problems: Sequence[Problem] = error.problems
+    elif isinstance(error, RefusedFileError):
+        problems = [Problem(error.code, f"{error.filename}: {error.message}", None, error.hint)]
     elif isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         problems = [Problem("file-system", f"{where}{error.strerror or error}")]

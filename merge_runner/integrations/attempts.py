@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 
+from merge_runner.atomic import open_to_append
 from merge_runner.errors import ProblemsError
 from merge_runner.integrations.figures import ENDED_WELL
 from merge_runner.integrations.process import Event, Process, read_event
+from merge_runner.project_file import Boundary, read_file
 
 Start = Callable[[Sequence[str], Sequence[str]], Process]
 """Starts a command of merge-runner with arguments: `start(["build"], ["--select", "orders"])`."""
@@ -48,13 +50,13 @@ class Attempts:
             self._notes.unlink(missing_ok=True)
 
     def _note(self, event: Event) -> None:
-        self._notes.parent.mkdir(parents=True, exist_ok=True)
-        with self._notes.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(event) + "\n")
+        with open_to_append(self._notes, below=self._target) as file:
+            file.write(f"{json.dumps(event)}\n".encode())
 
     def _noted(self) -> list[Event]:
         try:
-            return [read_event(line) for line in self._notes.read_text(encoding="utf-8").splitlines()]
+            text = read_file(self._notes, Boundary(self._target), artifact=True).decode("utf-8")
+            return [read_event(line) for line in text.splitlines()]
         except OSError:
             return []
 

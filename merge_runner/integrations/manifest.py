@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from merge_runner.errors import Problem, ProblemsError
+from merge_runner.project_file import read_json
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class ProjectTables:
     def read(cls, path: str | Path) -> ProjectTables:
         """Read a manifest.json. Raises ProblemsError where there is none that can be read."""
         try:
-            return cls.of(json.loads(Path(path).read_text(encoding="utf-8")))
+            return cls.of(read_json(path, None))
         except FileNotFoundError:
             problem = Problem("no-manifest", f"there is no {path}", hint="`merge-runner parse` writes it")
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

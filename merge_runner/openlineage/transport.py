@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any, Protocol
 
+from merge_runner.atomic import open_to_append
 from merge_runner.openlineage import facets
 
 
@@ -30,8 +31,7 @@ class FileTransport:
     def send(self, event: Mapping[str, Any]) -> None:
         """Append one event. Raises OSError."""
         if self._file is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self._path.open("ab", buffering=0)
+            self._file = open_to_append(self._path)
         self._file.write(json.dumps(event, ensure_ascii=False, default=str).encode() + b"\n")
 
     def close(self, seconds: float) -> None:

@@ -57,7 +57,24 @@ _FILES = {
     ),
     "unreadable": Meaning("A file or folder cannot be read.", "Check that it exists and your permissions."),
     "not-utf8": Meaning("A file is not encoded in UTF-8.", "Save it as UTF-8."),
-    "symlink-loop": Meaning("A symbolic link leads back to a folder that contains it.", "Remove the link."),
+    "outside": Meaning(
+        "A link or a path leads out of the project and its repository (the nearest folder upwards with `.git`), or to "
+        "what is hidden there: nothing is read or written there.",
+        "Remove the link, or copy what it leads to. A file that you name on the command line may be anywhere.",
+    ),
+    "not-a-file": Meaning(
+        "A pipe, a device, a socket or a folder is in place of a file.", "Replace it by a file, or remove it."
+    ),
+    "too-large": Meaning(
+        "A file is larger than 64 MB, an artifact such as manifest.json larger than 512 MB, or a text in an editor has "
+        "more than 2,000,000 characters.",
+        "Make it smaller, or set the environment variable `MERGE_RUNNER_MAX_FILE_MB`. Of a text in an editor "
+        "`merge-runner lint FILE` looks at the file.",
+    ),
+    "symlink-loop": Meaning(
+        "A symbolic link leads back to a folder that contains it, or to one that another link leads to.",
+        "Remove the link.",
+    ),
     "invalid-name": Meaning(
         "A file, alias or schema cannot name a node, a table or a folder.",
         "Use letters, digits and underscores; do not begin with a digit.",
@@ -111,7 +128,9 @@ _FILES = {
         "Set `target-path` to a separate folder in the project.",
     ),
     "invalid-target-path": Meaning(
-        "`--target-path` is the project's folder or one above it.", "Name a separate folder for generated files."
+        "`--target-path` is the project's folder or one above it, or the project's own target folder is a link, in a "
+        "linked folder, or in `.git`.",
+        "Name a separate folder for generated files, or remove the link.",
     ),
     "not-read": Meaning(
         "A file, folder or key of a dbt project that merge-runner does not read; a note, not an error.",
@@ -598,9 +617,6 @@ _OTHER = {
     "usage": Meaning("The command line is not valid.", "See `merge-runner COMMAND --help`."),
     "internal": Meaning(
         "A bug in merge-runner.", "Please report it, with the traceback that `-d` prints. `merge-runner debug` helps."
-    ),
-    "too-large": Meaning(
-        "A text in an editor has more than 2,000,000 characters.", "`merge-runner lint FILE` looks at it."
     ),
 }
 

@@ -142,7 +142,7 @@ def cluster(prepared: Prepared, notify: Callable[[str], None]) -> str:
     made = submission(profile, root, folder, manager(profile, root, folder), jars)
     try:
         for name, text in made.files.items():
-            write_atomic(folder / name, text)
+            write_atomic(folder / name, text, below=folder.parent)
         (folder / SCRIPT).chmod(0o755)
     except OSError as error:
         raise ProblemsError([Problem("unwritable", f"{error.filename} cannot be written: {error.strerror}")]) from error

@@ -16,16 +16,16 @@ from merge_runner.options.project import FullRefresh
 @make("retry", NodeOptions, offers=(Running, Reporting, Batch, Branch, FullRefresh))
 def command(options: NodeOptions) -> int:
     """Run what failed or was skipped in the last invocation, with its arguments; those given here win."""
+    from merge_runner.api.set_up import target_folder
     from merge_runner.cli.display.messages import say
     from merge_runner.cli.display.problems import show_no_effect, show_warnings
     from merge_runner.cli.node_commands import run_nodes
-    from merge_runner.errors import Problem, Problems
+    from merge_runner.errors import Problem
     from merge_runner.graph.selection.select import Selection
-    from merge_runner.project.load.find_project import read_settings
     from merge_runner.run.results.previous_run import last_invocation
 
     root = project_root(options.project_dir)
-    last = last_invocation(root / (options.target_path or read_settings(root, Problems()).target_path))
+    last = last_invocation(target_folder(root, options.target_path))
     said = given()
     if "vars_text" not in said:
         _check_vars(last.args)

@@ -20,6 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from merge_runner.atomic import make_folder, open_to_append
 from merge_runner.engine.spark.connection_loss import send_once
 from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.java import startable
@@ -229,10 +230,10 @@ def _escaped(text: str) -> str:
 
 @contextmanager
 def _appending(log: Path) -> Iterator[IO[bytes]]:
-    log.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(log.parent, below=log.parent.parent)
     if log.exists() and log.stat().st_size > _LOG_LIMIT:
         log.replace(log.with_suffix(".1.log"))
-    with log.open("ab") as output:
+    with open_to_append(log, below=log.parent.parent) as output:
         yield output
 
 

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from merge_runner.atomic import open_to_append
 from merge_runner.engine.spark.jvm import hidden, how_it_ended, logged
 from merge_runner.engine.spark.spark_home import spark_home
 from merge_runner.python_process import python_command
@@ -160,8 +161,7 @@ def status(path: Path) -> dict[str, Any] | None:
 def spawn_keeper(order: Order) -> subprocess.Popen[bytes]:
     """Starts the process of a keeper, and does not wait for its driver. Raises OSError."""
     log = Path(order.log)
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("ab") as output:
+    with open_to_append(log, below=log.parent.parent) as output:
         keeper = subprocess.Popen(
             python_command("merge_runner.engine.warm.daemon"),
             stdin=subprocess.PIPE,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -12,7 +11,7 @@ from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import Graph, Node
 from merge_runner.graph.manifest import entry
 from merge_runner.project.schema.config import ModelConfig
-from merge_runner.project_file import read_file
+from merge_runner.project_file import read_json
 from merge_runner.template.redact import same_but_hidden
 
 Change = Literal["new", "body", "configs", "relation", "macros", "contract", "location"]
@@ -92,12 +91,12 @@ def read_results(state_dir: Path) -> dict[str, str]:
 
 def _read(path: Path, hint: str) -> dict[str, Any]:
     try:
-        content = json.loads(read_file(path, None, artifact=True))
+        content = read_json(path, None)
     except FileNotFoundError as error:
         raise ProblemsError([Problem("no-state", f"there is no {path}", hint=hint)]) from error
     except OSError as error:
         raise _bad(path, str(error.strerror or error)) from error
-    except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, or nested without end
+    except ValueError as error:  # not UTF-8, not JSON, or nested without end
         raise _bad(path, f"it is not JSON: {error}") from error
     if not isinstance(content, dict):
         raise _bad(path, "it is not a JSON object")

@@ -25,6 +25,7 @@ from merge_runner.pages.project.listed_nodes import LastResult, NodeNumbers, is_
 from merge_runner.pages.project.marked_text import Piece, rendered_pieces, run_pieces
 from merge_runner.plain_json import plain
 from merge_runner.plan.load.project_context import Prepared
+from merge_runner.project_file import Boundary, read_file
 from merge_runner.pruning.layout.layout import TableLayout
 
 _LONGEST = 200_000
@@ -121,7 +122,7 @@ def _ran(prepared: Prepared, last: LastResult) -> list[list[str]] | None:
     if compiled is None or last.run_path is None:
         return None
     try:
-        text = (prepared.target_path / last.run_path).read_text(encoding="utf-8")
+        text = read_file(prepared.target_path / last.run_path, Boundary(prepared.target_path)).decode("utf-8")
     except (OSError, UnicodeDecodeError):
         return None
     return _shown(prepared, run_pieces(compiled, text)) if text.strip() != compiled.strip() else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import json
 import re
 import zlib
@@ -14,12 +13,17 @@ from typing import Any
 
 from merge_runner.atomic import write_atomic
 from merge_runner.pages.html import gzipped
+from merge_runner.project_file import Boundary, read_file
 
 FOLDER = "runs"
 KEPT = 50
 """Runs that are kept: some weeks of nightly builds, and for 1,000 models some 3 MB."""
 _NAME = re.compile(r"\d{8}T\d{12}Z-[0-9a-f]{8}\.json\.gz")
 _VERSION = 1
+_LONGEST = 64 << 20
+"""Bytes of a record as text: of 10,000 models it has some 10 MB; a gzipped file may hold a thousand times its size."""
+_MOST = 1e18
+_STATUSES = ("success", "error", "skipped", "no-op", "pass", "warn", "fail")
 
 
 @dataclass(frozen=True)
@@ -35,16 +39,17 @@ def keep(target: Path, record: Mapping[str, Any]) -> None:
     started = re.sub(r"[^0-9T]", "", record["started_at"].partition("+")[0].rstrip("Z"))
     stamp = f"{started[:15]}{started[15:21]:0<6}Z"
     identity = re.sub(r"[^0-9a-f]", "", record["id"].lower())[:8].ljust(8, "0")
-    write_atomic(target / FOLDER / f"{stamp}-{identity}.json.gz", gzipped({"version": _VERSION, **record}))
-    for path in _paths(target)[KEPT:]:
-        path.unlink(missing_ok=True)
+    path = target / FOLDER / f"{stamp}-{identity}.json.gz"
+    write_atomic(path, gzipped({"version": _VERSION, **record}), below=target)
+    for old in _paths(target)[KEPT:]:
+        old.unlink(missing_ok=True)
 
 
 def kept_runs(target: Path, most: int = KEPT) -> Iterator[KeptRun]:
     """Yield the records that are kept, newest first; what no run has written is passed over."""
     for path in _paths(target)[:most]:
         try:
-            content = path.read_bytes()
+            content = read_file(path, Boundary(target))
         except OSError:
             continue
         record = _read(content)
@@ -67,10 +72,58 @@ def unpacked(text: str) -> Mapping[str, Any] | None:
 
 def _read(content: bytes) -> Mapping[str, Any] | None:
     try:
-        record = json.loads(gzip.decompress(content))
-        return record if record["version"] == _VERSION and isinstance(record["nodes"], list) else None
-    except (OSError, EOFError, ValueError, KeyError, TypeError, RecursionError, zlib.error):
+        reader = zlib.decompressobj(wbits=31)  # of gzip
+        text = reader.decompress(content, _LONGEST)
+        record = json.loads(text) if reader.eof else None
+    except (ValueError, RecursionError, zlib.error):
         return None
+    return record if _is_record(record) else None
+
+
+_TEXT, _NUMBER = str, (int, float)
+_OF_RECORDS: Mapping[str, Any] = {
+    **dict.fromkeys(("id", "project", "target", "command", "started_at"), _TEXT),
+    "version": int,
+    "seconds": _NUMBER,
+    "nodes": list,
+}
+_OF_NODES: Mapping[str, Any] = dict.fromkeys(("id", "name", "status"), _TEXT)
+_OF_SOME_NODES: Mapping[str, Any] = {"seconds": _NUMBER, "message": _TEXT, "response": dict, "versions": list}
+_OF_SOME_RESPONSES: Mapping[str, Any] = {
+    **dict.fromkeys(("files_scanned", "files_total"), _NUMBER),
+    **dict.fromkeys(("rows_inserted", "rows_updated", "rows_deleted", "rows_copied"), _NUMBER),
+    **dict.fromkeys(("verdict", "operation"), _TEXT),
+    "verdict_held": bool,
+}
+"""The types of what is read of a record, of its nodes and of their responses; what some have may be null."""
+
+
+def _is_record(value: Any) -> bool:
+    if not isinstance(value, dict) or value.get("version") != _VERSION or not _has(value, _OF_RECORDS):
+        return False
+    return isinstance(value.get("ok"), bool) and all(map(_is_node, value["nodes"]))
+
+
+def _is_node(value: Any) -> bool:
+    if not isinstance(value, dict) or not _has(value, _OF_NODES) or not _may_have(value, _OF_SOME_NODES):
+        return False
+    versions = value.get("versions") or []
+    if not all(isinstance(each, dict) and "version" in each for each in versions):
+        return False
+    return value["status"] in _STATUSES and _may_have(value.get("response") or {}, _OF_SOME_RESPONSES)
+
+
+def _has(value: Mapping[str, Any], types: Mapping[str, Any]) -> bool:
+    return all(_is_of(value.get(key), type_) for key, type_ in types.items())
+
+
+def _may_have(value: Mapping[str, Any], types: Mapping[str, Any]) -> bool:
+    return all(value.get(key) is None or _is_of(value[key], type_) for key, type_ in types.items())
+
+
+def _is_of(value: Any, type_: Any) -> bool:
+    # A number that no run counts to is none: a float cannot hold it, or it is infinite.
+    return isinstance(value, type_) and (not isinstance(value, (int, float)) or abs(value) < _MOST)
 
 
 def known_versions(target: Path, name: str, nodes: frozenset[str]) -> dict[str, str]:

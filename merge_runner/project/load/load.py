@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.contributions import Contributions, most_of
-from merge_runner.errors import Problem, Problems, ProblemsError
+from merge_runner.errors import Problems
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.load.docs_blocks import docs_blocks
 from merge_runner.project.load.files import AnalysisFile, ModelFile, ProjectFiles, SeedFile
@@ -24,6 +24,7 @@ from merge_runner.project.load.read_properties import read_properties
 from merge_runner.project.load.render_properties import render_properties
 from merge_runner.project.load.resolved_properties import Described, Description
 from merge_runner.project.load.shared_reading import SharedReading
+from merge_runner.project.load.target_folder import target_path_of
 from merge_runner.project.schema.config_layers import Layer
 from merge_runner.project.schema.declared_vars import typed_vars
 from merge_runner.project.schema.folder_config import FolderConfig
@@ -66,9 +67,7 @@ def read(
     """
     texts = texts or {}
     said = read_settings(root, problems, texts.get(PYPROJECT))
-    if target_path is not None:
-        check_target_path(root, target_path)
-        said = replace(said, target_path=target_path)
+    said = replace(said, target_path=target_path_of(root, said, target_path))
     named_at = None
     if said.places and profile is None:
         named_at = said.places.place(("profile" if "profile" in said.places.data else "name",))
@@ -93,15 +92,6 @@ def read(
         kept.write(most_of(len(files.models)))
     undeclared = [str(name) for name in vars or {} if name not in said.vars]
     return replace(files, unnamed_vars=frozenset(name for name in undeclared if not loader.names(name)))
-
-
-def check_target_path(root: Path, target_path: str) -> None:
-    """Raises ProblemsError where the folder of everything generated would be the project, or hold it."""
-    folder = (root / target_path).resolve()
-    if folder == root.resolve() or folder in root.resolve().parents:
-        message = f'--target-path "{target_path}" is the project\'s own folder or one above it'
-        hint = "generated files need a folder of their own"
-        raise ProblemsError([Problem("invalid-target-path", message, None, hint)])
 
 
 def parse_vars(text: str) -> dict[str, Any]:

@@ -10,6 +10,9 @@ from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project_file import Boundary, RefusedFileError
 from merge_runner.text import Place
 
+_DEEPEST = 100
+"""Folders in each other: code that goes through them calls itself, and a stranger's may be a thousand."""
+
 
 @dataclass(frozen=True)
 class Folder:
@@ -50,7 +53,7 @@ class _Scan:
         if self._real_path(start) is None:
             return
         waiting: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = [(start, (), ())]
-        while waiting:  # no recursion: a stranger's folders may be nested as deeply as the system allows
+        while waiting:
             path, parts, linked = waiting.pop()
             try:
                 with os.scandir(self._full(path)) as entries:
@@ -69,6 +72,10 @@ class _Scan:
             for entry in reversed(inner_folders):
                 inner = folder.join(entry.name)
                 if inner in self._skip:
+                    continue
+                if len(parts) == _DEEPEST:
+                    message = f"cannot be read: it is in {_DEEPEST} folders, and no more are searched"
+                    self._problems.add("unreadable", message, Place(inner, 1, 1), "move it up")
                     continue
                 below = self._followed(inner, linked) if entry.is_symlink() else linked
                 if below is not None:

@@ -121,7 +121,8 @@ def write_texts(prepared: Prepared, plans: Mapping[str, NodePlan], folders: Iter
     for unique_id, plan in plans.items():
         if plan.sql:
             for folder in folders:
-                write_atomic(root / folder / compiled_path(prepared, unique_id), prepared.conceal(plan.sql))
+                path = root / folder / compiled_path(prepared, unique_id)
+                write_atomic(path, prepared.conceal(plan.sql), below=root)
 
 
 def write_taken(prepared: Prepared, planned: NodePlan, taken: NodePlan) -> None:
@@ -134,7 +135,8 @@ def write_taken(prepared: Prepared, planned: NodePlan, taken: NodePlan) -> None:
 
 def write_run_text(prepared: Prepared, unique_id: str, text: str) -> None:
     """Replaces the text below target/run by that which runs, bounds and pinned versions included."""
-    write_atomic(prepared.target_path / "run" / compiled_path(prepared, unique_id), prepared.conceal(text))
+    path = prepared.target_path / "run" / compiled_path(prepared, unique_id)
+    write_atomic(path, prepared.conceal(text), below=prepared.target_path)
 
 
 def text_path(prepared: Prepared, unique_id: str, folder: str) -> str:

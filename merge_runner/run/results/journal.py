@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from types import TracebackType
 
+from merge_runner.atomic import open_to_append
 from merge_runner.run.results.events import Event
 
 
@@ -19,9 +20,8 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.failure: OSError | None = None
-        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = open_to_append(path)
         self._torn = _ends_torn(path)
-        self._file = path.open("ab", buffering=0)
 
     def __call__(self, event: Event) -> None:
         line = json.dumps(event.as_json(), default=str).encode() + b"\n"

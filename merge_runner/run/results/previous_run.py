@@ -12,6 +12,7 @@ from typing import Any, get_args
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.options.kept import check_kept
+from merge_runner.project_file import Boundary, read_file, read_json
 from merge_runner.run.results.results import Command, Status
 
 _UNDONE = frozenset({"error", "fail", "skipped"})
@@ -47,7 +48,7 @@ def last_invocation(target: Path) -> LastInvocation:
     killed = _killed(target / "journal.jsonl")
     path = target / "run_results.json"
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_file(path, Boundary(target), artifact=True).decode("utf-8")
     except FileNotFoundError:
         if killed is None:
             raise ProblemsError(
@@ -165,7 +166,8 @@ def _reported_status(event: Mapping[str, Any]) -> str | None:
 def _events(journal: Path) -> Iterator[dict[str, Any]]:
     """The events of a journal; the line that a killed run was writing may be torn."""
     try:
-        lines = journal.read_text(encoding="utf-8", errors="replace").splitlines()
+        content = read_file(journal, Boundary(journal.parent), artifact=True)
+        lines = content.decode("utf-8", "replace").splitlines()
     except OSError:
         return
     for line in lines:
@@ -183,12 +185,12 @@ def recorded_durations(run_results: Path) -> dict[str, float]:
     A file that cannot be read costs the better order and nothing else.
     """
     try:
-        entries = json.loads(run_results.read_text(encoding="utf-8"))["results"]
+        entries = read_json(run_results, Boundary(run_results.parent))["results"]
         found = {
             str(entry["unique_id"]): float(entry["execution_time"])
             for entry in entries
             if entry["status"] in ("success", "pass", "warn", "no-op")
         }
-    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return {}
     return {node: seconds for node, seconds in found.items() if isfinite(seconds)}

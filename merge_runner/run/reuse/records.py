@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from merge_runner.atomic import write_atomic
+from merge_runner.project_file import Boundary, read_json
 
 FILE = "reuse.json"
 _FORMAT = 3
@@ -69,11 +70,11 @@ class Records:
 
 def _read(path: Path) -> Mapping[str, Record]:
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = read_json(path, Boundary(path.parent))
         if document["format"] != _FORMAT:
             return {}
         return {str(name): _record(entry) for name, entry in document["records"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return {}  # what is not readable is as good as missing
 
 
@@ -82,7 +83,10 @@ def _record(entry: Mapping[str, object]) -> Record:
     if record.day is not None:
         begins, ends = map(float, record.day)
         record = replace(record, day=(begins, ends))
-    texts = (record.invocation_id, record.at, record.doubt or "", *record.inputs, *record.fingerprint)
+    if type(record.version) not in (int, type(None)):
+        raise TypeError(entry)
+    own = (record.invocation_id, record.at, record.doubt or "", record.target or "", record.left or "")
+    texts = (*own, *record.inputs, *record.fingerprint)
     if not all(isinstance(text, str) for text in (*texts, *record.inputs.values(), *record.fingerprint.values())):
         raise TypeError(entry)
     if datetime.fromisoformat(record.at).tzinfo is None:
