@@ -41,7 +41,7 @@ def identifier(name: Traced) -> Traced:
     """Return a name as SQL takes it: in backquotes where it needs them."""
     if _WORD.fullmatch(name.text) is not None or "${" in name.text or "`" in name.text:
         return name
-    quote = Traced("`", name.origins[:1])
+    quote = Traced.mark("`", name.origin(0))
     return quote + name + quote
 
 

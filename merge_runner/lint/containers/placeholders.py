@@ -52,7 +52,7 @@ def with_placeholders(text: Traced) -> Traced:
         if kind == "comment" or not _is_placeholder(text.text, found, quote):
             continue
         span = Span(start, found.end())
-        first, last = text.origins[span.start], text.origins[span.end - 1]
+        first, last = text.origin(span.start), text.origin(span.end - 1)
         at = Origin(first.source, first.start, max(first.end, last.end) if first.source == last.source else first.end)
         edits.append((span, Traced.filled(found[0], at)))
     return text.edited(edits) if edits else text

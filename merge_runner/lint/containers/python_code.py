@@ -121,12 +121,12 @@ class _Reader:
                 if merge is None and _TABLE.match(text.text) is None:
                     continue
                 self.used |= self.values.touched
-                key = (text.text, text.origins[merge.start if merge is not None else 0])
+                key = (text.text, text.origin(merge.start if merge is not None else 0))
                 if key in seen:
                     continue
                 seen.add(key)
                 if merge is not None and (reason := unread_in(text.text)) is not None:
-                    at = text.origins[merge.start]
+                    at = text.origin(merge.start)
                     place = self.sources[at.source].place(at.start, at.end)
                     self.inside.append(UnreadMerge("python", place, reason))
                 else:

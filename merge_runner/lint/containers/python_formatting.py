@@ -149,7 +149,7 @@ def entry(node: ast.Dict, name: str) -> ast.expr | None:
 
 def _whole(text: Traced, span: Span, other: Origin) -> Origin:
     """The range of the file that a span of the text came from; `other` where that is several files."""
-    first, last = text.origins[span.start], text.origins[span.end - 1]
+    first, last = text.origin(span.start), text.origin(span.end - 1)
     if first.source != last.source or last.end < first.start:
         return other
     return Origin(first.source, first.start, last.end)

@@ -34,7 +34,7 @@ class Relation:
         """The relation with its alias, as FROM takes it."""
         if self.alias is None:
             return self.text
-        return self.text + Traced.made(" as ", self.alias.origins[0]) + self.alias
+        return self.text + Traced.made(" as ", self.alias.origin(0)) + self.alias
 
 
 def table_text(name: str, call: Call, text: Traced) -> Traced | None:

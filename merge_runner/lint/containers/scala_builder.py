@@ -256,9 +256,9 @@ class ScalaBuilders:
             made = self._comparison(part)
             if made is None:
                 hole = self.strings.hole(*part)
-                at = hole.origins[0]
+                at = hole.origin(0)
                 made = hole if not ands else Traced.made("(", at) + hole + Traced.made(")", at)
-            found += [Traced.made(" and ", made.origins[0]), made] if found else [made]
+            found += [Traced.made(" and ", made.origin(0)), made] if found else [made]
         return Traced.joined(found)
 
     def _comparison(self, given: Range) -> Traced | None:

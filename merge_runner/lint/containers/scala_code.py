@@ -54,7 +54,7 @@ def _given(reader: ScalaStrings) -> Iterator[FoundStatement | UnreadMerge]:
         if text is None or not whole or (merge is None and _TABLE.match(text.text) is None):
             reader.used = before
             continue
-        origin = text.origins[merge.start if merge is not None else 0]
+        origin = text.origin(merge.start if merge is not None else 0)
         if origin in seen:
             continue
         seen.add(origin)

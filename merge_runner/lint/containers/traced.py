@@ -1,8 +1,9 @@
-"""A text put together from pieces of files, each character with the place that it came from."""
+"""A text put together from pieces of files, with the place that each piece came from."""
 
 from __future__ import annotations
 
 import textwrap
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -29,29 +30,46 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True)
 class Traced:
-    """A text and the origin of each of its characters."""
+    """A text and where it came from, piece by piece: a cell may have millions of characters.
+
+    Piece i begins at `starts[i]`, and `origins[i]` is that of its first character: where it is exact, the next ones of
+    the piece are next to it in the file, else they are of the same range.
+    """
 
     text: str = ""
+    starts: tuple[int, ...] = ()
     origins: tuple[Origin, ...] = ()
 
     @classmethod
     def written(cls, text: str, source: int, start: int) -> Traced:
         """Return text that is in the file as it is, from offset `start` on."""
-        return cls(text, tuple(Origin(source, at, at + 1, exact=True) for at in range(start, start + len(text))))
+        return cls._one(text, Origin(source, start, start + 1, exact=True))
 
     @classmethod
     def of(cls, rendered: Rendered) -> Traced:
         """Return the text of a rendered file, which has the number 0."""
-        found = []
-        for at in range(len(rendered.text)):
-            span = rendered.map.span(at, at + 1)
-            found.append(Origin(0, span.start, span.end, exact=rendered.map.is_authored(at, at + 1)))
-        return cls(rendered.text, tuple(found))
+        starts = (0, *(start for start in rendered.map.starts[1:] if start < len(rendered.text)))
+        return cls.joined(
+            cls._one(
+                rendered.text[start:end],
+                Origin(0, *_ends(rendered.map.span(start, start + 1)), rendered.map.is_authored(start, start + 1)),
+            )
+            for start, end in zip(starts, (*starts[1:], len(rendered.text)), strict=True)
+        )
 
     @classmethod
     def made(cls, text: str, origin: Origin) -> Traced:
         """Return text that the range `origin` of a file gives."""
-        return cls(text, (origin._replace(exact=False),) * len(text))
+        return cls._one(text, origin._replace(exact=False))
+
+    @classmethod
+    def mark(cls, character: str, origin: Origin) -> Traced:
+        """Return one character with the origin of another."""
+        return cls._one(character, origin)
+
+    @classmethod
+    def _one(cls, text: str, origin: Origin) -> Traced:
+        return cls(text, (0,), (origin,)) if text else cls()
 
     @classmethod
     def filled(cls, spelling: str, origin: Origin) -> Traced:
@@ -61,18 +79,40 @@ class Traced:
     @classmethod
     def joined(cls, parts: Iterable[Traced]) -> Traced:
         """Return the parts one after the other."""
-        parts = list(parts)
-        return cls("".join(part.text for part in parts), tuple(origin for part in parts for origin in part.origins))
+        texts: list[str] = []
+        starts: list[int] = []
+        origins: list[Origin] = []
+        length = 0
+        for part in parts:
+            for start, origin in zip(part.starts, part.origins, strict=True):
+                if not starts or origin != _after(origins[-1], length + start - starts[-1]):
+                    starts.append(length + start)
+                    origins.append(origin)
+            texts.append(part.text)
+            length += len(part.text)
+        return cls("".join(texts), tuple(starts), tuple(origins))
 
     def __add__(self, other: Traced) -> Traced:
-        return Traced(self.text + other.text, self.origins + other.origins)
+        return Traced.joined((self, other))
 
     def __bool__(self) -> bool:
         return bool(self.text)
 
     def cut(self, start: int, end: int | None = None) -> Traced:
         """Return the part from `start` to the exclusive `end`."""
-        return Traced(self.text[start:end], self.origins[start:end])
+        start, end, _ = slice(start, end).indices(len(self.text))
+        if start >= end:
+            return Traced()
+        first, last = bisect_right(self.starts, start) - 1, bisect_right(self.starts, end - 1)
+        starts = (0, *(each - start for each in self.starts[first + 1 : last]))
+        return Traced(self.text[start:end], starts, (self.origin(start), *self.origins[first + 1 : last]))
+
+    def origin(self, at: int) -> Origin:
+        """Return the origin of the character at an offset. Raises IndexError where there is none."""
+        if not 0 <= at < len(self.text):
+            raise IndexError(at)
+        piece = bisect_right(self.starts, at) - 1
+        return _after(self.origins[piece], at - self.starts[piece])
 
     def at(self, origin: Origin) -> Traced:
         """Return the same text as something that the range `origin` gives, as an expression in an f-string does."""
@@ -132,36 +172,42 @@ class Traced:
     def rendered(self, sources: Sequence[SourceText]) -> Rendered:
         """Return the text as Spark gets it, in the file of its MERGE; what comes from others maps to its neighbour."""
         merge = find_merge(self.text)
-        main = self.origins[merge.start].source if merge is not None else self.origins[0].source
+        main = self.origin(merge.start if merge is not None else 0).source
         starts: list[int] = []
         pieces: list[int] = []
         tags: list[Span] = []
         before: Origin | None = None
-        for at, origin in enumerate(self._in_source(main)):
-            goes_on = (
-                before is not None
-                and (origin.start == before.start + 1 if origin.exact else origin == before)
-                and origin.exact == before.exact
-            )
-            if not goes_on:
+        for at, origin in self._in_source(main):
+            if before is None or origin != _after(before, at - starts[-1]):
                 starts.append(at)
+                before = origin
                 if origin.exact:
                     pieces.append(origin.start)
                 else:
                     pieces.append(-1 - len(tags))
                     tags.append(Span(origin.start, origin.end))
-            before = origin
         return Rendered(sources[main], self.text, Captured(), SourceMap(tuple(starts), tuple(pieces), tuple(tags)))
 
-    def _in_source(self, main: int) -> Iterator[Origin]:
-        last = next(origin for origin in self.origins if origin.source == main)
-        last = Origin(main, last.start, last.start)
-        for origin in self.origins:
+    def _in_source(self, main: int) -> Iterator[tuple[int, Origin]]:
+        """The pieces, those of other files as nothing at the end of what comes before them."""
+        end = next(origin.start for origin in self.origins if origin.source == main)
+        for start, stop, origin in zip(self.starts, (*self.starts[1:], len(self.text)), self.origins, strict=True):
             if origin.source == main:
-                yield origin
-                last = Origin(main, origin.end, origin.end)
+                yield start, origin
+                end = origin.start + stop - start if origin.exact else origin.end
             else:
-                yield last
+                yield start, Origin(main, end, end)
+
+
+def _after(origin: Origin, characters: int) -> Origin:
+    """The origin of a character of the same piece, so many after another."""
+    if not origin.exact:
+        return origin
+    return origin._replace(start=origin.start + characters, end=origin.end + characters)
+
+
+def _ends(span: Span) -> tuple[int, int]:
+    return span.start, span.end
 
 
 def _margin(line: str, margin: str) -> int:

@@ -12,6 +12,7 @@ from merge_runner.errors import Messages
 from merge_runner.lint.finding import Fix
 from merge_runner.lint.fixes import apply
 from merge_runner.lint.report import Report
+from merge_runner.project_file import read_file
 from merge_runner.text import SourceText
 
 _MARK = "\ufeff"
@@ -36,8 +37,12 @@ def fix(files: Mapping[str, Path], report: Report, messages: Messages, *, unsafe
         if not fixes or path not in files:
             continue
         file = files[path].resolve()  # a link stays one
+        try:
+            raw = read_file(file, None).decode("utf-8")
+        except UnicodeDecodeError:  # as text it would have other bytes
+            messages.say(f"{path}: not fixed, it is not UTF-8", "warn")
+            continue
         # A place means the same with these newlines: none of them has a column after its line's text.
-        raw = file.read_bytes().decode("utf-8", "replace")
         text = raw.removeprefix(_MARK)
         if text.replace("\r\n", "\n") != report.sources[path]:
             why = "it has changed meanwhile or has carriage returns within its lines"
@@ -47,9 +52,7 @@ def fix(files: Mapping[str, Path], report: Report, messages: Messages, *, unsafe
         ending = "\r\n" if "\r\n" in text else "\n"
         fixed = apply(SourceText(path, text), [_with_newlines(each, ending) for each in fixes], unsafe)
         if fixed.applied:
-            mode = file.stat().st_mode
             write_atomic(file, (_MARK if raw != text else "") + fixed.text)
-            file.chmod(mode)
             messages.say(f"{path}: {_counted(len(fixed.applied))} applied")
     if left and not unsafe:
         them = "it" if left == 1 else "them"

@@ -37,7 +37,7 @@ def test_a_string_maps_to_its_characters(parts: list[str], before: str) -> None:
     assert isinstance(node, ast.Constant)
     found = constant_text(PythonFile(SourceText("x.py", text), 0), node, node.value)
     assert found.text == node.value
-    for char, origin in zip(found.text, found.origins, strict=True):
+    for char, origin in zip(found.text, map(found.origin, range(len(found.text))), strict=True):
         written = text[origin.start : origin.end]
         assert (written if origin.exact else ast.literal_eval(f'"{written}"')) == char
     assert [origin.start for origin in found.origins] == sorted(origin.start for origin in found.origins)
