@@ -19,6 +19,10 @@ _SYNTAX = re.compile(
 )
 
 
+_MOST_DIGITS = 10
+"""Of a number of edges: one with more means all of them."""
+
+
 @dataclass(frozen=True)
 class Criterion:
     """A parsed criterion such as `2+tag:nightly+`."""
@@ -70,4 +74,5 @@ def _steps(digits: str | None) -> float:
     """The depth of an operator: none without one, all without a number."""
     if digits is None:
         return 0
-    return int(digits) if digits else inf
+    # Python reads no number of thousands of digits, and no graph is that deep.
+    return int(digits) if digits and len(digits) < _MOST_DIGITS else inf

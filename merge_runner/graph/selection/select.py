@@ -24,6 +24,8 @@ __all__ = ["Selection", "SelectionContext", "select"]
 
 _NO_WARNING = frozenset({"state", "result", "git"})
 """Methods that ask for changes: that there are none is an ordinary answer."""
+MOST_CRITERIA = 10_000
+"""Of one selection: each is looked up in all nodes."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,9 @@ class _Run:
         self.context = context
         self.lookup = Lookup(graph, context)
         self.problems = Problems()
+        self.criteria = 0
+        self.selected: dict[int, _Found] = {}
+        """What each definition selects, by its id: one that others name many times is looked up once."""
 
     def union(self, texts: Iterable[str], within: tuple[str, ...]) -> _Found:
         """Return all criteria of the strings; `within` are the names of the selectors that contain them."""
@@ -82,6 +87,11 @@ class _Run:
 
     def intersection(self, term: str, within: tuple[str, ...]) -> _Found:
         texts = term.split(",")
+        self.criteria += len(texts)
+        if self.criteria > MOST_CRITERIA:
+            hint = "select a folder or a tag in place of many names"
+            message = f"the selection has more than {MOST_CRITERIA:,} criteria"
+            raise ProblemsError([Problem("bad-selection", message, hint=hint)])
         if "" in texts:
             hint = "write a,b for what is in both: no space next to the comma"
             self.problems.add("bad-selection", f'empty operand next to "," in the selector "{term}"', hint=hint)
@@ -135,6 +145,11 @@ class _Run:
 
     def definition(self, definition: Definition, within: tuple[str, ...]) -> _Found:
         """Return what a definition of selectors.yml selects; its problems get the place of their part of it."""
+        if id(definition) not in self.selected:
+            self.selected[id(definition)] = self._defined(definition, within)
+        return self.selected[id(definition)]
+
+    def _defined(self, definition: Definition, within: tuple[str, ...]) -> _Found:
         if isinstance(definition, Combined):
             operation = frozenset.union if definition.operation == "union" else frozenset.intersection
             found = self.combined([self.definition(part, within) for part in definition.parts], operation)

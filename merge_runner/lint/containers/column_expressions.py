@@ -77,6 +77,12 @@ class _Columns:
         return found if found is not None else self.values.hole(node, self.use)
 
     def _read(self, node: ast.expr) -> Traced | None:
+        self.values.budget.step()
+        found = self._column(node)
+        self.values.budget.characters(len(found.text) if found is not None else 0)
+        return found
+
+    def _column(self, node: ast.expr) -> Traced | None:
         if isinstance(node, ast.Name):
             found = self.values.bindings(node, self.use)
             if len(found) == 1 and found[0].kind == "assign" and found[0].value is not None and not found[0].path:

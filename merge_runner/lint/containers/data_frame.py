@@ -109,6 +109,7 @@ class _Frame:
         if self.found is None:
             return
         origin = Relation(self.found, self.alias).aliased
+        self.values.budget.characters(len(origin.text))
         # An alias that was given before still names the rows in the conditions that follow.
         self.found = link.made("(select ") + columns + link.made(" from ") + origin + rest + link.made(")")
 

@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 
+from merge_runner.lint.containers.budget import OverBudgetError
 from merge_runner.lint.containers.call_chain import chain
 from merge_runner.lint.containers.data_frame import relation
 from merge_runner.lint.containers.found import NOT_FOLLOWED, Contents, FoundStatement, UnreadMerge
@@ -60,11 +61,14 @@ def read_python(sources: Sequence[SourceText]) -> Contents:
     try:
         found = _Reader(sources, parsed)
         statements = sorted([*found.views(), *found.statements()], key=_where)
+        return Contents(tuple(statements), (*unread, *found.unread()))
     except RecursionError:
-        merge = _MERGES.search(sources[0].text)
-        at = sources[0].place(*merge.span()) if merge is not None else sources[0].place(0, 0)
-        return Contents(unread=(*unread, UnreadMerge("python", at, "the code is nested too deeply for lint")))
-    return Contents(tuple(statements), (*unread, *found.unread()))
+        why = "the code is nested too deeply for lint"
+    except OverBudgetError as error:
+        why = f"lint does not follow this code: {error}"
+    merge = _MERGES.search(sources[0].text)
+    at = sources[0].place(*merge.span()) if merge is not None else sources[0].place(0, 0)
+    return Contents(unread=(*unread, UnreadMerge("python", at, why)))
 
 
 def _parsed(source: SourceText) -> ast.Module:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from merge_runner.lint.containers.budget import Budget
 from merge_runner.lint.containers.python_scopes import Use
 from merge_runner.lint.containers.traced import Origin, Traced
 from merge_runner.text import Span
@@ -35,6 +36,10 @@ class Shows(Protocol):
 
     def dictionary(self, node: ast.expr, use: Use) -> tuple[ast.Dict, Use] | None:
         """Return the dict that an expression is, and where it is written."""
+
+    @property
+    def budget(self) -> Budget:
+        """What the values of the file may take."""
 
 
 def printf(values: Shows, text: Traced, given: ast.expr, use: Use, env: Environment) -> Traced:
@@ -118,7 +123,9 @@ def _replace(values: Shows, text: Traced, node: ast.Call, use: Use, env: Environ
         return None
     found = values.text(node.args[1], use, env)
     at = use.file.origin(node.args[1])
-    return text.replace(old.text, found.at(at) if found is not None else values.hole_at(node.args[1], use, at))
+    new = found.at(at) if found is not None else values.hole_at(node.args[1], use, at)
+    values.budget.characters(text.text.count(old.text) * len(new.text) if old else 0)
+    return text.replace(old.text, new)
 
 
 def _strip(values: Shows, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced | None:

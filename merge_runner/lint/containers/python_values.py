@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import field
 
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.lint.containers.budget import Budget
 from merge_runner.lint.containers.python_formatting import METHODS, Environment, entry, printf
 from merge_runner.lint.containers.python_scopes import Binding, Function, Names, Scope, Use, visible
 from merge_runner.lint.containers.python_strings import constant_text, formatted_pieces
@@ -30,6 +31,7 @@ class Values:
 
     names: Names
     touched: set[int] = field(default_factory=set)
+    budget: Budget = field(default_factory=Budget)
     _depth: int = 0
 
     def texts(self, node: ast.expr, use: Use) -> list[Traced]:
@@ -43,7 +45,7 @@ class Values:
             if isinstance(node, ast.IfExp):
                 return [*self.texts(node.body, use), *self.texts(node.orelse, use)]
             if isinstance(node, ast.Name):
-                bindings = visible(use, node.id)
+                bindings = self._visible(use, node.id)
                 if any(binding.kind == "augment" for binding in bindings[1:]):
                     # A loop or a branch adds to it: what, and how often, is not known.
                     at = use.file.origin(node)
@@ -56,7 +58,9 @@ class Values:
         """Return the one text that an expression gives, with placeholders for what is not known; None: no such text."""
         with self._deeper() as shallow:
             read = _READERS.get(type(node)) if shallow else None
-            return read(self, node, use, env or {}) if read is not None else None
+            found = read(self, node, use, env or {}) if read is not None else None
+            self.budget.characters(len(found.text) if found is not None else 0)
+            return found
 
     def items(self, node: ast.expr, use: Use) -> list[Item] | None:
         """Return the elements of a list, tuple or set that is written out; None: not known."""
@@ -67,7 +71,7 @@ class Values:
                 known = len(node.elts) <= _MOST and not any(isinstance(each, ast.Starred) for each in node.elts)
                 return [(each, use) for each in node.elts] if known else None
             if isinstance(node, ast.Name):
-                binding = _only(visible(use, node.id))
+                binding = _only(self._visible(use, node.id))
                 if binding is None or binding.kind != "assign" or binding.value is None or binding.path:
                     return None
                 if node.id in self.names.changed:
@@ -83,7 +87,7 @@ class Values:
             return node, use
         if isinstance(node, ast.Name) and node.id in self.names.changed:
             return None
-        binding = _only(visible(use, node.id)) if isinstance(node, ast.Name) else None
+        binding = _only(self._visible(use, node.id)) if isinstance(node, ast.Name) else None
         if binding is not None and binding.kind == "assign" and binding.value is not None and not binding.path:
             with self._deeper() as shallow:
                 return self.dictionary(binding.value, binding.use) if shallow else None
@@ -91,8 +95,9 @@ class Values:
 
     def bindings(self, node: ast.expr, use: Use) -> list[Binding]:
         """Return what a name, or an attribute of `self`, may be bound to where it is used."""
+        self.budget.step()
         if isinstance(node, ast.Name):
-            return visible(use, node.id)
+            return self._visible(use, node.id)
         return self._members(node, use) if isinstance(node, ast.Attribute) else []
 
     def filled(self, node: ast.expr, use: Use, env: Environment | None = None) -> Traced:
@@ -113,11 +118,20 @@ class Values:
 
     @contextmanager
     def _deeper(self) -> Iterator[bool]:
+        self.budget.step()
         self._depth += 1
         try:
             yield self._depth <= _DEEPEST * 4
         finally:
             self._depth -= 1
+
+    def _visible(self, use: Use, name: str) -> list[Binding]:
+        """The bindings of a name that a use may see; each that is looked at is a step."""
+        scope: Scope | None = use.scope
+        while scope is not None:
+            self.budget.step(len(scope.names.get(name, ())))
+            scope = scope.parent
+        return visible(use, name)
 
     def _bound(self, binding: Binding, name: str) -> Iterator[Traced]:
         """The texts that one binding may give."""
@@ -134,14 +148,17 @@ class Values:
                 yield from self.texts(part, place) if part is not None else ()
 
     def _augmented(self, binding: Binding, name: str) -> Traced | None:
-        earlier = _only(visible(binding.use, name))
+        earlier = _only(self._visible(binding.use, name))
         if earlier is None or binding.value is None:
             return None
         if earlier.kind == "augment":
             start = self._augmented(earlier, name)
         else:
             start = self.text(earlier.value, earlier.use) if earlier.value is not None and not earlier.path else None
-        return start + self.filled(binding.value, binding.use) if start is not None else None
+        if start is None:
+            return None
+        self.budget.characters(len(start.text))
+        return start + self.filled(binding.value, binding.use)
 
     def _given(self, function: Scope, name: str) -> Iterator[Traced]:
         """The texts that the calls of a function in these files give to its parameter."""
@@ -149,6 +166,7 @@ class Values:
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             return
         for call, use in self.names.calls:
+            self.budget.step()
             if _called(call) == node.name and (given := arguments(call, node).get(name)) is not None:
                 yield from self.texts(given, use)
 
@@ -208,7 +226,7 @@ class Values:
     def _name(self, node: ast.Name, use: Use, env: Environment) -> Traced | None:
         if node.id in env:
             return env[node.id]
-        return self._of_binding(_only(visible(use, node.id)), node.id)
+        return self._of_binding(_only(self._visible(use, node.id)), node.id)
 
     def _of_binding(self, binding: Binding | None, name: str) -> Traced | None:
         if binding is None or binding.value is None or binding.path:
@@ -274,7 +292,9 @@ class Values:
         function = scopes[0].node if len(scopes) == 1 else None
         if not isinstance(function, ast.FunctionDef):
             return None
-        returns = [each for each in ast.walk(function) if isinstance(each, ast.Return)]
+        nodes = list(ast.walk(function))
+        self.budget.step(len(nodes))
+        returns = [each for each in nodes if isinstance(each, ast.Return)]
         if len(returns) != 1 or returns[0].value is None:
             return None
         inner: dict[str, Traced | None] = {}
@@ -293,6 +313,7 @@ class Values:
         found = self._elements(listed, use, env)
         if found is None:
             return None
+        self.budget.characters(len(between.text) * len(found))
         parts: list[Traced] = []
         for part in found:
             parts += [between, part] if parts else [part]

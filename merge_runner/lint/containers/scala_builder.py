@@ -110,23 +110,16 @@ class ScalaBuilders:
         """The token at which the chain of the call whose name is token i begins."""
         text = self.strings.text
         while i > 0 and text(i - 1) == ".":
+            self.strings.budget.step()
             i -= 2
             while i > 0 and text(i) in (")", "]", "}"):
-                i = self._opening(i)
+                i = self.strings.opening(i)
                 if not self.strings.is_applied(i):
                     return i
                 i -= 1
             if i < 0 or self.strings.tokens[i].kind not in ("word", "string"):
                 return None
         return i
-
-    def _opening(self, i: int) -> int:
-        depth = 0
-        for at in range(i, -1, -1):
-            depth += (self.strings.text(at) in (")", "]", "}")) - (self.strings.text(at) in ("(", "[", "{"))
-            if depth == 0:
-                return at
-        return 0
 
     def _chain(self, start: int, following: frozenset[str] = frozenset()) -> _Chain:
         """The chain that begins at a token, with that of the val that it begins with in front."""
@@ -137,7 +130,9 @@ class ScalaBuilders:
             i = strings.closing(i) + 1
         whole = (start, i)
         calls: list[_Call] = []
+        strings.budget.step()
         while strings.text(i) == "." and i + 1 < len(strings.tokens):
+            strings.budget.step()
             name = i + 1
             i += 2
             if strings.text(i) == "[":
@@ -165,6 +160,7 @@ class ScalaBuilders:
         closing = self.strings.closing(opening)
         start = i = opening + 1
         while i <= closing:
+            self.strings.budget.step()
             if i == closing or self.strings.text(i) == ",":
                 if i > start:
                     named = self.strings.text(start + 1) == "=" and self.strings.text(start + 2) not in ("=", ">")
@@ -305,6 +301,7 @@ class ScalaBuilders:
         """The tokens of an expression that are in no parentheses."""
         i = given[0]
         while i < given[1]:
+            self.strings.budget.step()
             yield i
             i = self.strings.closing(i) + 1 if self.strings.text(i) in ("(", "[", "{") else i + 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from merge_runner.lint.containers.budget import OverBudgetError
 from merge_runner.lint.containers.found import NOT_FOLLOWED, Contents, FoundStatement, UnreadMerge
 from merge_runner.lint.containers.placeholders import with_placeholders
 from merge_runner.lint.containers.scala_builder import ScalaBuilders
@@ -27,6 +28,18 @@ def read_scala(source: SourceText) -> Contents:
     """
     if not _WORDS.search(source.text):
         return Contents()
+    try:
+        return _contents(source)
+    except RecursionError:
+        why = "the code is nested too deeply for lint"
+    except OverBudgetError as error:
+        why = f"lint does not follow this code: {error}"
+    words = re.search("merge", source.text, re.IGNORECASE)
+    at = source.place(*words.span()) if words is not None else source.place(0, 0)
+    return Contents(unread=(UnreadMerge("scala", at, why),))
+
+
+def _contents(source: SourceText) -> Contents:
     reader = ScalaStrings.of(source)
     builders = ScalaBuilders(reader)
     built = [FoundStatement("builder", with_placeholders(text).rendered([source])) for text in builders.merges()]

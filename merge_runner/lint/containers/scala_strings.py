@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from functools import cached_property
 
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.lint.containers.budget import Budget
 from merge_runner.lint.containers.traced import Origin, Traced
 from merge_runner.text import Place, SourceText
 
 _TOKEN = re.compile(
     r"""
-      (?P<blank>\s+ | //[^\n]* | /\*.*?\*/)
+      (?P<blank>\s+ | //[^\n]* | /\*.*?(?:\*/|\Z))
     | (?P<string>(?P<prefix>[A-Za-z]*)(?:(?P<three>\"\"\")(?P<raw>.*?)\"\"\"(?!\")
         | \"(?P<one>[^\"\\\n]*(?:\\.[^\"\\\n]*)*)\"))
     | (?P<char>'(?:\\.|[^'\\])')
@@ -53,12 +55,14 @@ class ScalaStrings:
     used: set[int] = field(default_factory=set)
     """The tokens of the strings that were read."""
     following: set[str] = field(default_factory=set)
+    budget: Budget = field(default_factory=Budget)
 
     @classmethod
     def of(cls, source: SourceText) -> ScalaStrings:
         """Return the reader of a file."""
         tokens = _tokens(source.text)
-        return cls(source, tokens, _values(tokens))
+        budget = Budget()
+        return cls(source, tokens, _values(tokens, budget), budget=budget)
 
     def text(self, i: int) -> str:
         """Return the text of a token; an empty one past the last."""
@@ -93,9 +97,11 @@ class ScalaStrings:
         if all(part is None for part, _, _ in parts):
             return None, stop
         joined = Traced.joined(self.hole(start, end) if part is None else part for part, start, end in parts)
+        self.budget.characters(len(joined.text))
         return joined, stop
 
     def _operand(self, i: int) -> tuple[Traced | None, int]:
+        self.budget.step()
         found: Traced | None = None
         token = self.tokens[i] if i < len(self.tokens) else Token("op", "", 0, 0)
         if token.kind == "string":
@@ -163,14 +169,27 @@ class ScalaStrings:
         return "\n" in self.source.text[self.tokens[i - 1].end : self.tokens[i].start]
 
     def closing(self, i: int) -> int:
-        """Return the token that closes the parenthesis, bracket or brace at a token."""
-        depth = 0
-        for at in range(i, len(self.tokens)):
-            if self.tokens[at].kind == "op":
-                depth += (self.tokens[at].text in _OPEN) - (self.tokens[at].text in _CLOSE)
-                if depth == 0:
-                    return at
-        return len(self.tokens) - 1
+        """Return the token that closes the parenthesis, bracket or brace at a token; without one the last."""
+        return self._closings.get(i, len(self.tokens) - 1)
+
+    def opening(self, i: int) -> int:
+        """Return the token that opens what a token closes; without one the first."""
+        return self._openings.get(i, 0)
+
+    @cached_property
+    def _closings(self) -> dict[int, int]:
+        found: dict[int, int] = {}
+        opened: list[int] = []
+        for i, token in enumerate(self.tokens):
+            if token.kind == "op" and token.text in _OPEN:
+                opened.append(i)
+            elif token.kind == "op" and token.text in _CLOSE and opened:
+                found[opened.pop()] = i
+        return found
+
+    @cached_property
+    def _openings(self) -> dict[int, int]:
+        return {closing: opening for opening, closing in self._closings.items()}
 
     def _literal(self, token: Token) -> Traced:
         prefix = token.text[: token.text.index('"')]
@@ -215,6 +234,7 @@ class ScalaStrings:
     def _field(self, start: int, end: int) -> Traced:
         written = self.source.text[start:end]
         name = written[1:].strip("{}").strip()
+        self.budget.step()
         value = self._value(Token("word", name, start, end))
         at = Origin(0, start, end)
         return (
@@ -236,7 +256,7 @@ def _tokens(text: str) -> list[Token]:
     return found
 
 
-def _values(tokens: Sequence[Token]) -> dict[str, list[int]]:
+def _values(tokens: Sequence[Token], budget: Budget) -> dict[str, list[int]]:
     """Where the values of names begin; -1 for what is not followed: a `var`, a `def`, a parameter, a pattern."""
     found: dict[str, list[int]] = {}
     opened: list[int] = []
@@ -247,6 +267,7 @@ def _values(tokens: Sequence[Token]) -> dict[str, list[int]]:
         elif token.text == ")":
             start = opened.pop() if opened else i
             bound = tokens[start:i] if following == "=>" else ()
+            budget.step(len(bound))
             for each in bound:
                 found.setdefault(each.text, []).append(-1)
         elif token.kind != "word":

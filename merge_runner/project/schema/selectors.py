@@ -152,6 +152,8 @@ class _Reader:
 
     tree: YamlTree
     problems: Problems
+    known: dict[int, Definition | None] = field(default_factory=dict)
+    """The definitions by the values they are written as: aliases of YAML can name one value thousands of times."""
 
     def refuse(self, at: KeyPath, message: str, hint: str | None = None) -> None:
         self.problems.add("invalid-value", message, self.tree.place(at), hint)
@@ -176,6 +178,13 @@ class _Reader:
         return Selector(name, definition, entry["definition"], str(entry.get("description") or ""), default)
 
     def definition(self, written: Any, at: KeyPath, of: str) -> Definition | None:
+        if not isinstance(written, Mapping):
+            return self._defined(written, at, of)
+        if id(written) not in self.known:
+            self.known[id(written)] = self._defined(written, at, of)
+        return self.known[id(written)]
+
+    def _defined(self, written: Any, at: KeyPath, of: str) -> Definition | None:
         if (text := self._scalar(written, at)) is not None:
             return Written(text, self.tree.place(at))
         if not isinstance(written, Mapping) or not written:

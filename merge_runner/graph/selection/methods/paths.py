@@ -17,9 +17,17 @@ def holds_path(pattern: PurePosixPath, path: PurePosixPath) -> bool:
 
 
 def _fits(pattern: tuple[str, ...], path: tuple[str, ...], inside: bool) -> bool:
-    if not pattern:
-        return inside or not path
-    first, rest = pattern[0], pattern[1:]
-    if first == "**":
-        return any(_fits(rest, path[count:], inside) for count in range(len(path) + 1))
-    return bool(path) and (path[0] == first or fnmatchcase(path[0], first)) and _fits(rest, path[1:], inside)
+    # Name by name, with all the places that the pattern may have come to: trying each `**` in turn may take for ever.
+    reached = {0}
+    for name in pattern:
+        if name == "**":
+            reached = set(range(min(reached), len(path) + 1))
+        else:
+            reached = {at + 1 for at in reached if at < len(path) and _is_name(path[at], name)}
+        if not reached:
+            return False
+    return inside or len(path) in reached
+
+
+def _is_name(name: str, pattern: str) -> bool:
+    return name == pattern or fnmatchcase(name, pattern)
