@@ -193,6 +193,12 @@ def _replace(value: Any, old: Any, new: Any, count: Any = None) -> int:
     return _replaced(str(value), str(old), str(new))
 
 
+def _round(value: Any, precision: Any = 0, method: Any = "common") -> int:
+    if isinstance(precision, int):
+        _check_bits("rounding", 4 * abs(precision))  # it computes that power of 10
+    return 0
+
+
 def _sum(value: Any, attribute: Any = None, start: Any = 0) -> int:
     # Each step of a sum of lists makes another list.
     return sum(len(each) for each in value if isinstance(each, _SIZED)) * len(value) if attribute is None else 0
@@ -219,6 +225,7 @@ FILTER_SIZES: Mapping[str, Callable[..., int]] = {
     "slice": lambda _value, slices, fill_with=None: _largest([slices]),
     "string": written_size,
     "pprint": written_size,
+    "round": _round,
     "sum": _sum,
     "tojson": _tojson,
     "wordwrap": _wordwrap,

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import faulthandler
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 MAX_CHARACTERS = 10_000_000
 """Of the rendered text, and of any value on the way to it."""
 MAX_STEPS = 1_000_000
 """Loop iterations and macro calls."""
 MAX_SECONDS = 20.0
+MAX_SECONDS_OF_A_CALL = 2 * MAX_SECONDS
+"""After which the process ends: one call of Python's own code cannot be interrupted in any other way."""
 MAX_DEPTH = 80
 """Macros inside macros. Each takes about ten frames of Python's stack."""
 MAX_BUILT = 100_000_000
@@ -17,6 +23,34 @@ MAX_BUILT = 100_000_000
 
 class LimitError(Exception):
     """A rendering went over a limit; the message says which."""
+
+
+_WATCHED = threading.Lock()
+_running = 0
+
+
+@contextmanager
+def watched() -> Iterator[None]:
+    """End the process, with the place where it was, if a rendering inside does not end and does not ask its limits.
+
+    The limits are asked between the operations of a template. Whatever one of them does in C keeps all threads of
+    Python waiting and no signal is looked at, so that only faulthandler's own thread, which needs no Python, is left.
+    """
+    _watch(1)
+    try:
+        yield
+    finally:
+        _watch(-1)
+
+
+def _watch(change: int) -> None:
+    global _running  # noqa: PLW0603 - there is one timer for all threads of the process
+    with _WATCHED:
+        _running += change
+        if _running:
+            faulthandler.dump_traceback_later(MAX_SECONDS_OF_A_CALL, exit=True, file=2)
+        else:
+            faulthandler.cancel_dump_traceback_later()
 
 
 class Limits:

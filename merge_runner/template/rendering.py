@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
+from types import BuiltinMethodType
 from typing import Any, TypeVar
 
 from jinja2.runtime import Macro
@@ -17,9 +19,9 @@ from merge_runner.template.failure import failure, innermost, undefined_use
 from merge_runner.template.growth import call_size, call_work
 from merge_runner.template.jinja_compiler import Compiled, assigned_names
 from merge_runner.template.library import Library
-from merge_runner.template.limits import MAX_CHARACTERS, MAX_DEPTH, Limits, check_size
+from merge_runner.template.limits import MAX_CHARACTERS, MAX_DEPTH, Limits, check_size, watched
 from merge_runner.template.macro_results import Call
-from merge_runner.template.names.built_ins import BuiltIns, plain
+from merge_runner.template.names.built_ins import BuiltIns, plain, surrogate
 from merge_runner.template.names.dbt_names import DbtNames
 from merge_runner.template.names.queries import Queries
 from merge_runner.template.outcome import ASKS_ENGINE, RefusedError, Returned
@@ -47,6 +49,8 @@ class Rendering:
         self.secrets: set[str] = set()
         self.built_ins = BuiltIns(self)
         self._library = library
+        # A statement of an operation takes as long as the engine needs.
+        self._watched = watched if context.operation is None else nullcontext
         own = self.built_ins.names()
         self._names = {
             **library.environment.globals,
@@ -88,7 +92,8 @@ class Rendering:
         if template is None:
             return None
         try:
-            rendered = self._render(template)
+            with self._watched():
+                rendered = self._render(template)
         except ProblemsError as error:
             if any(problem.code == "render-limit" for problem in error.problems):
                 self._end_with(error)
@@ -170,6 +175,8 @@ class Rendering:
             for name in ("_loop_vars", "_block_vars"):
                 kwargs.pop(name, None)
             return callee(context.eval_ctx, *args, **kwargs)
+        if any(map(_is_python_method, (*args, *kwargs.values()))):
+            raise RefusedError("jinja-runtime", "a method is given to a call without being called: add (…)")
         self.limits.work(call_work(callee))
         self.limits.build(call_size(callee, args, kwargs))
         return SandboxedEnvironment.call(self._library.environment, context, callee, *args, **kwargs)
@@ -235,6 +242,10 @@ class Rendering:
             text, source_map = mapped(compiled.root(self._context_of(compiled)), compiled.tags, MAX_CHARACTERS)
         except TooLongError as error:
             raise self._too_long(compiled, error.origin) from None
+        if (wrong := surrogate(text)) is not None:
+            place = source_map.span(wrong).start
+            message = f"the rendered text has the character U+{ord(text[wrong]):04X}, which is no text alone"
+            raise ProblemsError([Problem("jinja-runtime", message, compiled.source.place(place))])
         logs = tuple(Log(redact(log.message, self.secrets), log.info, log.place) for log in self.built_ins.logs)
         return Rendered(compiled.source, text, self.captured(), source_map, logs)
 
@@ -266,7 +277,8 @@ class Rendering:
         """What `run` gives; raises ProblemsError with all problems, `source` being the outermost file."""
         result = []
         try:
-            result.append(run())
+            with self._watched():
+                result.append(run())
         except Returned as returned:
             hint = "use {% if %} to leave something out"
             self._keep([Problem("jinja-runtime", "return is used outside a macro", returned.place, hint)])
@@ -374,6 +386,11 @@ class Rendering:
         self._running.append((path, offset))
         if macro in self._macro_names:
             self._macros_called.add(self._macro_names[macro])
+
+
+def _is_python_method(value: Any) -> bool:
+    """Whether it is a method of a text, list, number or date: what Python's own code calls goes past the limits."""
+    return isinstance(getattr(value, "__wrapped__", value), BuiltinMethodType)  # the sandbox wraps str.format
 
 
 def _always(value: Any) -> Callable[..., Any]:

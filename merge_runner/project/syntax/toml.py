@@ -3,12 +3,35 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 if sys.version_info >= (3, 11):
     from tomllib import TOMLDecodeError
-    from tomllib import loads as parse_toml
+    from tomllib import loads as _loads
 else:
     from tomli import TOMLDecodeError
-    from tomli import loads as parse_toml
+    from tomli import loads as _loads
 
 __all__ = ["TOMLDecodeError", "parse_toml"]
+
+MAX_DEPTH = 100
+"""How deep tables and arrays may nest: far beyond any real file, and safe for recursion (as in YAML)."""
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the content of a TOML file; raise TOMLDecodeError where it is none, or nested too deeply."""
+    try:
+        data = _loads(text)
+    except TOMLDecodeError:
+        raise
+    except RecursionError:
+        raise TOMLDecodeError(f"more than {MAX_DEPTH} levels of nesting") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise TOMLDecodeError(str(error)) from None
+    level: list[Any] = [data]
+    for _ in range(MAX_DEPTH):
+        inner = [each.values() if isinstance(each, dict) else each for each in level]
+        level = [each for values in inner for each in values if isinstance(each, dict | list)]
+        if not level:
+            return data
+    raise TOMLDecodeError(f"more than {MAX_DEPTH} levels of nesting")

@@ -65,9 +65,6 @@ def toml_tree(source: SourceText, problems: Problems) -> TomlTree | None:
     """Reads a TOML file; None, and a problem with its place, where it is not TOML."""
     try:
         data = parse_toml(source.text)
-    except RecursionError:
-        problems.add("toml-syntax", "not TOML that anyone writes: it is nested too deeply", source.place(0))
-        return None
     except TOMLDecodeError as error:
         said = str(error)
         at = _POSITION.search(said)

@@ -25,6 +25,8 @@ _TIMESTAMP = pattern(
     re.ASCII,
 )
 _NUMERIC_STARTS = frozenset("0123456789+-.")
+_LONGEST_NUMBER = 1000
+"""Characters: what is longer stays text, since Python writes no number of more than 4,300 digits."""
 
 
 def plain_scalar(text: str) -> Scalar:
@@ -36,7 +38,7 @@ def plain_scalar(text: str) -> Scalar:
     """
     if text in _WORDS:
         return _WORDS[text]
-    if text[0] not in _NUMERIC_STARTS:
+    if text[0] not in _NUMERIC_STARTS or len(text) > _LONGEST_NUMBER:
         return text
     number = _number(text)
     return _date_or_text(text) if number is None else number

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 
 _NOTHING: Any = object()
+_MOST_BITS = 10_000
+"""Of a number in plain data: Python writes none of more than 4,300 digits."""
 
 
 class BuiltIns:
@@ -247,12 +249,26 @@ def plain(value: Any, where: str) -> Any:
     if isinstance(value, tuple):
         return tuple(plain(item, where) for item in value)
     if isinstance(value, (str, Relation, Undefined)):
-        return str(value)
+        text = str(value)
+        if surrogate(text) is not None:
+            raise RefusedError("jinja-runtime", f"{where} holds half of a character, which no file can hold")
+        return text
     if isinstance(value, RunFlag):
         return bool(value)
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise RefusedError("jinja-runtime", f"{where} holds a number of more than {_MOST_BITS:,} bits")
     if value is None or isinstance(value, (bool, int, float, Decimal, date)):
         return value
     raise RefusedError("jinja-runtime", f"{where} holds a value of type {kind(value)}, which is no plain data")
+
+
+def surrogate(text: str) -> int | None:
+    """Return the offset of the first half of a character (`\\ud800`), which UTF-8 does not have; None without one."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        return error.start
+    return None
 
 
 def _text(value: Any, what: str) -> str:

@@ -25,6 +25,8 @@ _NOTHING: Any = object()
 _SLOW = 50
 """YAML takes some 5 microseconds for each character, and not a tenth of one (see growth.py)."""
 _PREFIXES = ("spark__", "default__")
+MAX_DEPTH = 100
+"""Of lists and dicts in a text of YAML: no real one is nested as deeply."""
 _OWN = {"dbt_utils": "dbt"}
 """Packages some of whose macros have a form for Spark in a package that is installed with merge-runner."""
 
@@ -93,8 +95,13 @@ class DbtNames:
         self._rendering.limits.work(len(_text(text)) * _SLOW)
 
         def load() -> Any:
-            if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
-                raise ValueError("an alias (*name) is not allowed")
+            depth = 0
+            for event in yaml.parse(text, Loader=yaml.SafeLoader):
+                if isinstance(event, yaml.AliasEvent):
+                    raise ValueError("an alias (*name) is not allowed")
+                depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+                if depth > MAX_DEPTH:  # the time that PyYAML takes grows with the square of it
+                    raise ValueError(f"more than {MAX_DEPTH} levels of nesting")
             return yaml.safe_load(text)
 
         return _or_default("fromyaml", load, default, yaml.YAMLError)

@@ -14,6 +14,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.template.dbt_hints import CLOCK, HINTS
+from merge_runner.template.growth import written_size
 from merge_runner.template.kind import kind
 from merge_runner.template.outcome import RefusedError
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _MOST_STEPS = 10**9
 """Of a pattern on a text: some ten seconds."""
+_MOST_CHARACTERS = 10_000
+"""Of a pattern: to compile one takes some 10 microseconds for each."""
 _FLAGS = {name: getattr(re, name) for name in ("I", "IGNORECASE", "M", "MULTILINE", "S", "DOTALL", "A", "ASCII")}
 _LISTS: Mapping[str, Callable[..., Iterable[Any]]] = {
     name: getattr(itertools, name)
@@ -118,6 +121,7 @@ def _lists(limits: Limits) -> Namespace:
             try:
                 for each in make(*args, **kwargs):
                     limits.step()
+                    limits.build(written_size(each))  # each sum of texts is a longer one
                     found.append(list(each) if isinstance(each, tuple) else each)
             except (TypeError, ValueError) as error:
                 raise RefusedError("jinja-runtime", f"itertools.{name}: {error}") from None
@@ -190,6 +194,8 @@ def _checked(run: Callable[[], Any]) -> Any:
 
 
 def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
+    if len(pattern) > _MOST_CHARACTERS:
+        raise RefusedError("jinja-runtime", f"re: a pattern has at most {_MOST_CHARACTERS:,} characters")
     try:
         return re.compile(pattern, flags)
     except (re.error, ValueError, OverflowError, RecursionError) as error:

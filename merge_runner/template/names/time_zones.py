@@ -22,4 +22,4 @@ def time_zone(name: Any) -> TimeZone:
     try:
         return TimeZone(str(name))
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise RefusedError("jinja-runtime", f"pytz.timezone: there is no time zone {name!r}") from None
+        raise RefusedError("jinja-runtime", f"pytz.timezone: there is no time zone {str(name)[:100]!r}") from None
