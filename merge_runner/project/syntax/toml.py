@@ -17,6 +17,9 @@ __all__ = ["TOMLDecodeError", "parse_toml"]
 MAX_DEPTH = 100
 """How deep tables and arrays may nest: far beyond any real file, and safe for recursion (as in YAML)."""
 
+_SOMEWHERE = " (at line 1, column 1)"
+"""The end of a message whose place is not known, as the parser writes it."""
+
 
 def parse_toml(text: str) -> dict[str, Any]:
     """Return the content of a TOML file; raise TOMLDecodeError where it is none, or nested too deeply."""
@@ -25,13 +28,17 @@ def parse_toml(text: str) -> dict[str, Any]:
     except TOMLDecodeError:
         raise
     except RecursionError:
-        raise TOMLDecodeError(f"more than {MAX_DEPTH} levels of nesting") from None
+        raise _too_deep() from None
     except ValueError as error:  # a number of thousands of digits
-        raise TOMLDecodeError(str(error)) from None
+        raise TOMLDecodeError(f"{error}{_SOMEWHERE}") from None
     level: list[Any] = [data]
     for _ in range(MAX_DEPTH):
         inner = [each.values() if isinstance(each, dict) else each for each in level]
         level = [each for values in inner for each in values if isinstance(each, dict | list)]
         if not level:
             return data
-    raise TOMLDecodeError(f"more than {MAX_DEPTH} levels of nesting")
+    raise _too_deep()
+
+
+def _too_deep() -> TOMLDecodeError:
+    return TOMLDecodeError(f"more than {MAX_DEPTH} levels of nesting{_SOMEWHERE}")

@@ -97,9 +97,13 @@ class DbtNames:
         def load() -> Any:
             depth = 0
             for event in yaml.parse(text, Loader=yaml.SafeLoader):
-                if isinstance(event, yaml.AliasEvent):
-                    raise ValueError("an alias (*name) is not allowed")
-                depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+                match event:
+                    case yaml.AliasEvent():
+                        raise ValueError("an alias (*name) is not allowed")
+                    case yaml.CollectionStartEvent():
+                        depth += 1
+                    case yaml.CollectionEndEvent():
+                        depth -= 1
                 if depth > MAX_DEPTH:  # the time that PyYAML takes grows with the square of it
                     raise ValueError(f"more than {MAX_DEPTH} levels of nesting")
             return yaml.safe_load(text)
