@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -20,12 +20,17 @@ if TYPE_CHECKING:
     from merge_runner.template.environment import ModelEnvironment
 
 _MAY_READ = pattern(r"\bvar\s*\(|\benv_var\s*\(|\btarget\s*[.\[]")
-_TARGET = pattern(r"target\s*(?:\.\s*\w+|\[[^\]]*\])")
+_ATTRIBUTE = pattern(r"\w+\s*(?:\.\s*\w+|\[[^\]]*\])")
 _QUOTING = frozenset({"literal", "identifier", "column_name", "int", "float", "length", "count", "wordcount"})
 """Filters whose result is a quoted text or a number."""
 _TEXT_METHODS = frozenset(
     {"upper", "lower", "strip", "lstrip", "rstrip", "replace", "title", "capitalize", "format", "get", "join"}
+    | {"items", "keys", "values", "split", "splitlines"}
 )
+_FILLED = frozenset({"format", "replace", "join", "default", "d"})
+"""Methods and filters whose arguments become a part of the text."""
+_MOST_ROUNDS = 10
+"""How often the names of a file are read for those that get their values from others, which may be set after them."""
 _NAMING = frozenset({"generate_schema_name", "generate_alias_name", "generate_database_name"})
 """Macros whose text is a name that is quoted later, and no SQL."""
 _SQL = pattern(
@@ -53,7 +58,7 @@ class RawVar:
     name: str | None = None
     """That of the var, where it is written out in the call."""
     of: Span | None = None
-    """The call whose value `set` gave the name at `span`; None where a call is there itself."""
+    """The call whose value the name at `span` has; None where a call is there itself."""
     quoted: bool = False
     """Whether the tag is inside a string of SQL."""
     whole: bool = False
@@ -66,15 +71,16 @@ def may_read_values(text: str) -> bool:
     return "{{" in text and ("var" in text or "target" in text) and _MAY_READ.search(text) is not None
 
 
-def raw_vars(source: SourceText) -> list[RawVar]:
+def raw_vars(source: SourceText, returning: Collection[str] = ()) -> list[RawVar]:
     """The raw values of a file in their order.
 
     A value that went through `literal`, `identifier`, `int` or `float`, and one that is only compared, is not raw; nor
-    is one in a comment. A name that `set` gives a raw value is raw where it is put out; what a macro makes of an
-    argument is not followed. A file that is no Jinja has none.
+    is one in a comment. A name that `set`, `with`, a loop or a namespace gives a raw value is raw where it is put out,
+    and so is a call of a macro of `returning` (see `returning_macros`); what a macro makes of an argument is not
+    followed. A file that is no Jinja has none.
     """
     text = source.text
-    if not may_read_values(text):
+    if not may_read_values(text) and not ("{{" in text and any(name in text for name in returning)):
         return []
     from jinja2 import TemplateError, nodes
 
@@ -86,7 +92,7 @@ def raw_vars(source: SourceText) -> list[RawVar]:
     except (TemplateError, ProblemsError, RecursionError):
         return []
     surroundings = _Surroundings(source.text, parser.tags)
-    names = _set_names(tree)
+    names: dict[str, nodes.Node | None] = {**{f"{name}()": None for name in returning}, **_raw_names(tree, returning)}
     found = []
     for output in _outputs(tree):
         for child in output.nodes:
@@ -96,7 +102,7 @@ def raw_vars(source: SourceText) -> list[RawVar]:
                 raw = surroundings.raw_var(_span(source.text, node), whole=node is child)
                 if raw is None:
                     continue
-                held = names[node.name] if isinstance(node, nodes.Name) else None
+                held = names.get(_key(node))
                 of = _span(source.text, held) if held is not None else None
                 found.append(replace(raw, name=_var_name(held or node), of=of))
     return sorted(found, key=lambda raw: raw.span)
@@ -119,52 +125,140 @@ def _outputs(tree: nodes.Node) -> Iterator[nodes.Output]:
             yield from _outputs(child)
 
 
-def _set_names(tree: nodes.Template) -> dict[str, nodes.Node]:
-    """The names that `set` gives a raw value, each with its first one; not those that loops and macros also bind."""
+def returning_macros(source: SourceText) -> frozenset[str]:
+    """Return the names of the macros of a file that return a raw value: `{{ return(var('x')) }}`."""
+    if "return" not in source.text or not may_read_values(source.text):
+        return frozenset()
+    from jinja2 import TemplateError, nodes
+
+    from merge_runner.template.jinja_compiler import OffsetParser
+
+    try:
+        tree = OffsetParser(_environment(), source).parse()
+    except (TemplateError, ProblemsError, RecursionError):
+        return frozenset()
+    names = _raw_names(tree, ())
+    return frozenset(
+        macro.name
+        for macro in tree.find_all(nodes.Macro)
+        for call in macro.find_all(nodes.Call)
+        if isinstance(call.node, nodes.Name) and call.node.name == "return" and call.args
+        if next(_raw(call.args[0], names), None) is not None
+    )
+
+
+def _raw_names(tree: nodes.Template, returning: Collection[str]) -> dict[str, nodes.Node | None]:
+    """The names with a raw value, each with the first that it has; not those that something else also binds.
+
+    An attribute of a namespace is `name.attribute`.
+    """
     from jinja2 import nodes
 
-    found: dict[str, nodes.Node] = {}
-    for assign in tree.find_all(nodes.Assign):
-        if isinstance(assign.target, nodes.Name):
-            for raw in _raw(assign.node, found):
-                found.setdefault(assign.target.name, found[raw.name] if isinstance(raw, nodes.Name) else raw)
-    bound: list[nodes.Node] = [loop.target for loop in tree.find_all(nodes.For)]
-    bound += [argument for macro in tree.find_all(nodes.Macro) for argument in macro.args]
+    names: dict[str, nodes.Node | None] = {f"{name}()": None for name in returning}
+    bound: list[nodes.Node] = [argument for macro in tree.find_all(nodes.Macro) for argument in macro.args]
     bound += [argument for block in tree.find_all(nodes.CallBlock) for argument in block.args]
-    for target in bound:
-        for name in (target, *target.find_all(nodes.Name)):
-            if isinstance(name, nodes.Name):
-                found.pop(name.name, None)
-    return found
+    shadowed = {name.name for target in bound for name in _names_of(target)}
+    pairs = [pair for node in tree.find_all((nodes.Assign, nodes.For, nodes.With)) for pair in _pairs(node)]
+    for _ in range(_MOST_ROUNDS):
+        before = len(names)
+        for key, value in pairs:
+            raw = next(_raw(value, names), None) if key not in names and key not in shadowed else None
+            if raw is not None:
+                names[key] = names.get(_key(raw)) or raw
+        if len(names) == before:
+            break
+    for loop in tree.find_all(nodes.For):
+        if next(_raw(loop.iter, names), None) is None:
+            for name in _names_of(loop.target):
+                names.pop(name.name, None)
+    return names
 
 
-def _raw(node: nodes.Node, names: Mapping[str, nodes.Node]) -> Iterator[nodes.Node]:
+def _pairs(node: nodes.Node) -> Iterator[tuple[str, nodes.Node]]:
+    """The names that a statement binds, each with the expression that its value comes from."""
+    from jinja2 import nodes
+
+    if isinstance(node, nodes.With):
+        for target, value in zip(node.targets, node.values, strict=True):
+            yield from _bound(target, value)
+    elif isinstance(node, nodes.For):
+        yield from ((name.name, node.iter) for name in _names_of(node.target))
+    elif isinstance(node, nodes.Assign):
+        yield from _bound(node.target, node.node)
+
+
+def _bound(target: nodes.Node, value: nodes.Node) -> Iterator[tuple[str, nodes.Node]]:
+    from jinja2 import nodes
+
+    if isinstance(target, nodes.NSRef):
+        yield f"{target.name}.{target.attr}", value
+    elif isinstance(target, nodes.Tuple) and isinstance(value, nodes.Tuple) and len(target.items) == len(value.items):
+        for name, item in zip(target.items, value.items, strict=True):
+            yield from _bound(name, item)
+    elif isinstance(value, nodes.Call) and isinstance(value.node, nodes.Name) and value.node.name == "namespace":
+        for name in _names_of(target):
+            yield from ((f"{name.name}.{keyword.key}", keyword.value) for keyword in value.kwargs)
+    else:
+        yield from ((name.name, value) for name in _names_of(target))
+
+
+def _names_of(target: nodes.Node) -> list[nodes.Name]:
+    from jinja2 import nodes
+
+    return [name for name in (target, *target.find_all(nodes.Name)) if isinstance(name, nodes.Name)]
+
+
+def _key(node: nodes.Node) -> str:
+    """The name that an expression is in `names`: `a`, `a.b` of a namespace, `m()` of a macro; else an empty one."""
+    from jinja2 import nodes
+
+    if isinstance(node, nodes.Name):
+        return node.name
+    if isinstance(node, nodes.Getattr) and isinstance(node.node, nodes.Name):
+        return f"{node.node.name}.{node.attr}"
+    if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name):
+        return f"{node.node.name}()"
+    return ""
+
+
+def _raw(node: nodes.Node, names: Mapping[str, nodes.Node | None]) -> Iterator[nodes.Node]:
     """The calls and names in an expression whose value becomes part of its text as it is.
 
     `names` are those that hold such a value.
     """
+    if _reads(node) or _key(node) in names:
+        yield node
+    else:
+        for part in _parts(node):
+            yield from _raw(part, names)
+
+
+def _parts(node: nodes.Node) -> list[nodes.Expr]:
+    """The expressions in an expression whose values become part of its text."""
     from jinja2 import nodes
 
-    if _reads(node) or (isinstance(node, nodes.Name) and node.name in names):
-        yield node
-    elif isinstance(node, nodes.Filter):
-        if node.node is not None and not _quotes(node):
-            yield from _raw(node.node, names)
-    elif isinstance(node, nodes.Call):
-        if isinstance(node.node, nodes.Getattr) and node.node.attr in _TEXT_METHODS:
-            yield from _raw(node.node.node, names)
-    elif isinstance(node, nodes.Getattr | nodes.Getitem):
-        yield from _raw(node.node, names)
-    elif isinstance(node, nodes.Concat):
-        for part in node.nodes:
-            yield from _raw(part, names)
-    elif isinstance(node, nodes.CondExpr):
-        yield from _raw(node.expr1, names)
-        if node.expr2 is not None:
-            yield from _raw(node.expr2, names)
-    elif isinstance(node, nodes.And | nodes.Or | nodes.Add | nodes.Mod) and not _is_sum(node):
-        yield from _raw(node.left, names)
-        yield from _raw(node.right, names)
+    match node:
+        case nodes.Filter() if node.node is not None and not _quotes(node):
+            return [node.node, *(_arguments(node) if node.name in _FILLED else ())]
+        case nodes.Call(node=nodes.Getattr(node=owner, attr=method)) if method in _TEXT_METHODS:
+            return [owner, *(_arguments(node) if method in _FILLED else ())]
+        case nodes.List() | nodes.Tuple():
+            return node.items
+        case nodes.Dict():
+            return [pair.value for pair in node.items]
+        case nodes.Getattr() | nodes.Getitem():
+            return [node.node]
+        case nodes.Concat():
+            return node.nodes
+        case nodes.CondExpr():
+            return [node.expr1, *([node.expr2] if node.expr2 is not None else [])]
+        case nodes.And() | nodes.Or() | nodes.Add() | nodes.Mod() if not _is_sum(node):
+            return [node.left, node.right]
+    return []
+
+
+def _arguments(node: nodes.Filter | nodes.Call) -> list[nodes.Expr]:
+    return [*node.args, *(keyword.value for keyword in node.kwargs)]
 
 
 def _reads(node: nodes.Node) -> bool:
@@ -210,7 +304,7 @@ def _is_sum(node: nodes.BinExpr) -> bool:
 
 
 def _span(text: str, node: nodes.Node) -> Span:
-    """The range of a call, a name, or a value of `target`; `lineno` is an offset plus one (see compiler)."""
+    """The range of a call, a name, or a value of a name; `lineno` is an offset plus one (see compiler)."""
     from jinja2 import nodes
 
     if isinstance(node, nodes.Name):
@@ -219,8 +313,8 @@ def _span(text: str, node: nodes.Node) -> Span:
     start = node.node.lineno - 1
     if isinstance(node, nodes.Call):
         return Span(start, read_call(text, start)[0])
-    named = _TARGET.match(text, start)
-    return Span(start, named.end() if named else start + len("target"))
+    named = _ATTRIBUTE.match(text, start)
+    return Span(start, named.end() if named else start)
 
 
 class _Surroundings:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merge_runner.template.raw_vars import raw_vars
+from merge_runner.template.raw_vars import raw_vars, returning_macros
 from merge_runner.text import SourceText
 
 PIECES = [
@@ -54,6 +54,24 @@ PIECES += [
         ("-- {{ var('x') }}\n/* {{ var('x') }} */", []),
         ("{{ variable('x') }} var('x') {{ targets.x }}", []),
         ("{{ var('x') ", []),
+        ("{% for v in var('x') %}{{ v }}{% endfor %}", ["v"]),
+        ("{% for k, v in var('x').items() %}{{ k }}{{ v | literal }}{% endfor %}", ["k"]),
+        ("{% set xs = var('x') %}{% for v in xs %}{% set w = v %}{{ w }}{% endfor %}", ["w"]),
+        ("{% for v in var('x') %}{{ loop.index }}{% endfor %}{% for v in [1] %}{{ v }}{% endfor %}", []),
+        ("{% for v in range(var('n')) %}{{ v }}{% endfor %}", []),
+        ("{% for v in [var('a'), 'b'] %}{{ v }}{% endfor %}", ["v"]),
+        ("{{ var('x').a }}", ["var('x')"]),
+        ("{{ '{}'.format(var('x')) }}{{ '{a}'.format(a=var('y')) }}", ["var('x')", "var('y')"]),
+        ("{{ '%s' | format(var('x')) }}{{ a | default(var('y')) }}", ["var('x')", "var('y')"]),
+        ("{{ 'a'.replace('a', var('x')) }}{{ ', '.join(var('y')) }}", ["var('x')", "var('y')"]),
+        ("{{ '{}'.format(var('x') | literal) }}{{ '{}'.format(var('x') | int) }}", []),
+        ("{% with a = var('x'), b = 1 %}{{ a }}{{ b }}{% endwith %}", ["a"]),
+        ("{% set ns = namespace(a=var('x'), b=1) %}{{ ns.a }}{{ ns.b }}", ["ns.a"]),
+        ("{% set ns = namespace(a=1) %}{% set ns.a = var('x') %}{{ ns.a }}", ["ns.a"]),
+        ("{% set a, b = var('x'), 1 %}{{ a }}{{ b }}", ["a"]),
+        ("{% set a, b = var('x') %}{{ b }}", ["b"]),
+        ("{{ [var('x'), 'a'] | join(', ') }}{{ {'a': var('y')}['a'] }}", ["var('x')", "var('y')"]),
+        ("{% if v in var('x') %}a{% endif %}{% for v in var('x') if v %}{% do l.append(v) %}{% endfor %}", []),
     ],
 )
 def test_what_is_raw(text, raw):
@@ -65,3 +83,21 @@ def test_any_text_has_whole_calls_inside_their_tags(text):
     for found in raw_vars(SourceText("m.sql", text)):
         assert found.span.of(text).startswith(("var(", "env_var(", "target."))
         assert found.tag.start < found.span.start < found.span.end < found.tag.end
+
+
+def test_what_a_macro_returns():
+    macros = SourceText("macros/m.sql", "{% macro region() %}{{ return(var('region')) }}{% endmacro %}")
+    number = SourceText("macros/n.sql", "{% macro days() %}{{ return(var('days') | int) }}{% endmacro %}")
+    returning = returning_macros(macros) | returning_macros(number)
+    assert returning == {"region"}
+    model = "{{ region() }} {{ days() }} {{ region() | literal }} {% set a = region() %}{{ a }}"
+    raw = raw_vars(SourceText("models/m.sql", model), returning)
+    assert [found.span.of(model) for found in raw] == ["region()", "a"]
+
+
+def test_names_that_are_set_after_their_use_end():
+    text = (
+        "".join(f"{{% set a{i} = a{i + 1} ~ a{i + 1} %}}" for i in range(2_000))
+        + "{% set a2000 = var('x') %}{{ a1999 }}"
+    )
+    assert len(raw_vars(SourceText("models/m.sql", text))) == 1

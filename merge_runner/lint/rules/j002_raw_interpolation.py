@@ -4,8 +4,9 @@
 
 Reports `{{ var(…) }}`, `{{ env_var(…) }}` and `{{ target.… }}` whose text goes into the SQL without the filter
 `literal` (a value) or `identifier` (a name). `int` and `float` are as good. A name
-that `{% set %}` gives such a value is reported where its text goes into the SQL. What is only compared in Jinja or
-given to a macro is not looked at.
+that `{% set %}`, `{% with %}`, a loop or a namespace gives such a value is reported where its text goes into the SQL,
+and so is a call of a macro of the project that returns one. What is only compared in Jinja or given to a macro is not
+looked at.
 
 A var that `[tool.merge-runner.vars]` declares as a number or a boolean (`days = 7`) takes only such values, `--vars`
 included, and is not reported. One that is declared as a date (`since = 2024-01-01`) is not reported in quotes. Without
@@ -51,7 +52,7 @@ from merge_runner.lint.rule import Hit, RuleOptions
 from merge_runner.project.schema.config import Names
 from merge_runner.project.schema.declared_vars import VarType, var_type
 from merge_runner.project.syntax.annotations import Key
-from merge_runner.template.raw_vars import RawVar, raw_vars
+from merge_runner.template.raw_vars import RawVar, raw_vars, returning_macros
 from merge_runner.text import SourceText
 
 if TYPE_CHECKING:
@@ -85,9 +86,10 @@ def check_project(project: LintedProject, options: Options) -> Iterator[Hit]:
 
     declared = project.files.settings.vars
     types = {name: kind for name, value in declared.items() if (kind := var_type(value)) is not None}
+    returning = frozenset().union(*map(returning_macros, project.files.macros))
     models = [node for node in nodes_of(project.graph.nodes, ModelNode) if node.unique_id in project.models]
     for source in [*(SourceText(node.path, node.raw_code) for node in models), *project.files.macros]:
-        for raw in raw_vars(source):
+        for raw in raw_vars(source, returning):
             if options.allows(raw.name):
                 continue
             kind = types.get(raw.name) if raw.name is not None else None
