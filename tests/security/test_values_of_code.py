@@ -33,6 +33,9 @@ PYTHON = {
         "l = ['a', 'b', 'c', 'd', 'e']\ns0 = 'x'", "s{i} = ','.join(s{j} + x for x in l)", "q = s15"
     ),
     "replaced": "a = '" + "a" * 50_000 + "'\nb = 'b' * 1\nq = a.replace('a', '" + "b" * 50_000 + "')",
+    "words": "a = '" + "USING " * 40_000 + "'\nq = ''",
+    "fields": "q = '" + "%(" * 40_000 + "' % x",
+    "braces": "q = '{" + "a" * 40_000 + "'.format(x)",
     "bindings": "".join(f"if c:\n    q = 'a{i}'\n" for i in range(2_000)) + "spark.sql(q)\n" * 2_000,
 }
 PYTHON_WHOLE = {
@@ -52,6 +55,8 @@ SCALA = {
     "interpolated": doubled('val s0 = "abcdefghij"', 'val s{i} = s"${{s{j}}}$s{j}"', "val q = s25"),
     "parentheses": "val q = " + "(" * 20_000 + ")" * 20_000,
     "comments": "val q = 1\n" + "/*" * 50_000,
+    "quotes": "val a = " + '\\"' * 40_000 + "\nval q = 1",
+    "words": 'val a = """' + "USING " * 40_000 + '"""\nval q = 1',
     "arguments": "val q = 1\n" + "(" * 5_000 + "a) => " * 5_000,
     "builder": 'DeltaTable.forName("t")' + '.merge(x, "a")' * 5_000 + ".whenMatched().delete().execute()",
 }

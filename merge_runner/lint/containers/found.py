@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Literal, get_args
 
 from merge_runner.lazy_dataclass import dataclass
@@ -21,6 +22,17 @@ CONTAINERS: tuple[Container, ...] = get_args(Container)
 
 NOT_FOLLOWED = "lint cannot follow its calls from `merge(…)` to `execute()`, or from `mergeInto(…)` to `merge()`"
 """Why a builder is not read."""
+
+
+def has_words(text: str, *words: str) -> bool:
+    """Return whether a text has the words one after the other; a pattern for all of them takes the square of it."""
+    at = 0
+    for word in words:
+        found = re.compile(rf"\b{word}\b", re.IGNORECASE).search(text, at)
+        if found is None:
+            return False
+        at = found.end()
+    return True
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from merge_runner.lint.containers.budget import OverBudgetError
 from merge_runner.lint.containers.call_chain import chain
 from merge_runner.lint.containers.data_frame import relation
-from merge_runner.lint.containers.found import NOT_FOLLOWED, Contents, FoundStatement, UnreadMerge
+from merge_runner.lint.containers.found import NOT_FOLLOWED, Contents, FoundStatement, UnreadMerge, has_words
 from merge_runner.lint.containers.merge_builder import WHEN, begins_merge, built_merge
 from merge_runner.lint.containers.placeholders import with_placeholders
 from merge_runner.lint.containers.python_scopes import Names, Use
@@ -26,15 +26,9 @@ _MERGES = re.compile(
 )
 _DDL = re.compile(r"(?:create|replace|alter)\s[^'\"]{0,40}\btable", re.IGNORECASE)
 _TABLE = re.compile(r"\s*(?:--[^\n]*\n\s*)*(?:CREATE|REPLACE|ALTER)\s[^(]*\bTABLE\b", re.IGNORECASE)
-_WHOLE = re.compile(
-    r"""
-      \bUSING\b.*\bWHEN\b
-    | \A\s*MERGE\b.*\bUSING\b.*\bON\b
-    | \A\s*(?-i:MERGE\s+INTO\s+[\w.`]+\s.*\bUSING\b | (?:MERGE\s+INTO|merge\s+into)\s+\Z)
-    """,
-    re.IGNORECASE | re.DOTALL | re.VERBOSE,
-)
-"""What a string that is a MERGE, or its beginning, has; text about one has not."""
+_BEGINS = re.compile(r"\s*MERGE\b", re.IGNORECASE)
+_BEGINS_INTO = re.compile(r"\s*MERGE\s+INTO\s+[\w.`]+\s")
+_ONLY_BEGINS = re.compile(r"\s*(?:MERGE\s+INTO|merge\s+into)\s+\Z")
 _VIEWS = re.compile("create(?:OrReplace)?(Global)?TempView|registerTempTable")
 _MAGIC = re.compile(r"^([ \t]*)(?:[%!]|\w+[ \t]*=[ \t]*[%!](?=\w))[^\n]*", re.MULTILINE)
 _HELP = re.compile(r"^[ \t]*\??[\w.]+\?{1,2}[ \t]*$", re.MULTILINE)
@@ -69,6 +63,17 @@ def read_python(sources: Sequence[SourceText]) -> Contents:
     merge = _MERGES.search(sources[0].text)
     at = sources[0].place(*merge.span()) if merge is not None else sources[0].place(0, 0)
     return Contents(unread=(*unread, UnreadMerge("python", at, why)))
+
+
+def _is_statement(text: str) -> bool:
+    """Whether a string is a MERGE, or its beginning; text about one is not."""
+    begins = _BEGINS.match(text) is not None
+    return (
+        has_words(text, "USING", "WHEN")
+        or (begins and has_words(text, "USING", "ON"))
+        or (_BEGINS_INTO.match(text) is not None and re.search(r"\bUSING\b", text) is not None)
+        or _ONLY_BEGINS.match(text) is not None
+    )
 
 
 def _parsed(source: SourceText) -> ast.Module:
@@ -170,7 +175,7 @@ class _Reader:
         yield from self._not_followed()
         for node, use in self.names.strings:
             text = node.value
-            if not isinstance(text, str) or id(node) in self.used or _WHOLE.search(text) is None:
+            if not isinstance(text, str) or id(node) in self.used or not _is_statement(text):
                 continue
             if find_merge(text) is not None:
                 at = use.file.origin(node)

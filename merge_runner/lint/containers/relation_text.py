@@ -8,7 +8,7 @@ from typing import Protocol
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.containers.traced import Origin, Traced
 
-_TABLE = re.compile(r"[\w.`]+(?:\$\{.*\}[\w.`]*)*|\$\{.*\}.*")
+_TABLE = re.compile(r"[\w.`]+(?:\$\{.*\}[\w.`]*)?|\$\{.*\}.*")
 
 
 class Call(Protocol):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from merge_runner.lint.containers.budget import OverBudgetError
-from merge_runner.lint.containers.found import NOT_FOLLOWED, Contents, FoundStatement, UnreadMerge
+from merge_runner.lint.containers.found import NOT_FOLLOWED, Contents, FoundStatement, UnreadMerge, has_words
 from merge_runner.lint.containers.placeholders import with_placeholders
 from merge_runner.lint.containers.scala_builder import ScalaBuilders
 from merge_runner.lint.containers.scala_strings import ScalaStrings
@@ -17,7 +17,6 @@ from merge_runner.text import Place, SourceText
 
 _WORDS = re.compile(r"merge|when(?:not)?matched|(?:create|alter)\b[^'\"]{0,40}\btable", re.IGNORECASE)
 _TABLE = re.compile(r"\s*(?:--[^\n]*\n\s*)*(?:CREATE|REPLACE|ALTER)\s[^(]*\bTABLE\b", re.IGNORECASE)
-_WHOLE = re.compile(r"\bUSING\b.*\bWHEN\b", re.IGNORECASE | re.DOTALL)
 _NOT_GIVEN = "lint finds no `.sql(…)` in this file that is given this text"
 
 
@@ -80,7 +79,7 @@ def _given(reader: ScalaStrings) -> Iterator[FoundStatement | UnreadMerge]:
 def _not_given(reader: ScalaStrings) -> Iterator[Place]:
     """MERGEs in strings that no `.sql(…)` of the file is given."""
     for i, token in enumerate(reader.tokens):
-        if token.kind != "string" or i in reader.used or _WHOLE.search(token.text) is None:
+        if token.kind != "string" or i in reader.used or not has_words(token.text, "USING", "WHEN"):
             continue
         if find_merge(token.text.strip('"')) is not None:
             yield reader.place(i)
