@@ -54,7 +54,7 @@ class KeptLines:
 
     def get(self, env: RecordingEnv) -> list[str] | None:
         """Return the lines, where the environment variables that loading asked for are the same."""
-        entry = self.kept.get(self.key, lambda _kind, name: env.whole.get(name))
+        entry = self.kept.get(self.key, lambda _kind, name: env.given.get(name))
         self.kept.close()
         if entry is None:
             return None

@@ -16,6 +16,7 @@ from merge_runner.plan.load.defer import defer
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.project_context import Prepared, prepare
 from merge_runner.project.load.load import parse_vars
+from merge_runner.project.syntax.environment import RecordingEnv
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -51,13 +52,16 @@ class LoadedProject:
         full_refresh: bool = False,
         cache: bool = True,
         env: Mapping[str, str] | None = None,
+        secrets: bool = True,
         on_log: Callable[[Log], None] | None = None,
         start: Start | None = None,
     ) -> Self:
         """Load the project in a folder and build its graph. Raises ProblemsError with everything that is wrong.
 
         `vars` are a mapping, or a text of YAML as --vars takes. With `full_refresh` a run rebuilds targets instead of
-        merging into them. With `cache`, what earlier runs found out about files that are the same is taken. `on_log`
+        merging into them. With `cache`, what earlier runs found out about files that are the same is taken. Without
+        `secrets` templates and the profile get a placeholder for every environment variable that is secret by its name:
+        enough for a project that is not trusted, and of which nothing runs. `on_log`
         receives what templates `log` when they are compiled, instead of the logger `merge_runner.template`. `start`
         returns the driver that its nodes run on; None: as the profile says.
         """
@@ -72,7 +76,8 @@ class LoadedProject:
             full_refresh=full_refresh,
             cache=cache,
         )
-        env = os.environ if env is None else env
+        if not isinstance(env, RecordingEnv):
+            env = RecordingEnv(os.environ if env is None else env, secrets=secrets)
         return cls(prepare(Path(path).absolute(), flags, env, on_log or log_template), start)
 
     @property

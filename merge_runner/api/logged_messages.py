@@ -22,7 +22,7 @@ class LoggedMessages:
     def not_read(self, items: Sequence[NotRead]) -> None:
         """Log what of a dbt project is not read."""
         for item in items:
-            self.say(f"{item.place.path}: {item.message}; {item.hint}")
+            self.say(f"{item.where}: {item.message}; {item.hint}")
 
     def warn(self, problems: Sequence[Problem]) -> None:
         """Log warnings."""

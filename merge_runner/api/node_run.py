@@ -15,7 +15,7 @@ from merge_runner.engine.startup import Starting
 from merge_runner.options.kept import kept
 from merge_runner.options.nodes import NodeOptions, sampling_conflict
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.project.syntax.environment import whole_env
 from merge_runner.run.execution.driver_scope import starting_driver
 from merge_runner.run.results.events import Events
 
@@ -149,8 +149,7 @@ def reuse_mode(prepared: Prepared, options: NodeOptions) -> Mode:
 
 def _whole_env(prepared: Prepared) -> Mapping[str, str]:
     """The environment: to look at it is not to ask, as a template does."""
-    env = prepared.invocation.env
-    return env.whole if isinstance(env, RecordingEnv) else env
+    return whole_env(prepared.invocation.env)
 
 
 def _made(prepared: Prepared, done: set[str]) -> tuple[str, ...]:

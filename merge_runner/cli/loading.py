@@ -24,21 +24,25 @@ if TYPE_CHECKING:
 _Selection = TypeVar("_Selection", bound=Selection)
 
 
-def load_project(options: ProjectOptions, env: RecordingEnv | None = None) -> Project:
-    """Return the project that the options mean; warn of vars that it does not read. `env` None: that of the process."""
-    from merge_runner.cli.display.problems import show_warnings
+def load_project(options: ProjectOptions, env: RecordingEnv | None = None, *, secrets: bool = False) -> Project:
+    """Return the project that the options mean; show which vars it does not read, and which variables it does not get.
 
-    project = project_of(options, env)
+    `env` None: that of the process, whose secrets templates get with `secrets`, as a command that runs something needs.
+    """
+    from merge_runner.cli.display.problems import show_not_read, show_warnings
+
+    project = project_of(options, env, secrets=secrets)
+    show_not_read(project.prepared.withheld, options)
     show_warnings(project.prepared.unread_vars, as_errors=options.warn_error)
     return project
 
 
-def project_of(options: ProjectOptions, env: RecordingEnv | None = None) -> Project:
+def project_of(options: ProjectOptions, env: RecordingEnv | None = None, *, secrets: bool = False) -> Project:
     """Return the project that the options mean, whose secrets no message shows from here on."""
     from merge_runner.api.project import Project
 
     root = project_root(options.project_dir)
-    env = recording_env() if env is None else env
+    env = recording_env(secrets=secrets) if env is None else env
     project = Project.load(
         root,
         vars=options.vars_text,
@@ -56,12 +60,15 @@ def project_of(options: ProjectOptions, env: RecordingEnv | None = None) -> Proj
     return project
 
 
-def recording_env() -> RecordingEnv:
-    """The environment, of which nothing is shown that a project has asked for by a name that says that it is secret."""
+def recording_env(*, secrets: bool = False) -> RecordingEnv:
+    """Return the environment of a command, whose secrets templates get with `secrets` alone.
+
+    Nothing is shown of it that a project has asked for by a name that says that it is secret.
+    """
     from merge_runner.project.schema.secret_names import secret_values
     from merge_runner.project.syntax.environment import RecordingEnv
 
-    env = RecordingEnv(os.environ)
+    env = RecordingEnv(os.environ, secrets=secrets)
     hide(lambda: secret_values(dict(env.asked)))
     return env
 

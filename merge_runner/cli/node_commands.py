@@ -33,7 +33,7 @@ def chosen_nodes(name: Command, options: NodeOptions) -> tuple[Project, Selectio
 
     What the options leave out or do not affect is shown.
     """
-    project = load_project(options)
+    project = load_project(options, secrets=True)
     if name == "build":
         show_not_read(project.prepared.files.not_read, options)
     options = with_default_selector(project, options)

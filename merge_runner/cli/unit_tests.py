@@ -46,7 +46,7 @@ def mutate_model(model: str, options: NodeOptions) -> int:
 
 def _performed(options: NodeOptions, work: Callable[[Project, Display], _T]) -> _T | None:
     """Return what `work` returns; None where the engine failed, after its error has been shown."""
-    project = load_project(options)
+    project = load_project(options, secrets=True)
     display = display_for(options, project.graph)
     try:
         return work(project, display)

@@ -37,6 +37,7 @@ from merge_runner.project.load.files import ModelFile, ProjectFiles, SeedFile
 from merge_runner.project.load.shared_reading import SharedReading
 from merge_runner.project.schema.config import ModelConfig
 from merge_runner.project.schema.config_layers import resolve
+from merge_runner.project.syntax.environment import EnvVar
 from merge_runner.project_file import Boundary, read_file
 from merge_runner.relation import Relation
 from merge_runner.template.captured import Captured, Ref
@@ -102,6 +103,7 @@ class Builder:
         """The references of each model, with their places."""
         self.warnings: dict[str, tuple[Problem, ...]] = {}
         self.vars_of: dict[str, frozenset[str]] = {}
+        self.env_vars_of: dict[str, tuple[EnvVar, ...]] = {}
 
     def build(self) -> Graph:
         captured = self._capture({name: model.source for name, model in self.files.models.items()})
@@ -139,6 +141,7 @@ class Builder:
             unread=unread,
             warnings=self.warnings,
             vars_of=self.vars_of,
+            env_vars_of=self.env_vars_of,
         )
 
     def add_models(self, names: Iterable[str]) -> None:
@@ -192,7 +195,7 @@ class Builder:
 
         def add(name: str, captured: Captured) -> None:
             found[name] = captured
-            self._note_vars(sources[name].path, captured.vars)
+            self._note_reads(sources[name].path, captured)
 
         def captured_of(name: str) -> Captured:
             return self.captures.capture(sources[name], self._context(name))
@@ -222,9 +225,12 @@ class Builder:
         SharedReading(self.invocation.env, self._kept).read(list(sources), len(sources), here, there, take)
         return found
 
-    def _note_vars(self, path: str, names: frozenset[str]) -> None:
-        if names:
-            self.vars_of[path] = self.vars_of.get(path, frozenset()) | names
+    def _note_reads(self, path: str, captured: Captured) -> None:
+        """Record which vars and environment variables a file has asked for."""
+        if captured.vars:
+            self.vars_of[path] = self.vars_of.get(path, frozenset()) | captured.vars
+        if captured.env_vars:
+            self.env_vars_of[path] = tuple(dict.fromkeys((*self.env_vars_of.get(path, ()), *captured.env_vars)))
 
     def _configs(self, names: Iterable[str], captured: Mapping[str, Captured]) -> dict[str, ModelConfig]:
         return {name: self.config(name, captured.get(name)) for name in names}
@@ -304,7 +310,7 @@ class Builder:
             return capture_all_runs(self.templates, source, self._context(model.name))
 
         for hook in captured_in_hooks(model.source.path, layers, config, capture, self.problems):
-            self._note_vars(model.source.path, hook.vars)
+            self._note_reads(model.source.path, hook)
             for call in hook.changes:
                 message = f"a hook of {model.name} calls changes(): only its MERGE commits what was consumed"
                 self.problems.add("changes-refused", message, call.place, "call it in the MERGE itself")
@@ -402,7 +408,7 @@ class Builder:
         )
         with self.problems.collecting():
             captured = self.templates.capture_test(test.name, self._context(node.name), caller, arguments)
-            self._note_vars(node.path, captured.vars)
+            self._note_reads(node.path, captured)
             for key, place in captured.config.places.items():
                 message = f'"{key}" is set in a data test, whose config is that of the YAML'
                 self.problems.add("unknown-key", message, place, f"write {key} where the test is used")

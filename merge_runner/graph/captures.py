@@ -50,6 +50,7 @@ def capture_all_runs(templates: Templates, source: SourceText, context: Context)
         config=texts[0].config,
         uses_this=any(one.uses_this for one in texts),
         vars=frozenset().union(*(one.vars for one in texts)),
+        env_vars=_once(one.env_vars for one in texts),
         macros=frozenset().union(*(one.macros for one in texts)),
         changes=_once(one.changes for one in texts),
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.config import Materialized, ModelConfig
+from merge_runner.project.syntax.environment import EnvVar
 from merge_runner.relation import Relation
 from merge_runner.text import Place
 
@@ -251,6 +252,8 @@ class Graph:
     """What a model asks for and its materialization does not do, by the model's id."""
     vars_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Names of the vars that templates asked for while the graph was built, by the file that asked."""
+    env_vars_of: Mapping[str, tuple[EnvVar, ...]] = field(default_factory=dict)
+    """The calls of `env_var` while the graph was built, by the file that was rendered."""
 
     def model(self, unique_id: str) -> ModelNode:
         """Return the model of this id. Raises TypeError for a node of another kind."""

@@ -16,7 +16,7 @@ from merge_runner.contributions import Contributions, answered, key, most_of, to
 from merge_runner.graph.captures import capture_all_runs
 from merge_runner.merge.find import holds_merge
 from merge_runner.project.schema.secret_names import secret_values, secret_vars
-from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.project.syntax.environment import given_env
 from merge_runner.reads import Asked, Question, Reads
 from merge_runner.template.captured import Captured, captured_as_json, captured_of_json
 from merge_runner.text import SourceText
@@ -76,7 +76,7 @@ class KeptCaptures:
         if self._kept is None or context.macros:
             return make(context)
         about = key(stage, self._names, source.path, source.text, _known(context))
-        env = context.env.whole if isinstance(context.env, RecordingEnv) else context.env
+        env = given_env(context.env)
 
         def answer(kind: str, name: str) -> str | None:
             if kind == "var":

@@ -42,6 +42,7 @@ class OrchestratedProject:
             target=self.target,
             profiles_dir=self.profiles_dir,
             target_path=self.target_path,
+            secrets=False,
         )
         tables = ProjectTables.read(project.write_manifest())
         if not (select or exclude or selector):
@@ -54,7 +55,9 @@ class OrchestratedProject:
 
         if self.target_path is not None:
             return self.project_dir / self.target_path
-        project = Project.load(self.project_dir, target=self.target, profiles_dir=self.profiles_dir, vars=self.vars)
+        project = Project.load(
+            self.project_dir, target=self.target, profiles_dir=self.profiles_dir, vars=self.vars, secrets=False
+        )
         return project.prepared.target_path
 
     def command_line(

@@ -36,14 +36,11 @@ Read = Callable[[Relation, Format | None], StoredMetadata | None]
 """Returns what an engine says of a table of a format, or of a view (None); None where there is no such relation."""
 
 
-def _unknown(_relation: Relation, _format: Format | None) -> None:
-    """Say of no relation what it has."""
-
-
-def write_catalog(prepared: Prepared, invocation_id: str, read: Read = _unknown) -> WrittenCatalog:
+def write_catalog(prepared: Prepared, invocation_id: str, read: Read | None = None) -> WrittenCatalog:
     """Write target/catalog.json, and return what is in it.
 
-    Tables that are stored on this machine are read from their files, the others by `read`, and so are all views.
+    Tables that are stored on this machine are read from their files, the others by `read`, and so are all views. None:
+    nothing is read over a network, neither of an object store nor of a catalog.
     """
     found: dict[str, dict[str, dict[str, Any]]] = {"nodes": {}, "sources": {}}
     unread: list[str] = []
@@ -56,11 +53,14 @@ def write_catalog(prepared: Prepared, invocation_id: str, read: Read = _unknown)
         if item is not None:
             format = table_format_of(item.format)
             stored = stored_input(item, prepared) if format is not None else None
-            metadata = (stored.metadata() if stored is not None else None) or read(node.relation, format)
+            if stored is not None and (read is not None or not stored.is_remote):
+                metadata = stored.metadata()
+            if metadata is None and read is not None:
+                metadata = read(node.relation, format)
             if metadata is None:
                 unread.append(node.relation.name)
         elif isinstance(node, ModelNode) and node.materialized == "view":
-            kind, metadata = "view", read(node.relation, None) or _view(prepared, node)
+            kind, metadata = "view", (read and read(node.relation, None)) or _view(prepared, node)
         if metadata is not None:
             section = "sources" if isinstance(node, SourceNode) else "nodes"
             found[section][unique_id] = _entry(node, kind, metadata)

@@ -9,6 +9,7 @@ from typing import Any
 
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.load.files import Layer
+from merge_runner.project.syntax.environment import EnvVar
 from merge_runner.text import Place
 
 
@@ -38,8 +39,8 @@ class Captured:
 
     `refs` and `sources` are in the order of their calls, each call once however often a loop repeats it; `changes`
     are those of `refs` that were written as `changes(…)`. `config` holds the inline config, the last call winning per
-    key; each place covers the key. `vars` are the names that `var` read, `macros` the project macros that were called,
-    also those that a macro called.
+    key; each place covers the key. `vars` are the names that `var` read, `env_vars` the calls of `env_var`, `macros`
+    the project macros that were called, also those that a macro called.
     """
 
     refs: tuple[Ref, ...] = ()
@@ -47,6 +48,7 @@ class Captured:
     config: Layer = field(default_factory=lambda: Layer({}, {}))
     uses_this: bool = False
     vars: frozenset[str] = frozenset()
+    env_vars: tuple[EnvVar, ...] = ()
     macros: frozenset[str] = frozenset()
     changes: tuple[Ref, ...] = ()
 
@@ -62,6 +64,7 @@ class Record:
     config_places: dict[str, Place] = field(default_factory=dict)
     uses_this: bool = False
     vars: set[str] = field(default_factory=set)
+    env_vars: dict[EnvVar, None] = field(default_factory=dict)
 
     def captured(self, macros: Set[str]) -> Captured:
         """Return it as a value; `macros` are the project macros that were called."""
@@ -71,6 +74,7 @@ class Record:
             config=Layer(self.config, self.config_places),
             uses_this=self.uses_this,
             vars=frozenset(self.vars),
+            env_vars=tuple(self.env_vars),
             macros=frozenset(macros),
             changes=tuple(self.changes),
         )
@@ -94,6 +98,7 @@ def captured_as_json(captured: Captured) -> dict[str, Any] | None:
         "places": {key: _as_json(place) for key, place in layer.places.items()},
         "uses_this": captured.uses_this,
         "vars": sorted(captured.vars),
+        "env_vars": [(call.name, _as_json(call.place)) for call in captured.env_vars],
         "macros": sorted(captured.macros),
         "changes": [(ref.name, _as_json(ref.place)) for ref in captured.changes],
     }
@@ -111,6 +116,7 @@ def captured_of_json(value: dict[str, Any]) -> Captured:
         config=Layer(value["config"], {key: Place(*place) for key, place in value["places"].items()}),
         uses_this=value["uses_this"],
         vars=frozenset(value["vars"]),
+        env_vars=tuple(EnvVar(name, Place(*place)) for name, place in value["env_vars"]),
         macros=frozenset(value["macros"]),
         changes=tuple(Ref(name, Place(*place)) for name, place in value["changes"]),
     )

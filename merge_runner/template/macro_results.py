@@ -16,7 +16,7 @@ from merge_runner.template.context import Context
 from merge_runner.template.static.macro_definitions import MacroDefinition
 from merge_runner.text import SourceText
 
-_OTHERS = re.compile(r"\b(?:target|model_name)\b")
+_OTHERS = re.compile(r"\b(?:target|model_name|env_var)\b")
 """What a plain macro may read besides."""
 _SIMPLE = (str, int, float, bool, type(None))
 _MISSING = object()

@@ -27,6 +27,9 @@ class Everything(dict[str, str]):
     def __missing__(self, name: str) -> str:
         return f"<{name}>"
 
+    def get(self, name: str, default: object = None) -> str:
+        return self[name]
+
 
 TEMPLATES = Templates()
 CONTEXT = Context(

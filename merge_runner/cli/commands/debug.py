@@ -38,7 +38,7 @@ def command(options: Options) -> int:
     status = 0
     catalog = options.write_catalog
     for check in debug(
-        lambda: project_of(options),
+        lambda: project_of(options, secrets=options.spark or options.cluster or catalog is not None),
         spark=options.spark,
         write_catalog=None if catalog is None else catalog or True,
         cluster=options.cluster,

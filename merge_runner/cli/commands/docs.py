@@ -43,7 +43,7 @@ def _generate(options: Options) -> int:
     from merge_runner.cli.display.messages import counted, say
     from merge_runner.cli.node_commands import display_for
 
-    project = load_project(options)
+    project = load_project(options, secrets=options.spark)
     page = project.docs(static=options.static)
     catalog = project.catalog(
         spark=options.spark, on_event=display_for(options, project.graph) if options.spark else None

@@ -43,7 +43,7 @@ def command(options: Options) -> int:
     from merge_runner.cli.node_commands import display_for
     from merge_runner.columns import cut
 
-    project = load_project(options)
+    project = load_project(options, secrets=options.spark)
     selection = selected(project, with_default_selector(project, options))
     show_no_effect(project.graph, selection.ids, options)
     state = check_defer(options, options.state)

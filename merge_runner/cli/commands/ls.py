@@ -76,7 +76,7 @@ def _made(options: Options, env: RecordingEnv, kept: KeptLines | None) -> list[s
         hint = "list them with --resource-type analysis, or all"
         show_warnings([Problem("nothing-selected", message, hint=hint)], as_errors=options.warn_error)
     lines = list(output(project.graph, listed, options.output, options.output_keys))
-    said = prepared.files.not_read or prepared.unread_vars or selection.warnings or (hidden and not listed)
+    said = prepared.not_read or prepared.unread_vars or selection.warnings or (hidden and not listed)
     if kept is not None and not said and chosen.selector is None:
         kept.put(lines, prepared.files, env)
     return lines

@@ -56,7 +56,7 @@ def _restore(options: Options) -> None:
     from merge_runner.cli.display.messages import counted, say
     from merge_runner.cli.node_commands import display_for
 
-    project = load_project(options)
+    project = load_project(options, secrets=True)
     display = display_for(options, project.graph)
     try:
         count = project.restore_runs(on_event=display)

@@ -30,7 +30,7 @@ def command(options: NodeOptions) -> int:
     if "vars_text" not in said:
         _check_vars(last.args)
     options = restored(options, last.args, said)
-    project = load_project(options)
+    project = load_project(options, secrets=True)
     nodes = project.graph.nodes
     gone = [node for node in last.undone if node not in nodes]
     show_warnings(

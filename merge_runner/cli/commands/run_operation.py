@@ -31,7 +31,7 @@ def command(options: Options) -> int:
     from merge_runner.project.load.load import parse_arguments
 
     arguments = parse_arguments(options.arguments or "")
-    project = load_project(options)
+    project = load_project(options, secrets=True)
     display = display_for(options, project.graph)
     try:
         done = project.run_operation(options.macro, arguments, on_event=display)

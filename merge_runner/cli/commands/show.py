@@ -44,7 +44,7 @@ def command(options: Options) -> int:
 
     if (options.inline is not None) is bool(options.select or options.selector):
         raise click.UsageError("give either --select, the nodes to show, or --inline, a query.")
-    project = load_project(options)
+    project = load_project(options, secrets=True)
     selection = () if options.inline is not None else selected(project, options)
     display = display_for(options, project.graph)
     try:

@@ -29,7 +29,7 @@ def command(options: Options) -> int:
     """
     from merge_runner.cli.node_commands import display_for, exit_status
 
-    project = load_project(options)
+    project = load_project(options, secrets=True)
     selection = selected(project, with_default_selector(project, options))
     display = display_for(options, project.graph)
     try:

@@ -17,7 +17,7 @@ def command(options: StreamOptions) -> int:
     from merge_runner.cli.display.problems import show_no_effect
     from merge_runner.cli.node_commands import display_for, exit_status
 
-    project = load_project(options)
+    project = load_project(options, secrets=True)
     options = with_default_selector(project, options)
     selection = selected(project, options)
     show_no_effect(project.graph, selection.ids, options)

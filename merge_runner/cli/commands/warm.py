@@ -42,7 +42,7 @@ def command(options: Options) -> int:
 def _start(options: Options) -> int:
     from merge_runner.cli.display.messages import say
 
-    load_project(options).start_warm(idle=options.idle, on_message=say)
+    load_project(options, secrets=True).start_warm(idle=options.idle, on_message=say)
     return _status(options)
 
 

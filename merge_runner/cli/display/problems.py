@@ -37,12 +37,12 @@ def show_warnings(problems: Iterable[Problem], as_errors: bool) -> None:
 
 
 def show_not_read(items: Iterable[NotRead], options: OutputOptions) -> None:
-    """Print one line for each thing of a dbt project that is not read, unless --quiet."""
+    """Print one line for each thing that is not read, unless --quiet."""
     for each in () if options.quiet else items:
         if as_json():
-            say(each.message, "info", event="problem", code="not-read", hint=each.hint, **asdict(each.place))
+            say(each.message, "info", event="problem", code=each.code, hint=each.hint, **asdict(each.place))
         else:
-            place = styled(each.place.path, bold=True)
+            place = styled(each.where, bold=True)
             say(f"{place}: {styled('note', fg='cyan')}: {each.message}; {each.hint}")
 
 

@@ -43,7 +43,7 @@ def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -
     texts = {inner: text} if inner is not None and text is not None else {}
     prepared, jinja = prepare_to_lint(root, request.flags, env, texts, cache=request.cache)
     import_sqlglot()
-    messages.not_read(prepared.files.not_read)
+    messages.not_read(prepared.not_read)
     meant = named(prepared, root, paths) if paths else None
     if request.write_baseline is not None and meant is not None and not meant.whole:
         raise ArgumentsError("--write-baseline is about the whole project: leave out PATHS.")
@@ -65,7 +65,7 @@ def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -
     messages.warn(warnings)
     report = look()
     if meant is None or not (meant.plain or meant.foreign):
-        return Linted(report, root, of_models=True, warnings=tuple(warnings))
+        return Linted(report, root, of_models=not prepared.withheld, warnings=tuple(warnings))  # notes are not kept
     for path in meant.foreign:
         messages.say(f"{path}: in another project, not looked at", "warn")
     from merge_runner.lint.paths.plain import Surroundings, lint_plain

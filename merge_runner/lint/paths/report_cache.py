@@ -26,7 +26,7 @@ _DEPENDS = (
 def kept_or_made(request: LintRequest, env: RecordingEnv, messages: LintMessages) -> Linted:
     """Return the report, from the cache where nothing has changed since. Raises ProblemsError and ArgumentsError."""
     cache = _report_cache(request, env.whole)
-    kept = cache.get(env.whole) if cache is not None else None
+    kept = cache.get(env.given) if cache is not None else None
     if cache is not None and kept is not None:
         logging.getLogger("merge_runner.lint").debug("nothing has changed since the report of an earlier run")
         messages.warn(kept.warnings)

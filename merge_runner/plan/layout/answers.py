@@ -11,7 +11,7 @@ from merge_runner.contributions import key
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode, nodes_of
 from merge_runner.plan.layout.table_names import TableNames
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.project.syntax.environment import variables_of
+from merge_runner.project.syntax.environment import given_env
 from merge_runner.reads import Question
 
 EPHEMERAL: Question = ("ephemeral", "")
@@ -40,7 +40,7 @@ class Answers:
         self._prepared = prepared
         self._table_names = table_names
         self._answers: dict[Question, str | None] = {}
-        self.env = variables_of(prepared.invocation.env)
+        self.env = given_env(prepared.invocation.env)
         self._macro_files = {source.path: source for source in prepared.templates.sources}
         self._kinds: Mapping[str, Callable[[str], str | None]] = {
             "var": self._var,

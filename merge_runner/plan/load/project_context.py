@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,17 @@ from merge_runner.plan.load.sample import Sample
 from merge_runner.project.load.files import ProjectFiles
 from merge_runner.project.load.load import read
 from merge_runner.project.schema.profile import FILE as PROFILES
-from merge_runner.project.schema.secret_names import secret_values, secret_vars
-from merge_runner.project.syntax.environment import RecordingEnv, asked_of, variables_of
+from merge_runner.project.schema.secret_names import PLACEHOLDER, secret_values, secret_vars
+from merge_runner.project.syntax.environment import (
+    ALLOW,
+    NOT_ALLOWED,
+    SECRET,
+    RecordingEnv,
+    Withheld,
+    asked_of,
+    given_env,
+    whole_env,
+)
 from merge_runner.reads import Reads
 from merge_runner.template.redact import redact, redact_data
 from merge_runner.template.rendered import Log
@@ -33,6 +43,7 @@ from merge_runner.template.templates import JINJA_PROBLEMS, Templates
 if TYPE_CHECKING:
     from merge_runner.graph.selection.methods.lookup import ColumnReach
     from merge_runner.plan.load.compiler import Compiler
+    from merge_runner.project.load.not_read import NotRead
     from merge_runner.project.schema.selectors import Indirect
     from merge_runner.template.operation.table import Operation
 
@@ -145,6 +156,25 @@ class Prepared:
             for name in sorted(files.unnamed_vars - graph.vars_read)
         ]
 
+    @cached_property
+    def withheld(self) -> tuple[NotRead, ...]:
+        """The environment variables that the project reads and does not get, each with its place."""
+        from merge_runner.project.load.not_read import NotRead
+
+        env = given_env(self.invocation.env)
+        calls = dict.fromkeys((*self.files.env_vars, *chain.from_iterable(self.graph.env_vars_of.values())))
+        return tuple(
+            NotRead(call.place, f'the environment variable "{call.name}" {what}', hint, code="withheld-variable")
+            for call in calls
+            if isinstance(value := env.get(call.name), Withheld)
+            for what, hint in (_WITHHELD[value],)
+        )
+
+    @property
+    def not_read(self) -> tuple[NotRead, ...]:
+        """What of a dbt project is not read, and which environment variables are withheld."""
+        return (*self.files.not_read, *self.withheld)
+
     @property
     def secrets(self) -> frozenset[str]:
         """What no message, log or artifact may show: of the profile, of vars, and of what was asked of the environment.
@@ -181,10 +211,23 @@ class Prepared:
         return "\n".join((self.graph.project, profile.name, profile.target, profile.schema, *self.graph.nodes))
 
 
+_WITHHELD = {
+    SECRET: (
+        "is withheld: it is a secret by its name or in its URL, and nothing runs here",
+        f"its text is the default, else {PLACEHOLDER}; a run gets the value",
+    ),
+    NOT_ALLOWED: (f"counts as not set: {ALLOW} does not list it", "name it there where the project may read it"),
+}
+"""What a note says of a variable that is withheld, and what to know of it."""
+
+
 def prepare(
     root: Path, flags: Flags, env: Mapping[str, str], on_log: Callable[[Log], None] = lambda _log: None
 ) -> Prepared:
-    """Loads the project at `root` and builds its graph. Raises ProblemsError with everything that is wrong."""
+    """Load the project at `root` and build its graph. Raise ProblemsError with everything that is wrong.
+
+    An `env` that is no RecordingEnv is that of a project of which nothing runs: templates get no secret of it.
+    """
     problems = Problems()
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
     invocation = Invocation(env, flags.full_refresh)
@@ -234,7 +277,7 @@ def prepare_to_lint(
 
 
 def _kept(files: ProjectFiles, env: Mapping[str, str]) -> Contributions | None:
-    return Contributions.of_project(files.root, variables_of(env))
+    return Contributions.of_project(files.root, whole_env(env))
 
 
 def _blocking(problems: Problems) -> list[Problem]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import gettempdir
-from typing import Any
+from typing import Any, cast
 
 from merge_runner.errors import Problems, ProblemsError, did_you_mean
 from merge_runner.formats.capabilities import Capabilities
@@ -204,7 +205,7 @@ class _Planned:
         incremental = bool(macros.pop("is_incremental", self.inputs.gives_target_rows and not full_refresh))
         invocation = replace(
             self.real.invocation,
-            env={**self.real.invocation.env, **overrides.env_vars},
+            env=ChainMap(dict(overrides.env_vars), cast("dict[str, str]", self.real.invocation.env)),
             full_refresh=full_refresh,
             incremental=incremental,
             macros=macros,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # reading a project that was kept needs none of what it does 
     from merge_runner.project.schema.selectors import Selector
     from merge_runner.project.schema.settings import Settings
     from merge_runner.project.schema.unit_test import UnitTest
+    from merge_runner.project.syntax.environment import EnvVar
     from merge_runner.project.syntax.places import KeyPath
     from merge_runner.project.syntax.yaml_tree import YamlTree
     from merge_runner.text import Place, SourceText
@@ -162,6 +163,8 @@ class ProjectFiles:
     """Vars that the invocation gives, and that are neither declared nor named in quotes in any file."""
     not_read: tuple[NotRead, ...] = ()
     """What of a dbt project is not read."""
+    env_vars: tuple[EnvVar, ...] = ()
+    """The calls of `env_var` in the profile and the property files."""
     warnings: Mapping[tuple[str, ...], tuple[Problem, ...]] = field(default_factory=dict)
     """Warnings about the YAML of a (model or seed name,) or (source name, table name)."""
     unsaved: Mapping[str, str] = field(default_factory=dict, repr=False)

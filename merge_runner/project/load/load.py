@@ -36,7 +36,7 @@ from merge_runner.project.schema.selectors import FILE as SELECTORS
 from merge_runner.project.schema.selectors import Selector, selectors
 from merge_runner.project.schema.settings import Settings
 from merge_runner.project.schema.stream import Stream, connectors
-from merge_runner.project.syntax.environment import variables_of
+from merge_runner.project.syntax.environment import EnvVar, whole_env
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.value_template import Known, ValueTemplate
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
@@ -84,7 +84,7 @@ def read(
     )
     shown = chosen or Profile(name, target or "", schema=name)
     values = typed_vars(said.vars, vars or {}, said.places, problems)
-    kept = Contributions.of_project(root, variables_of(env)) if keep else None
+    kept = Contributions.of_project(root, whole_env(env)) if keep else None
     loader = _Loader(root, said, problems, shown, values, env, texts, kept)
     loader.read()
     files = loader.files()
@@ -123,6 +123,7 @@ class _Part:
     yaml: Sequence[SourceText]
     odd: Sequence[YamlTree]
     secrets: Set[str]
+    env_vars: Sequence[EnvVar]
 
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -149,6 +150,7 @@ class _Loader:
         self._vars = vars
         self._env = env
         self._secrets: set[str] = set()
+        self._env_vars: list[EnvVar] = []
         self._root = root
         self._base = os.fspath(root)
         self._boundary = Boundary(root)
@@ -214,6 +216,7 @@ class _Loader:
             macro_properties=described.macros,
             warnings=described.warnings,
             not_read=self._not_read,
+            env_vars=(*self._profile.env_vars, *self._env_vars),
             unsaved=self._unsaved,
         )
 
@@ -291,6 +294,7 @@ class _Loader:
             template = ValueTemplate(written, self._known, self._env, self._problems)
             tree = render_properties(written, template)
             self._secrets.update(secret_values(template.used))
+            self._env_vars.extend(template.calls())
             properties = read_properties(tree, self._problems)
             if properties:
                 self._secrets.update(_secrets_of_sources(properties))
@@ -301,10 +305,10 @@ class _Loader:
         described = Described(known.known, known.fixtures, Problems())
         self._problems = described.problems
         self._trees = KeptTrees(self._kept, described.problems)
-        self._secrets, self._yaml, self._odd = set(), [], []
+        self._secrets, self._yaml, self._odd, self._env_vars = set(), [], [], []
         self._add_files(described, paths)
         described.problems.check()
-        return _Part(described, self._yaml, self._odd, self._secrets)
+        return _Part(described, self._yaml, self._odd, self._secrets, self._env_vars)
 
     def _take(self, described: Described, part: _Part) -> bool:
         """Add what a fork has read; return False where it has to be read again, for what is wrong."""
@@ -313,6 +317,7 @@ class _Loader:
         self._yaml += part.yaml
         self._odd += part.odd
         self._secrets |= part.secrets
+        self._env_vars += part.env_vars
         return True
 
     @property

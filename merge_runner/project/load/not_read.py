@@ -22,12 +22,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NotRead:
-    """A file, a folder or a key that is not read. `names` are those of the nodes that dbt would make of it."""
+    """A file, a folder, a key or a variable that is not read. `names` are those of the nodes that dbt would make."""
 
     place: Place
     message: str
     hint: str
     names: frozenset[str] = frozenset()
+    code: str = "not-read"
+
+    @property
+    def where(self) -> str:
+        """The file, or the place in it of a variable that is withheld."""
+        return self.place.path if self.code == "not-read" else str(self.place)
 
 
 DBT_PROJECT = "dbt_project.yml"

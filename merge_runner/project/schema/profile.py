@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -18,6 +18,7 @@ from merge_runner.project.schema.secret_names import secret_values
 from merge_runner.project.schema.storage import WAREHOUSE, Storage, check_catalog, check_embedded, warehouse_folder
 from merge_runner.project.schema.warehouse import Warehouse, keeping_catalog, warehouse
 from merge_runner.project.syntax.annotations import CLOSED, After, Before, Limits, StrictBool, StrictInt
+from merge_runner.project.syntax.environment import EnvVar, whole_env
 from merge_runner.project.syntax.places import KeyPath
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.validate import validate
@@ -28,6 +29,8 @@ from merge_runner.text import Place, SourceText
 
 FILE = "profiles.yml"
 _KNOWN = Known("a profile", f"only env_var('NAME', 'default') works in {FILE}")
+_OF_SPARK = frozenset({"conf", "catalogs", "remote", "openlineage"})
+"""Keys of an output that no name and no text of a project depends on."""
 LOCAL = "local[*]"
 _MASTER = "spark.master"
 EMBEDDED = "embedded"
@@ -78,6 +81,8 @@ class Profile:
     """Where OpenLineage events go: `transport`, `namespace`, and the settings of the transport."""
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
     """Values that must never be shown: of confs and environment variables whose names say so."""
+    env_vars: tuple[EnvVar, ...] = ()
+    """The calls of `env_var` in what a graph depends on: all but what Spark alone is given."""
 
     @property
     def target_values(self) -> dict[str, Any]:
@@ -181,7 +186,9 @@ def _choose(
     if output is None:
         return None
     chosen = _warehouse(output, root, _Faults(f"output {name}.{target}", at, tree, problems))
-    return _profile(name, target, output, chosen, template.used)
+    asked = [call for key in outer.outputs[target] if key not in _OF_SPARK for call in template.calls((*at, str(key)))]
+    profile = _profile(name, target, output, chosen, template.used)
+    return replace(profile, env_vars=(*template.calls((name, "target")), *asked))
 
 
 @dataclass(frozen=True)
@@ -271,7 +278,8 @@ def _off(value: Any) -> Any:
 
 
 def _home(env: Mapping[str, str]) -> Path:
-    home = env.get("HOME") or env.get("USERPROFILE")
+    whole = whole_env(env)
+    home = whole.get("HOME") or whole.get("USERPROFILE")
     return Path(home) if home else Path.home()
 
 

@@ -18,6 +18,8 @@ _PARTS_OF_SECRET = ("secret", "pass", "pwd", "token", "credent", "jaas", "key")
 _NO_SECRET = pattern(r"(?i)(?:true|false|yes|no|on|off|none|null|auto|default|-?\d{1,5})?")
 """Values that reveal nothing, and whose masking would hide much else: `x.key.enabled: true`."""
 _KEY = pattern(r"(?i)(?<![a-z])key(?![a-z])|key\Z")
+PLACEHOLDER = "withheld_secret"
+"""What templates get in place of a secret where nothing runs: it reveals nothing."""
 _IN_URL = pattern(
     r"://[^/?#\s:@]*:([^/?#\s@]+)@"  # user:password@host
     r"|[?&;](?:[\w.-]*(?:secret|passw|token|signature)[\w.-]*|(?:[\w.-]*[._-])?key|pwd|sig)=([^&;\s]+)",
@@ -29,9 +31,18 @@ def secret_values(texts: Mapping[str, str | None]) -> Iterator[str]:
     """The values of variables, confs or options that must never be shown by their names, and such parts of URLs."""
     for name, value in texts.items():
         if value is not None and not _NO_SECRET.fullmatch(value):
-            if _SECRET.search(name) or _KEY.search(name):
+            if _is_secret_name(name) and value != PLACEHOLDER:
                 yield value
             yield from secrets_in_url(value)
+
+
+def is_secret_variable(name: str, value: str | None) -> bool:
+    """Return whether an environment variable is a secret's by its name, set or not, or holds one in a URL."""
+    return _is_secret_name(name) or (value is not None and any(secrets_in_url(value)))
+
+
+def _is_secret_name(name: str) -> bool:
+    return _SECRET.search(name) is not None or _KEY.search(name) is not None
 
 
 def secret_vars(values: Mapping[str, Any]) -> Iterator[str]:
@@ -44,7 +55,8 @@ def secret_vars(values: Mapping[str, Any]) -> Iterator[str]:
 def secrets_in_url(text: str) -> Iterator[str]:
     """The password of a URL's user, and the values of its parameters that say that they are secret."""
     for user, parameter in _IN_URL.findall(text):
-        yield user or parameter
+        if (user or parameter) != PLACEHOLDER:
+            yield user or parameter
 
 
 def may_name_secrets(text: str) -> bool:

@@ -1,34 +1,99 @@
-"""An environment that records its lookups: what a report depends on besides files, and what none may show."""
+"""The environment as templates may read it: which variables are withheld from them, and which were asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from merge_runner.lazy_dataclass import dataclass
+from merge_runner.project.schema.secret_names import PLACEHOLDER, is_secret_variable
+from merge_runner.text import Place
+
+ALLOW = "MERGE_RUNNER_ENV_ALLOW"
+"""The variable that lists which others templates may read: names, `*` at the end for any ending. Not set: all."""
+
+
+class Withheld(str):
+    """What templates get in place of a variable that is withheld from them: a text that is a valid name."""
+
+    __slots__ = ()
+
+
+SECRET = Withheld(PLACEHOLDER)
+"""In place of a secret, whether or not it is set: nothing that is made of it tells one secret from another."""
+NOT_ALLOWED = Withheld("not_allowed")
+"""In place of a variable that is set and that MERGE_RUNNER_ENV_ALLOW does not list: it counts as not set."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnvVar:
+    """One `env_var(…)`: the variable's name, and the place of the call."""
+
+    name: str
+    place: Place
+
+
+class GivenEnv(Mapping[str, str]):
+    """The variables of `whole` that templates get. Without `secrets` a secret's is a placeholder."""
+
+    def __init__(self, whole: Mapping[str, str], *, secrets: bool) -> None:
+        self._whole = whole
+        self._secrets = secrets
+        allowed = whole.get(ALLOW)
+        self._allowed = None if allowed is None else tuple(allowed.replace(",", " ").split())
+
+    def __getitem__(self, name: str) -> str:
+        if not self._secrets and is_secret_variable(name, self._whole.get(name)):
+            return SECRET
+        value = self._whole[name]
+        return value if self._is_allowed(name) else NOT_ALLOWED
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._whole)
+
+    def __len__(self) -> int:
+        return len(self._whole)
+
+    def _is_allowed(self, name: str) -> bool:
+        if self._allowed is None:
+            return True
+        return any(name.startswith(entry[:-1]) if entry.endswith("*") else name == entry for entry in self._allowed)
+
 
 class RecordingEnv(Mapping[str, str]):
-    """The variables of `env`; `asked` has those that were asked for, None for one that is not set."""
+    """The environment that a command gives to the loading of a project; `asked` has the variables that were asked for.
 
-    def __init__(self, env: Mapping[str, str]) -> None:
+    The value of one that is not set is None there. With `secrets` templates get all variables, as a run needs; without,
+    where nothing runs, a placeholder for each whose name, or whose URL, says that it is secret.
+    """
+
+    def __init__(self, env: Mapping[str, str], *, secrets: bool = False) -> None:
         self.whole = env
-        """The variables themselves: to look at them is not to ask."""
+        """The variables themselves, for what is no template."""
+        self.given = GivenEnv(env, secrets=secrets)
+        """The variables as templates get them: to look at them is not to ask."""
         self.asked: dict[str, str | None] = {}
 
     def __getitem__(self, name: str) -> str:
-        self.asked[name] = self.whole.get(name)
-        return self.whole[name]
+        self.asked[name] = self.given.get(name)
+        return self.given[name]
 
     def __iter__(self) -> Iterator[str]:
-        for name in self.whole:
-            self.asked[name] = self.whole[name]
+        for name in self.given:
+            self.asked[name] = self.given[name]
             yield name
 
     def __len__(self) -> int:
-        return len(self.whole)
+        return len(self.given)
 
 
-def variables_of(env: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the variables themselves: to look at them is not recorded."""
+def whole_env(env: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the variables of the process, whatever templates get of them."""
     return env.whole if isinstance(env, RecordingEnv) else env
+
+
+def given_env(env: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the variables as templates get them, where to look is not to ask."""
+    return env.given if isinstance(env, RecordingEnv) else env
 
 
 def asked_of(env: Mapping[str, str]) -> Mapping[str, str | None]:

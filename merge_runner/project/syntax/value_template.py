@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems, did_you_mean
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lazy_pattern import pattern
+from merge_runner.project.syntax.environment import ALLOW, NOT_ALLOWED, EnvVar, Withheld
 from merge_runner.project.syntax.places import KeyPath, Places
 from merge_runner.project.syntax.yaml_scalar import plain_scalar
 from merge_runner.text import Place
@@ -49,6 +50,9 @@ class ValueTemplate:
         """What texts rendered to, by their paths."""
         self.used: dict[str, str] = {}
         """The environment variables that were read, with their values."""
+        self.env_vars: dict[KeyPath, list[str]] = {}
+        """Names of the environment variables that texts asked for, by their paths."""
+        self._at: KeyPath = ()
 
     def place(self, path: KeyPath = ()) -> Place | None:
         """The place of the value at `path`."""
@@ -94,6 +98,7 @@ class ValueTemplate:
 
         key = f'"{at[-1]}"'
         place = self._places.place(at)
+        self._at = at
         try:
             tree = self._environment.parse(text)
         except TemplateError:
@@ -122,8 +127,10 @@ class ValueTemplate:
             hint = near or f"write {{% docs {no_doc.name} %}} … {{% enddocs %}} in a .md file of the model paths"
             self._problems.add("unknown-doc", message, place, hint)
         except _MissingError as missing:
-            message = f"{key} needs the environment variable {missing.name}, which is not set"
-            hint = f"set it, or give a default: env_var('{missing.name}', '…')"
+            what = f"{ALLOW} does not list" if missing.is_refused else "is not set"
+            message = f"{key} needs the environment variable {missing.name}, which {what}"
+            listed = f"list it in {ALLOW}" if missing.is_refused else "set it"
+            hint = f"{listed}, or give a default: env_var('{missing.name}', '…')"
             self._problems.add("missing-env-var", message, place, hint)
         except Exception as error:  # whatever a filter raises may quote the value
             message = f"the Jinja of {key} cannot be rendered ({type(error).__name__})"
@@ -147,14 +154,24 @@ class ValueTemplate:
         environment.filters.update(dict.fromkeys(("as_native", "as_bool", "as_number", "as_text"), lambda value: value))
         return environment
 
+    def calls(self, path: KeyPath = ()) -> Iterator[EnvVar]:
+        """Yield what was asked of the environment by the texts below `path`, in their order."""
+        for at, names in self.env_vars.items():
+            place = self._places.place(at)
+            if place is not None and at[: len(path)] == path:
+                yield from (EnvVar(name, place) for name in names)
+
     def _env_var(self, name: str, default: Any = None) -> str:
+        self.env_vars.setdefault(self._at, []).append(str(name))
         value = self._env.get(name)
-        if value is None:
-            if default is None:
-                raise _MissingError(name)
+        if value is not None and not isinstance(value, Withheld):
+            self.used[name] = value
+            return value
+        if default is not None:
             return str(default)
-        self.used[name] = value
-        return value
+        if value is None or value == NOT_ALLOWED:
+            raise _MissingError(name, is_refused=value is not None)
+        return str(value)
 
     def _doc(self, name: str, block: str | None = None) -> str:
         name = name if block is None else block  # as in dbt, where the first of two is a package
@@ -204,9 +221,10 @@ def _refused(tree: Any) -> str | None:
 
 
 class _MissingError(Exception):
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, is_refused: bool = False) -> None:
         super().__init__(name)
         self.name = name
+        self.is_refused = is_refused
 
 
 class _UnsetError(_MissingError):

@@ -11,7 +11,7 @@ from merge_runner.engine.spark.storage.check import check_reachable
 from merge_runner.engine.startup import Starting
 from merge_runner.location import Uri, location
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.project.syntax.environment import whole_env
 from merge_runner.run.results.event_types import Message, SparkStarted, SparkStarting
 from merge_runner.run.results.events import Events
 from merge_runner.run.scheduling.scheduler import EndedAtOnceError
@@ -20,12 +20,11 @@ from merge_runner.run.scheduling.scheduler import EndedAtOnceError
 def starting_driver(prepared: Prepared, events: Events) -> Starting:
     """The driver that the project's profile asks for; nothing has been started yet."""
     events.conceal_with(prepared.concealed)
-    env = prepared.invocation.env
     return Starting(
         prepared.files.profile,
         prepared.files.root,
         prepared.target_path / "logs" / "spark.log",
-        env.whole if isinstance(env, RecordingEnv) else env,
+        whole_env(prepared.invocation.env),
         notify=lambda message: events.emit(Message(message)),
     )
 

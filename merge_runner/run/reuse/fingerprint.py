@@ -22,7 +22,7 @@ from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.steps.inputs import ShareInputs
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.plan.steps.runtime_filter import Bounding
-from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.project.syntax.environment import whole_env
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 from merge_runner.text import Place, Span
 from merge_runner.version import package_version, version
@@ -103,8 +103,7 @@ def defaults(prepared: Prepared) -> dict[str, str]:
 
 
 def _environ(prepared: Prepared) -> Mapping[str, str]:
-    env = prepared.invocation.env
-    return env.whole if isinstance(env, RecordingEnv) else env
+    return whole_env(prepared.invocation.env)
 
 
 def plain(value: Any) -> Any:

@@ -12,6 +12,7 @@ from jinja2.runtime import Undefined
 
 from merge_runner.errors import did_you_mean
 from merge_runner.project.schema.config_layers import config_key
+from merge_runner.project.syntax.environment import ALLOW, NOT_ALLOWED, EnvVar, Withheld
 from merge_runner.relation import Relation, changes_of
 from merge_runner.template.captured import Captured, Record, Ref, SourceRef
 from merge_runner.template.environment import RunFlag
@@ -148,16 +149,24 @@ class BuiltIns:
         return self._rendering.placeholder(name)
 
     def env_var(self, name: Any, default: Any = _NOTHING) -> Any:
-        """`env_var('NAME')` or `env_var('NAME', default)`; no message or log shows the value."""
+        """`env_var('NAME')` or `env_var('NAME', default)`; no message or log shows the value.
+
+        A variable that is withheld is its default, else a placeholder; one that is not allowed is not set.
+        """
         name = _text(name, "a variable's name")
-        if name in self._context.env:
-            value = self._context.env[name]
+        place = self._rendering.call_place()
+        self._record.env_vars[EnvVar(name, place)] = None
+        value = self._context.env.get(name)
+        if value is not None and not isinstance(value, Withheld):
             self._rendering.secrets.add(value)
             return value
         if default is not _NOTHING:
             return default
+        if value is not None and value != NOT_ALLOWED:
+            return str(value)
         hint = f"set it, or give a default: env_var('{name}', '…')"
-        place = self._rendering.call_place()
+        if value == NOT_ALLOWED:
+            hint = f"{ALLOW} does not list it: name it there, or give a default: env_var('{name}', '…')"
         message = f'the environment variable "{name}" is not set and has no default'
         self._rendering.add("missing-env-var", message, place, hint)
         return self._rendering.placeholder(name)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from merge_runner.lazy_pattern import pattern
+from merge_runner.project.syntax.environment import EnvVar
 from merge_runner.template.captured import Captured, Record, Ref, SourceRef
 from merge_runner.template.static.tags import OPENING
 from merge_runner.text import SourceText, Span
@@ -137,7 +138,7 @@ class _Scan:
             return self._tagged("this", (), start, end, is_bare=attribute is None and self._has_no_dash(start, end))
         self.all_plain = False
         if name in ("var", "env_var"):
-            at = self._read(name, at)
+            at = self._read(name, first.start(1), at)
         elif name == "target":
             at = _after(_ATTRIBUTE, self._text, at)
         elif name != "model_name":
@@ -178,7 +179,7 @@ class _Scan:
                 self._record.changes[ref] = None
         return self._tagged(kind, said, start, end, is_bare=self._has_no_dash(start, end))
 
-    def _read(self, kind: str, at: int) -> int:
+    def _read(self, kind: str, called_at: int, at: int) -> int:
         """Read the arguments of `var` or `env_var`: a name, and perhaps a default."""
         text = self._text
         read = _READ.match(text, at)
@@ -192,6 +193,8 @@ class _Scan:
             at = _end_of_space(text, at + 1) if text.startswith(",", at) else at
         if not text.startswith(")", at):
             raise UncertainError
+        if kind == "env_var":
+            self._record.env_vars[EnvVar(read["name"][1:-1], self._source.place(called_at, at + 1))] = None
         return at + 1
 
     def _arguments(self, at: int, *, keywords: bool) -> int:
