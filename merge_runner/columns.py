@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 
@@ -10,6 +11,43 @@ from merge_runner.lazy_pattern import pattern
 _TAB = 4
 _COLOUR = pattern("\x1b\\[[0-9;]*m")
 _WORD = pattern(r"( *)([^ ]+)")
+_NOT_SHOWN = pattern("(\x1b\\[[0-9;]*m)|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""A colour; and controls, marks of direction and separators of lines."""
+_COMMAND = pattern(r"(?m)^(?=(?:[^\S\n]|\x1b\[[0-9;]*m)*::)")
+"""The runner of GitHub executes such a line, whatever blanks are before it (its ActionCommand.TryParseV2)."""
+_OLD_COMMAND = pattern(r"##(?=(?:vso)?\[)")
+"""It executes this anywhere in a line (its ActionCommand.TryParse), and so does the agent of Azure."""
+
+
+def printable(text: str, *, colours: bool = False) -> str:
+    """Return a text as a terminal or the log of a job may get it: it moves no cursor, and is no command to a runner.
+
+    Escapes show what is left out; `colours` stay where they are ours. A line that would be a command follows `| `.
+    """
+    text = text.replace("\r\n", "\n")
+    text = _NOT_SHOWN.sub(lambda match: match[1] if match[1] and colours else _escaped(match[0]), text)
+    if "::" in text:
+        text = _COMMAND.sub("| ", text)
+    return _OLD_COMMAND.sub("# #", text) if "##" in text else text
+
+
+def printable_json(document: str) -> str:
+    """Return a JSON document in ASCII that means the same, and in which no runner finds a command."""
+    return document.replace("##", r"#\u0023")
+
+
+def printable_xml(document: str) -> str:
+    """Return an XML document that means the same, and that a terminal or the log of a job may get."""
+    text = _NOT_SHOWN.sub(lambda match: "".join(f"&#{ord(char)};" for char in match[0]), document)
+    return re.sub(r"(?m)^([^\S\n]*):(?=:)", r"\1&#58;", text).replace("##", "#&#35;")
+
+
+def _escaped(text: str) -> str:
+    return "".join(_escape(ord(char)) if char < " " or char > "~" else char for char in text)
+
+
+def _escape(code: int) -> str:
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
 def cells(text: str) -> list[tuple[str, int]]:

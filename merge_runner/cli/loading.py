@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from merge_runner.cli.display.messages import hide, say
+from merge_runner.columns import printable
 from merge_runner.options.output import OutputOptions
 from merge_runner.options.project import Defer, FullRefresh, ProjectOptions, Selection
 
@@ -76,7 +77,8 @@ def recording_env(*, secrets: bool = False) -> RecordingEnv:
 def _show_log(log: Log, options: OutputOptions) -> None:
     """Show what a template logs: with info=true always, the rest with --debug."""
     if options.debug or (log.info and not options.quiet):
-        say(f"{log.place}: {log.message}" if options.debug else log.message, "info" if log.info else "debug")
+        said = printable(log.message)
+        say(f"{log.place}: {said}" if options.debug else said, "info" if log.info else "debug")
 
 
 def with_default_selector(project: Project, options: _Selection) -> _Selection:

@@ -19,6 +19,7 @@ from merge_runner.cli.dbt_flags import accepted
 from merge_runner.cli.display.messages import as_json, debugging, fitted, reset_style, say, terminal_columns
 from merge_runner.cli.environment import note_used, options_of, speaks_dbt
 from merge_runner.cli.parameters import parameters
+from merge_runner.columns import printable
 from merge_runner.options.output import OutputOptions
 
 if TYPE_CHECKING:
@@ -209,7 +210,8 @@ def _ended(end: BaseException) -> int:
     else:
         shown = StringIO()
         end.show(shown)
-        click.echo(fitted(shown.getvalue().rstrip("\n"), terminal_columns(sys.stderr)), err=True)
+        text = printable(shown.getvalue().rstrip("\n"), colours=True)
+        click.echo(fitted(text, terminal_columns(sys.stderr)), err=True)
     return 2
 
 

@@ -286,10 +286,11 @@ def test_a_statement_that_runs_again_says_why(capsys):
 
 
 def test_what_comes_from_data_moves_no_cursor_and_sets_no_title():
-    from merge_runner.cli.display.messages import printable, styled
+    from merge_runner.cli.display.messages import styled
+    from merge_runner.columns import printable
 
     told = f"{styled('error', fg='red')}: \x1b]0;title\x07 \x1b[2J\x1b[31mred\x1b[0m\r\nnext\tline\x9b1A\x00"
     assert (
-        printable(told)
+        printable(told, colours=True)
         == f"{styled('error', fg='red')}: \\x1b]0;title\\x07 \\x1b[2J\x1b[31mred\x1b[0m\nnext\tline\\x9b1A\\x00"
     )

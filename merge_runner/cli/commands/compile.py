@@ -31,7 +31,7 @@ def command(options: Options) -> int:
     models = [text for node, text in texts.items() if isinstance(nodes[node], ModelNode)]
     analyses = [text for node, text in texts.items() if isinstance(nodes[node], AnalysisNode)]
     if len(models or analyses) == 1 and options.select:
-        show((models or analyses)[0])
+        show((models or analyses)[0], data=True)
     if not options.quiet:
         say(f"{counted(len(texts), 'node')} compiled to {project.prepared.target_path / 'compiled'}")
     return 0

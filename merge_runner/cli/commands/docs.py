@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import click
-
 from merge_runner.cli.command import command as make
 from merge_runner.cli.loading import load_project
 from merge_runner.options.declaration import argument, flag, option
@@ -40,7 +38,7 @@ def command(options: Options) -> int:
 
 def _generate(options: Options) -> int:
     from merge_runner.cli.browser import open_in_browser
-    from merge_runner.cli.display.messages import counted, say
+    from merge_runner.cli.display.messages import counted, say, show
     from merge_runner.cli.node_commands import display_for
 
     project = load_project(options, secrets=options.spark)
@@ -53,7 +51,7 @@ def _generate(options: Options) -> int:
         where = "not there" if options.spark else "not built, or not on this machine (--spark asks Spark)"
         left_out = f"; {counted(unread, 'table')} {where}" if unread else ""
         say(f"catalog.json: {counted(catalog.count, 'relation')}{left_out}")
-    click.echo(str(page))
+    show(str(page))
     if options.open_page:
         open_in_browser(page.as_uri())
     return 0

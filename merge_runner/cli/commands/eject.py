@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import click
-
 from merge_runner.cli.command import command as make
 from merge_runner.cli.completion import model_names
 from merge_runner.options.declaration import argument
@@ -26,11 +24,11 @@ def command(options: Options) -> int:
     `ref`, `source`, `this`, vars and `is_incremental()` are kept: the model renders to the same text as before,
     whatever they are. Where something cannot be kept, the file is left as it is.
     """
-    from merge_runner.cli.display.messages import say
+    from merge_runner.cli.display.messages import say, show
     from merge_runner.cli.loading import load_project
 
     file = load_project(options).eject(options.model)
-    click.echo(file)
+    show(str(file))
     if not options.quiet:
         say(f"the MERGE of {options.model} is written out, and renders to the same text as before")
     return 0

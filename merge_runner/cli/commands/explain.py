@@ -41,7 +41,7 @@ def command(options: Options) -> int:
     from merge_runner.cli.display.messages import concealed, fitted, terminal_columns
     from merge_runner.cli.display.problems import show_no_effect
     from merge_runner.cli.node_commands import display_for
-    from merge_runner.columns import cut
+    from merge_runner.columns import cut, printable, printable_json
 
     project = load_project(options, secrets=options.spark)
     selection = selected(project, with_default_selector(project, options))
@@ -55,11 +55,11 @@ def command(options: Options) -> int:
         on_event=display_for(options, project.graph) if options.spark else None,
     )
     if options.output == "json":
-        click.echo(json.dumps(project.prepared.concealed(explanation.as_json()), indent=2))
+        click.echo(printable_json(json.dumps(project.prepared.concealed(explanation.as_json()), indent=2)))
     else:
         columns = terminal_columns(sys.stdout)
         is_table = options.output == "table"
-        for line in map(concealed, explanation.table() if is_table else explanation.lines()):
+        for line in map(printable, map(concealed, explanation.table() if is_table else explanation.lines())):
             # A row is one line, and a node of Spark's plan may be thousands of characters long.
             is_cut = columns and (is_table or options.spark)
             click.echo(cut(line, columns, "…") if columns and is_cut else fitted(line, columns))

@@ -43,12 +43,12 @@ def command(options: Options) -> int:
 
 def _import_merges(options: Options, to: Path) -> int:
     from merge_runner.api import import_merges
-    from merge_runner.cli.display.messages import counted, say
+    from merge_runner.cli.display.messages import counted, say, show
     from merge_runner.cli.display.problems import show_warnings
 
     imported = import_merges(options.paths, to)
     for file in imported.files:
-        click.echo(file)
+        show(str(file))
     show_warnings(imported.left_out, as_errors=options.warn_error)
     if not options.quiet:
         for decision in imported.decisions:
@@ -61,13 +61,13 @@ def _import_merges(options: Options, to: Path) -> int:
 
 def _import_dbt(options: Options, path: Path, to: Path) -> int:
     from merge_runner.api import import_dbt
-    from merge_runner.cli.display.messages import counted, say
+    from merge_runner.cli.display.messages import counted, say, show
     from merge_runner.cli.display.problems import show_warnings
     from merge_runner.errors import Problem
 
     imported = import_dbt(path, to)
     for file in imported.files:
-        click.echo(file)
+        show(str(file))
     left_out = [todo for todo in imported.todos if todo.kind == "left-out"]
     show_warnings(
         [Problem("not-imported", todo.message, todo.place, todo.hint) for todo in left_out],

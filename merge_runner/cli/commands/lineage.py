@@ -35,11 +35,12 @@ def command(options: Options) -> int:
     is 1 where a model that the answer needs cannot be read.
     """
     from merge_runner.cli.display.messages import show, show_text
+    from merge_runner.columns import printable_json
 
     project = load_project(options)
     found = project.lineage(options.name, direction=options.direction, direct=options.direct)
     if options.output == "json":
-        click.echo(json.dumps(project.prepared.concealed(found.as_json()), indent=2, ensure_ascii=False))
+        click.echo(printable_json(json.dumps(project.prepared.concealed(found.as_json()), indent=2)))
     else:
         for line in found.dot() if options.output == "dot" else found.lines():
             show(line) if options.output == "dot" else show_text(line)

@@ -47,12 +47,13 @@ class Options(Selection, ListOptions):
 def command(options: Options) -> int:
     """List the selected nodes."""
     from merge_runner.cli.display.messages import show
+    from merge_runner.columns import printable_json
 
     env = recording_env()
     kept = _kept(options, env)
     lines = kept.get(env) if kept is not None else None
     for line in _made(options, env, kept) if lines is None else lines:
-        show(line)
+        show(printable_json(line) if options.output == "json" else line)
     return 0
 
 

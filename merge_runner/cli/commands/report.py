@@ -38,15 +38,17 @@ def command(options: Options) -> int:
     from merge_runner.api.pages import run_markdown, write_run_report
     from merge_runner.api.set_up import target_folder
     from merge_runner.cli.browser import open_in_browser
+    from merge_runner.cli.display.messages import show
+    from merge_runner.columns import printable
 
     if options.from_audit:
         _restore(options)
     target = target_folder(project_root(options.project_dir), options.target_path)
     if options.output == "markdown":
-        click.echo(run_markdown(target), nl=False)
+        click.echo(printable(run_markdown(target)), nl=False)
         return 0
     page = write_run_report(target, options.report)
-    click.echo(str(page))
+    show(str(page))
     if options.open_page:
         open_in_browser(page.absolute().as_uri())
     return 0

@@ -41,6 +41,7 @@ def command(options: Options) -> int:
     from merge_runner.cli.display.messages import concealed, terminal_columns
     from merge_runner.cli.loading import load_project, selected
     from merge_runner.cli.node_commands import display_for
+    from merge_runner.columns import printable
 
     if (options.inline is not None) is bool(options.select or options.selector):
         raise click.UsageError("give either --select, the nodes to show, or --inline, a query.")
@@ -57,5 +58,5 @@ def command(options: Options) -> int:
         return 0
     for each in shown:
         for line in each.lines(terminal_columns(sys.stdout) or _WIDTH):
-            click.echo(concealed(line))
+            click.echo(printable(concealed(line)))
     return 0

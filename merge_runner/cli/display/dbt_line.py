@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any, Literal
 
+from merge_runner.columns import printable_json
 from merge_runner.graph.artifact import utc
 
 _CODES = {
@@ -55,4 +56,4 @@ def dbt_line(
         "extra": {},
         "category": "",
     }
-    return json.dumps({"info": info, "data": {"msg": text} if data is None else data}, default=str)
+    return printable_json(json.dumps({"info": info, "data": {"msg": text} if data is None else data}, default=str))

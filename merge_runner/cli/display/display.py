@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from merge_runner.cli.display.announcer import Announcer
 from merge_runner.cli.display.merge_table import summary_lines
-from merge_runner.cli.display.messages import coloured, counted, fitted, printable, say, styled, terminal_columns
+from merge_runner.cli.display.messages import coloured, counted, fitted, say, styled, terminal_columns
+from merge_runner.columns import printable, printable_json
 from merge_runner.run.results.event_types import (
     AuditFailed,
     BatchFinished,
@@ -87,7 +88,7 @@ class JsonDisplay:
 
     def __call__(self, event: Event) -> None:
         if not self._quiet or event.level in ("warn", "error") or isinstance(event, _ENDS):
-            sys.stderr.write(json.dumps(event.as_json(), default=str) + "\n")
+            sys.stderr.write(printable_json(json.dumps(event.as_json(), default=str)) + "\n")
             sys.stderr.flush()
 
     def observe(self, driver: Driver) -> None:
@@ -139,7 +140,7 @@ class TextDisplay:
         if handler is not None:
             handler(event)
         if self._debug:
-            self._line(json.dumps(event.as_json(), default=str))
+            self._line(printable_json(json.dumps(event.as_json(), default=str)))
 
     def observe(self, driver: Driver) -> None:
         """The driver whose tasks the live view counts."""
@@ -260,7 +261,7 @@ class TextDisplay:
         if self._live is not None:
             from rich.text import Text
 
-            fitting = fitted(printable(text), terminal_columns(sys.stderr), hanging)
+            fitting = fitted(printable(text, colours=coloured()), terminal_columns(sys.stderr), hanging)
             self._live.console.print(Text.from_ansi(fitting), soft_wrap=True)
         else:
             say(text, hanging=hanging)

@@ -15,11 +15,8 @@ from typing import Any, Literal, TextIO
 
 import click
 
-from merge_runner.columns import wrapped
+from merge_runner.columns import printable, printable_json, wrapped
 from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
-
-_CONTROL = pattern(r"(\x1b\[[0-9;]*m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @dataclass
@@ -69,11 +66,6 @@ def concealed(text: str) -> str:
     return redact(text, secrets)
 
 
-def printable(text: str) -> str:
-    """The text as a terminal may get it: what came from data moves no cursor and sets no title; colours stay."""
-    return _CONTROL.sub(lambda found: found[1] or f"\\x{ord(found[0]):02x}", text.replace("\r\n", "\n"))
-
-
 def terminal_columns(stream: TextIO | None) -> int | None:
     """Return how many columns the terminal has that a stream writes to ($COLUMNS wins); None without one."""
     try:
@@ -93,15 +85,23 @@ def fitted(text: str, columns: int | None, hanging: int = 4) -> str:
     return text if columns is None else "\n".join(wrapped(text, columns, hanging))
 
 
-def show(text: str) -> None:
-    """Prints a line of what was asked for on standard output, without secrets."""
+def show(text: str, *, data: bool = False) -> None:
+    """Print a line of what was asked for on standard output, without secrets.
+
+    It is printable; `data`, such as a query, stays as it is where no terminal shows it.
+    """
     text = concealed(text)
-    click.echo(_dbt_line("ListCmdOut", text, "info") if _STYLE.as_dbt else text)
+    if _STYLE.as_dbt:
+        text = _dbt_line("ListCmdOut", text, "info")
+    elif not data or terminal_columns(sys.stdout) is not None:
+        text = printable(text)
+    click.echo(text)
 
 
 def show_text(text: str, hanging: int = 4) -> None:
     """Print text for people on standard output, without secrets, and as wide as the terminal."""
-    click.echo(fitted(concealed(text), terminal_columns(sys.stdout), hanging))
+    text = printable(concealed(text), colours=may_colour(sys.stdout) or coloured())
+    click.echo(fitted(text, terminal_columns(sys.stdout), hanging))
 
 
 def debugging() -> bool:
@@ -145,9 +145,9 @@ def say(text: str, level: Literal["debug", "info", "warn", "error"] = "info", *,
         now = datetime.now(timezone.utc).isoformat()
         shown = {key: concealed(value) if isinstance(value, str) else value for key, value in data.items()}
         document = {"event": "message", "at": now, "level": level, "message": concealed(text.strip()), **shown}
-        text = json.dumps(document, default=str)
+        text = printable_json(json.dumps(document, default=str))
     else:
-        text = fitted(printable(concealed(text)), terminal_columns(sys.stderr), hanging)
+        text = fitted(printable(concealed(text), colours=coloured()), terminal_columns(sys.stderr), hanging)
     click.echo(text, err=True, color=coloured())
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Literal
 
 from merge_runner.cli.display.messages import as_json, say, styled
+from merge_runner.columns import printable
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.options.output import OutputOptions
 
@@ -42,8 +43,8 @@ def show_not_read(items: Iterable[NotRead], options: OutputOptions) -> None:
         if as_json():
             say(each.message, "info", event="problem", code=each.code, hint=each.hint, **asdict(each.place))
         else:
-            place = styled(each.where, bold=True)
-            say(f"{place}: {styled('note', fg='cyan')}: {each.message}; {each.hint}")
+            place = styled(printable(each.where), bold=True)
+            say(f"{place}: {styled('note', fg='cyan')}: {printable(each.message)}; {each.hint}")
 
 
 def show_no_effect(graph: Graph, ids: Iterable[str], options: OutputOptions) -> None:
@@ -76,7 +77,7 @@ def _show(problem: Problem, word: Literal["error", "warning"], colour: str) -> N
         level: Literal["error", "warn"] = "error" if word == "error" else "warn"
         say(problem.message, level, event="problem", code=problem.code, hint=problem.advice, **place)
         return
-    where = f"{styled(str(problem.place), bold=True)}: " if problem.place else ""
-    say(f"{where}{styled(word, fg=colour)}: {problem.message} {styled(f'[{problem.code}]', dim=True)}")
+    where = f"{styled(printable(str(problem.place)), bold=True)}: " if problem.place else ""
+    say(f"{where}{styled(word, fg=colour)}: {printable(problem.message)} {styled(f'[{problem.code}]', dim=True)}")
     if problem.advice:
-        say(f"    {problem.advice}")
+        say(f"    {printable(problem.advice)}")

@@ -6,11 +6,14 @@ import importlib
 from collections.abc import Callable
 from typing import Literal, get_args
 
+from merge_runner.columns import printable, printable_json, printable_xml
 from merge_runner.lint.outputs.style import Style
 from merge_runner.lint.report import Report
 
 Format = Literal["text", "concise", "json", "github", "gitlab", "sarif", "junit", "markdown"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+_SHOWN = ("text", "concise", "markdown")
+"""Formats that are read as they are: the others have escapes of their own."""
 
 
 def render(
@@ -32,4 +35,6 @@ def render(
         raise ValueError(f"no such format: {format}")
     module = importlib.import_module(f"{__name__}.{format}")
     text: str = module.render(report, Style(colour, unicode, width, statistics, verbose, wrap))
-    return text
+    if format in _SHOWN:
+        return printable(text, colours=colour is not None)
+    return {"github": text, "junit": printable_xml(text)}.get(format, printable_json(text))

@@ -6,7 +6,7 @@ a step, so errors come first; and it refuses columns where a place covers more t
 
 from __future__ import annotations
 
-from merge_runner.columns import one_line
+from merge_runner.columns import one_line, printable
 from merge_runner.lint.finding import SEVERITIES, Finding, Severity
 from merge_runner.lint.outputs.not_judged import groups
 from merge_runner.lint.outputs.style import Style
@@ -47,7 +47,7 @@ def _with_hint(message: str, hint: str | None) -> str:
 
 def _data(text: str) -> str:
     text = text.encode(errors="replace").decode()  # a file's name need not be UTF-8
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
