@@ -33,7 +33,7 @@ def printable(text: str, *, colours: bool = False) -> str:
 
 def printable_json(document: str) -> str:
     """Return a JSON document in ASCII that means the same, and in which no runner finds a command."""
-    return document.replace("##", r"#\u0023")
+    return _OLD_COMMAND.sub(r"#\\u0023", document) if "##" in document else document
 
 
 def printable_xml(document: str) -> str:

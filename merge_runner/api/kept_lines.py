@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from merge_runner.contributions import Contributions, key, tool
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.load.state import ProjectState, nearest_project, profiles_outside
-from merge_runner.project.schema.secret_names import secret_values, secret_vars
 from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.project.syntax.secret_names import secret_values, secret_vars
 
 if TYPE_CHECKING:
     from merge_runner.project.load.files import ProjectFiles

@@ -66,8 +66,8 @@ def recording_env(*, secrets: bool = False) -> RecordingEnv:
 
     Nothing is shown of it that a project has asked for by a name that says that it is secret.
     """
-    from merge_runner.project.schema.secret_names import secret_values
     from merge_runner.project.syntax.environment import RecordingEnv
+    from merge_runner.project.syntax.secret_names import secret_values
 
     env = RecordingEnv(os.environ, secrets=secrets)
     hide(lambda: secret_values(dict(env.asked)))

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from merge_runner.contributions import Contributions, answered, key, most_of, tool
 from merge_runner.graph.captures import capture_all_runs
 from merge_runner.merge.find import holds_merge
-from merge_runner.project.schema.secret_names import secret_values, secret_vars
 from merge_runner.project.syntax.environment import given_env
+from merge_runner.project.syntax.secret_names import secret_values, secret_vars
 from merge_runner.reads import Asked, Question, Reads
 from merge_runner.template.captured import Captured, captured_as_json, captured_of_json
 from merge_runner.text import SourceText

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from merge_runner.project.schema.secret_names import secret_values, secret_vars
+from merge_runner.project.syntax.secret_names import secret_values, secret_vars
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.java import startable
 from merge_runner.engine.spark.launch_command import kept_command
 from merge_runner.engine.spark.spark_home import spark_home
-from merge_runner.project.schema.secret_names import secret_values
+from merge_runner.project.syntax.secret_names import secret_values
 from merge_runner.template.redact import java_pattern
 
 if TYPE_CHECKING:

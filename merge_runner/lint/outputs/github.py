@@ -47,7 +47,7 @@ def _with_hint(message: str, hint: str | None) -> str:
 
 def _data(text: str) -> str:
     text = text.encode(errors="replace").decode()  # a file's name need not be UTF-8
-    return printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
 def _property(text: str) -> str:

@@ -29,10 +29,10 @@ from merge_runner.merge.parse import parse
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.plan.layout.layout_file import Namespace, RecordedLayouts, recorded_layouts
 from merge_runner.project.load.not_read import DBT_PROJECT
-from merge_runner.project.schema.secret_names import secret_values, secret_vars
 from merge_runner.project.schema.settings import LintSettings
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.project.syntax.read_text import read_text
+from merge_runner.project.syntax.secret_names import secret_values, secret_vars
 from merge_runner.project.syntax.toml_tree import TomlTree
 from merge_runner.project_file import Boundary
 from merge_runner.pruning.layout.layout import UNKNOWN

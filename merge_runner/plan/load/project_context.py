@@ -24,7 +24,6 @@ from merge_runner.plan.load.sample import Sample
 from merge_runner.project.load.files import ProjectFiles
 from merge_runner.project.load.load import read
 from merge_runner.project.schema.profile import FILE as PROFILES
-from merge_runner.project.schema.secret_names import PLACEHOLDER, secret_values, secret_vars
 from merge_runner.project.syntax.environment import (
     ALLOW,
     NOT_ALLOWED,
@@ -35,6 +34,7 @@ from merge_runner.project.syntax.environment import (
     given_env,
     whole_env,
 )
+from merge_runner.project.syntax.secret_names import PLACEHOLDER, secret_values, secret_vars
 from merge_runner.reads import Reads
 from merge_runner.template.redact import redact, redact_data
 from merge_runner.template.rendered import Log

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from merge_runner.contributions import Contributions, key, tool
 from merge_runner.errors import Problems
-from merge_runner.project.schema.secret_names import may_name_secrets
+from merge_runner.project.syntax.secret_names import may_name_secrets
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
 from merge_runner.text import SourceText
 

@@ -31,13 +31,13 @@ from merge_runner.project.schema.folder_config import FolderConfig
 from merge_runner.project.schema.profile import FILE as PROFILES
 from merge_runner.project.schema.profile import Profile, read_profile
 from merge_runner.project.schema.properties import PropertyFile, Source, SourceTable
-from merge_runner.project.schema.secret_names import secret_values, secrets_in_url
 from merge_runner.project.schema.selectors import FILE as SELECTORS
 from merge_runner.project.schema.selectors import Selector, selectors
 from merge_runner.project.schema.settings import Settings
 from merge_runner.project.schema.stream import Stream, connectors
 from merge_runner.project.syntax.environment import EnvVar, whole_env
 from merge_runner.project.syntax.read_text import read_text
+from merge_runner.project.syntax.secret_names import secret_values, secrets_in_url
 from merge_runner.project.syntax.value_template import Known, ValueTemplate
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
 from merge_runner.project_file import Boundary

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from merge_runner.errors import Problems
 from merge_runner.lazy_dataclass import dataclass
-from merge_runner.project.schema.secret_names import secret_vars, secrets_in_url
+from merge_runner.project.syntax.secret_names import secret_vars, secrets_in_url
 from merge_runner.project.syntax.toml_tree import TomlTree
 
 VarType: TypeAlias = Literal["boolean", "number", "date", "timestamp"]

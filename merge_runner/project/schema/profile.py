@@ -14,13 +14,13 @@ from merge_runner.formats import Format
 from merge_runner.formats.lines import LINES, Line, installed_line
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.accepts import NULL, TEXT, Exactly, also, exclusive, matching
-from merge_runner.project.schema.secret_names import secret_values
 from merge_runner.project.schema.storage import WAREHOUSE, Storage, check_catalog, check_embedded, warehouse_folder
 from merge_runner.project.schema.warehouse import Warehouse, keeping_catalog, warehouse
 from merge_runner.project.syntax.annotations import CLOSED, After, Before, Limits, StrictBool, StrictInt
 from merge_runner.project.syntax.environment import EnvVar, whole_env
 from merge_runner.project.syntax.places import KeyPath
 from merge_runner.project.syntax.read_text import read_text
+from merge_runner.project.syntax.secret_names import secret_values
 from merge_runner.project.syntax.validate import validate
 from merge_runner.project.syntax.value_template import Known, ValueTemplate
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from merge_runner.lazy_dataclass import dataclass
-from merge_runner.project.schema.secret_names import PLACEHOLDER, is_secret_variable
+from merge_runner.project.syntax.secret_names import PLACEHOLDER, is_secret_variable
 from merge_runner.text import Place
 
 ALLOW = "MERGE_RUNNER_ENV_ALLOW"

@@ -16,7 +16,7 @@ from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.jvm import properties_text
 from merge_runner.engine.spark.user_confs import DEPLOY, JARS, MASTER, OPTIONS
 from merge_runner.project.schema.profile import Profile
-from merge_runner.project.schema.secret_names import secret_values
+from merge_runner.project.syntax.secret_names import secret_values
 
 SCRIPT = "submit.sh"
 PROPERTIES = "spark.properties"

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from merge_runner.columns import one_line
+from merge_runner.columns import one_line, printable
 from merge_runner.lint.finding import Edit, Finding, Fix
 from merge_runner.lint.outputs import FORMATS, render
 from merge_runner.lint.report import Report, ReportedConjunct, ReportedMerge
@@ -85,11 +85,16 @@ def test_github(report):
     name, _, listed = head.partition(" ")
     properties = dict(item.split("=", 1) for item in listed.split(","))
     assert name == "error"
-    assert unquoted(properties["file"]) == finding.place.path.replace("\ud800", "?")
+    assert unquoted(properties["file"]) == shown(finding.place.path.replace("\ud800", "?"))
     assert int(properties["line"]) == finding.place.line
-    assert unquoted(properties["title"]) == f"{finding.code} {finding.name}"
-    assert unquoted(message).startswith(one_line(finding.message))
+    assert unquoted(properties["title"]) == shown(f"{finding.code} {finding.name}")
+    assert unquoted(message).startswith(shown(one_line(finding.message)))
     assert "\r" not in command
+
+
+def shown(text: str) -> str:
+    """What of a text a log may get; the ends of its lines are quoted, and stay."""
+    return unquoted(printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")))
 
 
 def unquoted(text: str) -> str:
