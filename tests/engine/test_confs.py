@@ -70,6 +70,26 @@ def test_only_a_master_on_the_loopback_interface_gets_a_driver_there(master, loo
     assert ("spark.driver.host" in made(master)) is loopback
 
 
+@pytest.mark.parametrize(
+    ("master", "conf", "authenticates"),
+    [
+        ("local", {}, "true"),
+        ("local[*]", {}, "true"),
+        ("local[2,3]", {}, "true"),
+        ("local[2]", {"spark.authenticate": "false"}, "false"),
+        ("local-cluster[1,1,1024]", {}, None),
+        ("spark://127.0.0.1:7077", {}, None),
+        ("spark://host:7077", {"spark.authenticate": "true"}, "true"),
+        ("k8s://https://127.0.0.1:6443", {}, None),
+        ("yarn", {}, None),
+    ],
+)
+def test_a_driver_without_a_cluster_is_called_by_itself_alone(master, conf, authenticates):
+    confs = made(master, conf=conf)
+    assert confs.get("spark.authenticate") == authenticates
+    assert "spark.authenticate.secret" not in confs
+
+
 def test_the_embedded_warehouse_is_a_folder_of_the_project_with_its_catalog_in_memory():
     found = made(warehouse="house")
     assert found["spark.sql.warehouse.dir"] == "/projects/shop/house"

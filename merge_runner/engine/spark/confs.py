@@ -34,6 +34,7 @@ _EXTENSIONS = {
     "iceberg": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
 }
 _ICEBERG_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
+_ONE_PROCESS_MASTER = re.compile(r"local(\[|\Z)")
 _LOOPBACK_MASTER = re.compile(r"(local\b|spark://(127\.[0-9.]+|localhost)(:|\Z))")
 
 _JVM_OPTIONS = {
@@ -114,6 +115,10 @@ def _ours(profile: Profile, root: Path) -> dict[str, str]:
         confs[IMPLEMENTATION] = "in-memory"
     if profile.is_local:
         confs |= _local(profile)
+    if _ONE_PROCESS_MASTER.match(confs["spark.master"]):
+        # Every user of the machine reaches the ports of the driver. For these masters Spark makes a random secret in
+        # the JVM itself (SecurityManager.initializeAuth), which no file, conf, variable or command line has.
+        confs["spark.authenticate"] = "true"
     if _LOOPBACK_MASTER.match(confs["spark.master"]):
         # Who listens on the loopback interface has all its workers here: no other one need reach the driver. Spark
         # would take the address of the host's name, which a firewall may close and a laptop changes with its network.
