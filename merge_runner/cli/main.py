@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import signal
 import sys
 import threading
 from collections.abc import Sequence
@@ -23,6 +24,8 @@ from merge_runner.columns import printable
 from merge_runner.options.output import OutputOptions
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from merge_runner.api.node_run import Start
     from merge_runner.errors import Problem
 
@@ -147,6 +150,7 @@ cli.params.extend((*parameters(OutputOptions), *accepted()))
 
 def process() -> None:
     """What a process of the command line does: `main`, and an end without taking everything apart."""
+    _end_as_by_ctrl_c()
     # Loading makes hundreds of thousands of small objects that stay: looking through them took a third of `ls`.
     gc.set_threshold(200_000, 20, 100)
     try:
@@ -156,6 +160,18 @@ def process() -> None:
             raise
         # Nothing is left to be closed, and the objects of a large project take a third of a second one by one.
         os._exit(end.code if isinstance(end.code, int) else 1)
+
+
+def _end_as_by_ctrl_c() -> None:
+    """Have SIGTERM and SIGHUP (the end of the terminal) do what Ctrl-C does: cancel, tidy up, exit status 2."""
+    ignored = signal.getsignal(signal.SIGINT) == signal.SIG_IGN  # as in the background of a shell script
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:  # nohup has a process ignore SIGHUP
+            signal.signal(number, signal.default_int_handler if ignored else _press_ctrl_c)
+
+
+def _press_ctrl_c(_number: int, _frame: FrameType | None) -> None:
+    signal.raise_signal(signal.SIGINT)
 
 
 def main(arguments: Sequence[str] | None = None, start: Start | None = None) -> None:

@@ -17,7 +17,15 @@ ENDLESS = (
 )
 
 
-def test_ctrl_c_cancels_what_runs_and_records_it(make_project):
+@pytest.mark.parametrize(
+    ("number", "ends"),
+    [
+        (signal.SIGINT, os.kill),
+        pytest.param(signal.SIGTERM, os.kill, marks=pytest.mark.nightly),
+        (signal.SIGHUP, os.killpg),  # as the end of a terminal, which reaches the JVM as well
+    ],
+)
+def test_ctrl_c_and_other_signals_cancel_what_runs_and_record_it(make_project, number, ends):
     root = make_project(
         {
             "models/quick.sql": "{{ config(materialized='table') }} select 1 as n",
@@ -32,6 +40,7 @@ def test_ctrl_c_cancels_what_runs_and_records_it(make_project):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     )
     journal = root / "target/journal.jsonl"
     deadline = time.monotonic() + 120
@@ -40,7 +49,7 @@ def test_ctrl_c_cancels_what_runs_and_records_it(make_project):
         assert time.monotonic() < deadline
         time.sleep(0.2)
     time.sleep(2)
-    process.send_signal(signal.SIGINT)
+    ends(process.pid, number)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 2
     assert "Traceback" not in stderr

@@ -9,11 +9,9 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import signal
 import struct
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -26,6 +24,7 @@ from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.java import startable
 from merge_runner.engine.spark.launch_command import kept_command
 from merge_runner.engine.spark.spark_home import spark_home
+from merge_runner.engine.spark.start_folder import ConfsFile, StartFolder
 from merge_runner.project.syntax.secret_names import secret_values
 from merge_runner.template.redact import java_pattern
 
@@ -37,7 +36,8 @@ _LOG_END = 1 << 20
 _POLL_SECONDS = 0.02
 _END_SECONDS = 10.0
 _ENDING_SECONDS = 2.0
-_DEAF_TO_CTRL_C = ("/bin/sh", "-c", """trap '' INT; exec "$@" """, "sh")
+_DEAF_TO_THE_TERMINAL = ("/bin/sh", "-c", """trap '' INT HUP; exec "$@" """, "sh")
+"""Ctrl-C and the end of the terminal reach all processes there: the first one ends the JVM, once it has cancelled."""
 _LAUNCHER_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """For the JVM of Spark's launcher, which lives for a third of a second and prints the command of the real one."""
 
@@ -48,7 +48,7 @@ class Jvm:
     def __init__(
         self,
         process: Popen[bytes],
-        folder: Path,
+        folder: StartFolder,
         log: Path,
         log_start: int,
         started: Callable[[bool], None] = lambda _: None,
@@ -66,7 +66,7 @@ class Jvm:
 
     def _wait(self) -> tuple[int, str]:
         """Waits for the gateway in the JVM: its port and secret. Raises ChildProcessError where the JVM has ended."""
-        port_file = self._folder / "gateway"
+        port_file = self._folder.path / "gateway"
         while not port_file.exists():
             if self.process.poll() is not None:
                 self._started(False)
@@ -129,37 +129,38 @@ class Jvm:
             self.process.send_signal(number)
 
     def _tidy(self) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.remove()
 
 
 def launch(confs: Mapping[str, str], java_home: Path, root: Path, log: Path) -> Jvm:
     """Starts the JVM of a driver with its confs, in the folder `root`; what it prints is appended to the file `log`.
 
-    Raises OSError. A Ctrl-C at the terminal does not end it; what ends the whole process group does.
+    Raises OSError. Neither Ctrl-C nor the end of the terminal ends it; SIGTERM or SIGKILL of the process group does.
     """
     home = spark_home()
-    folder = Path(tempfile.mkdtemp(prefix="merge-runner-"))
+    folder = StartFolder()
+    settings: ConfsFile | None = None
     try:
-        settings = folder / "driver.properties"  # not on the command line, where everybody could read secrets
         text = properties_text(confs)
-        settings.write_text(text, encoding="utf-8")
+        settings = ConfsFile(folder, text)  # not on the command line, where everybody could read secrets
+        file = settings.path
         arguments = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
-        java = startable(java_home.absolute(), folder)
+        java = startable(java_home.absolute(), folder.path)
         secrets = hidden(confs, os.environ)
         env = {
             **os.environ,
             "JAVA_HOME": str(java),
             "SPARK_HOME": str(home),
             "SPARK_CONNECT_MODE": "0",
-            "_PYSPARK_DRIVER_CONN_INFO_PATH": str(folder / "gateway"),
+            "_PYSPARK_DRIVER_CONN_INFO_PATH": str(folder.path / "gateway"),
             "MERGE_RUNNER_HIDDEN": java_pattern(secrets),
         }
         env.setdefault("SPARK_LAUNCHER_OPTS", _LAUNCHER_OPTIONS)
         words = (*internals().submit_options, *arguments)
         kept = kept_command(words, text, java_home.absolute(), home, root, os.environ)
-        command = kept.load(settings) if kept is not None else None
+        command = kept.load(file) if kept is not None else None
         if command is None:
-            submit = (str(home / "bin" / "spark-submit"), "--properties-file", str(settings), *words)
+            submit = (str(home / "bin" / "spark-submit"), "--properties-file", str(file), *words)
         else:
             submit, env = command.words, {**env, **command.env}
 
@@ -169,16 +170,25 @@ def launch(confs: Mapping[str, str], java_home: Path, root: Path, log: Path) -> 
             if command is not None and not came_up:
                 kept.discard()
             if command is None and came_up:
-                kept.keep(process.pid, settings, env, secrets)
+                kept.keep(process.pid, file, folder.path, env, secrets)
 
         with _appending(log) as output:
             log_start = output.tell()
             process = subprocess.Popen(
-                [*_DEAF_TO_CTRL_C, *submit], stdin=subprocess.PIPE, stdout=output, stderr=output, cwd=root, env=env
+                [*_DEAF_TO_THE_TERMINAL, *submit],
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=output,
+                cwd=root,
+                env=env,
+                pass_fds=settings.inherited,
             )
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        folder.remove()
         raise
+    finally:
+        if settings is not None:
+            settings.close()
     return Jvm(process, folder, log, log_start, started)
 
 

@@ -44,7 +44,7 @@ class KeptCommand:
         """Return the command, which reads the confs from the file `settings`; None where none is kept."""
         try:
             found = json.loads(self.path.read_text(encoding="utf-8"))
-            words = tuple(word.replace(_SETTINGS, str(settings)) for word in found["words"])
+            words = tuple(str(settings) if word == _SETTINGS else str(word) for word in found["words"])
             command = Command(words, dict(found["env"]))
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             return None
@@ -52,10 +52,11 @@ class KeptCommand:
             os.utime(self.path)
         return command if str(settings) in words else None
 
-    def keep(self, pid: int, settings: Path, env: Mapping[str, str], hidden: Iterable[str]) -> None:
+    def keep(self, pid: int, settings: Path, folder: Path, env: Mapping[str, str], hidden: Iterable[str]) -> None:
         """Keep the command of the running process `pid`, which spark-submit has become; it was started with `env`.
 
-        Nothing is kept where it cannot be read or written, or has a text in it that is `hidden`.
+        Nothing is kept where it cannot be read or written, names the `folder` of the start, or has a text in it that is
+        `hidden`.
         """
         try:
             words = _split(Path(f"/proc/{pid}/cmdline"))
@@ -63,11 +64,11 @@ class KeptCommand:
         except OSError:
             return
         added = {name: value for name, value in added.items() if name not in _OF_THE_SHELL and env.get(name) != value}
-        text = json.dumps({"words": [word.replace(str(settings), _SETTINGS) for word in words], "env": added})
-        folder = str(settings.parent)
+        patterns = [_SETTINGS if word == str(settings) else word for word in words]
         # A wrapper in the folder of this start is gone with it (`java.startable`).
-        if str(settings) not in words or any(folder in word for word in words if word != str(settings)):
+        if _SETTINGS not in patterns or any(str(folder) in word for word in patterns):
             return
+        text = json.dumps({"words": patterns, "env": added})
         if any(secret in part for secret in hidden for part in (*words, *added.values())):
             return
         with suppress(OSError):
