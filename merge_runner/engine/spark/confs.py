@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -160,10 +161,22 @@ def _jars(profile: Profile, jars: Sequence[Path], theirs: Mapping[str, str]) -> 
     return {JARS: ",".join(map(str, jars))}
 
 
+def _umask() -> int:
+    """Return the umask of this process, without changing it where Linux tells it: other threads write files."""
+    with suppress(OSError, ValueError, StopIteration):
+        lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+        return int(next(line for line in lines if line.startswith("Umask:")).split()[1], 8)
+    before = os.umask(0o077)
+    os.umask(before)
+    return before
+
+
 def _local(profile: Profile) -> dict[str, str]:
     cores = os.cpu_count() or 1
     return (_FOR_SHORT_RUNS if _kind(profile) == "fast-start" else {}) | {
         "spark.driver.memory": f"{_driver_memory()}m",
+        # Hadoop sets the permissions of folders and files by a mask of its own, whose default is 022.
+        "spark.hadoop.fs.permissions.umask-mode": f"{_umask():03o}",
         # Adaptive execution joins small partitions; the default of 200 is made for a cluster.
         "spark.sql.shuffle.partitions": str(cores if profile.jvm != "throughput" else 4 * cores),
         # Delta computes the state of a small table with 50 tasks by default.
