@@ -7,11 +7,11 @@ The project is that of benchmarks/lint.py (ten layers, ten columns and two data 
 with more to read: each model calls macros with branches and loops, which call others, and reads vars; one in twenty
 differs between an incremental and a first run. dbt has the same models with the same macros.
 
-lint cold      the target folder is removed before
+lint cold      the cache folder is removed before
 lint warm      the same again, nothing has changed
 lint changed   one model in the middle has another condition since the last run
 lint file      that model alone, changed again
-ls cold, warm  with and without the target folder
+ls cold, warm  with and without the cache folder
 
 The same is measured once over the large project, without dbt (`--large 0` leaves it out). At the end comes what is aimed
 at, with what was measured: the smallest processor times, and the largest memory of all processes of a command together.
@@ -133,7 +133,7 @@ def arguments_of(case: str, root: Path) -> list[str]:
 def prepare(case: str, root: Path) -> None:
     """Bring about what the case begins with."""
     if case.endswith("cold"):
-        shutil.rmtree(root / "target", ignore_errors=True)
+        shutil.rmtree(root / ".cache", ignore_errors=True)
     if case in ("lint changed", "lint file"):
         change(root)
 

@@ -7,7 +7,7 @@ Two generated projects say the same: for merge-runner hand-written MERGE models,
 dbt-core<1.12 and dbt-spark get a virtual environment of their own, made once in the cache folder, with the `session`
 method, so that no server is asked. `dbt parse` stops before a single MERGE is generated, and lint reads and judges each.
 
-cold     the target folder is removed before every run; dbt with --no-partial-parse
+cold     the cache folder is removed before every run; dbt with --no-partial-parse
 warm     the same again, nothing has changed
 changed  one model in the middle has another comment since the last run
 
@@ -250,7 +250,7 @@ class Contender:
     def run(self, case: str) -> None:
         """One round of a case."""
         if case == "cold":
-            shutil.rmtree(self.root / "target", ignore_errors=True)
+            shutil.rmtree(self.root / ".cache", ignore_errors=True)
         if case == "changed":
             change_one(self.root)
         command = self.command + (self.cold_flags if case == "cold" else [])
@@ -278,7 +278,11 @@ def measured(command: list[str], root: Path) -> tuple[float, float, float, float
     with tempfile.TemporaryFile() as output:
         started = time.monotonic()
         process = subprocess.Popen(
-            command, cwd=root, stdout=output, stderr=output, env={**os.environ, **QUIET, "HOME": str(root)}
+            command,
+            cwd=root,
+            stdout=output,
+            stderr=output,
+            env={**os.environ, **QUIET, "HOME": str(root), "MERGE_RUNNER_CACHE_DIR": str(root / ".cache")},
         )
         sampler = Sampler(process.pid)
         sampler.start()

@@ -33,7 +33,7 @@ def test_a_link_is_not_followed_out_of_the_repository(tmp_path: Path, link: str,
     project = write_hostile(tmp_path)
     (tmp_path / "repository" / ".git" / "config").write_text(SECRET)
     (project / link).symlink_to(to)
-    ran = run(project, ["lint", "--no-cache"], tmp_path)
+    ran = run(project, ["lint"], tmp_path)
     assert ran.returncode == 2
     assert "[outside]" in ran.stderr
     assert SECRET not in ran.stdout + ran.stderr
@@ -69,7 +69,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path, path: str) -> None:
     project = write_hostile(tmp_path)
     (project / path).parent.mkdir(parents=True, exist_ok=True)
     os.mkfifo(project / path)
-    ran = run(project, ["lint", "--no-cache"], tmp_path)
+    ran = run(project, ["lint"], tmp_path)
     assert ran.returncode == 2
     assert f"{path}:1:1: error: it is a pipe, not a file [not-a-file]" in ran.stderr
 
@@ -80,7 +80,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path, path: str) -> None:
 def test_a_pipe_in_place_of_a_file_of_the_project(tmp_path: Path, path: str) -> None:
     project = write_hostile(tmp_path, {"packages.yml": "packages: [{local: p}]"} if path == "packages.lock" else {})
     os.mkfifo(project / path)
-    ran = run(project, ["lint", "--no-cache"], tmp_path)
+    ran = run(project, ["lint"], tmp_path)
     assert ran.returncode == 2
     assert "internal" not in ran.stderr
 
@@ -127,9 +127,7 @@ def test_deep_folders(tmp_path: Path) -> None:
     [b"\xff\xfe", None, "pipe", "../../others/secret.yml", "nowhere", b"[tool.merge-runner]\nname = \xe4"],
     ids=["bytes", "folder", "pipe", "link", "dangling", "latin-1"],
 )
-@pytest.mark.parametrize(
-    "command", [["lint", "--no-cache"], ["parse"], ["lint", "--no-cache", "models/a.sql"], ["clean"]]
-)
+@pytest.mark.parametrize("command", [["lint"], ["ls"], ["parse"], ["lint", "models/a.sql"], ["clean"]])
 def test_what_is_wrong_with_pyproject_is_said(tmp_path: Path, content: bytes | str | None, command: list[str]) -> None:
     project = write_hostile(tmp_path)
     file = project / "pyproject.toml"
@@ -191,7 +189,7 @@ def test_a_package_copies_no_link(tmp_path: Path) -> None:
     (project / "p/macros/x.sql").symlink_to("../../../../others/secret.sql")
     ran = run(project, ["deps"], tmp_path)
     assert ran.returncode == 2
-    assert "[package-failed]" in ran.stderr
+    assert "[unsafe-package]" in ran.stderr
     assert not (project / "dbt_packages").exists()
 
 
@@ -201,7 +199,7 @@ def test_a_macro_path_of_a_package_stays_in_it(tmp_path: Path, paths: str) -> No
     project = write_hostile(tmp_path, {"packages.yml": "packages: [{local: p}]", **package})
     ran = run(project, ["deps"], tmp_path)
     assert ran.returncode == 2
-    assert "[package-failed]" in ran.stderr
+    assert "[unsafe-package]" in ran.stderr
 
 
 @pytest.mark.parametrize("local", ["../../others", "/etc", "../../../.."])
@@ -210,4 +208,4 @@ def test_a_local_package_is_of_the_repository(tmp_path: Path, local: str) -> Non
     (tmp_path / "others" / "dbt_project.yml").write_text("name: others\n")
     ran = run(project, ["deps"], tmp_path)
     assert ran.returncode == 2
-    assert "[package-failed]" in ran.stderr
+    assert "[unsafe-package]" in ran.stderr

@@ -32,9 +32,7 @@ def _is_whole(victim: Path) -> bool:
     return len(list(victim.iterdir())) == 85 and all(file.read_text() == "mine" for file in victim.iterdir())
 
 
-@pytest.mark.parametrize(
-    "command", [["lint", "--no-cache"], ["ls"], ["parse"], ["compile"], ["clean"], ["docs", "generate"]]
-)
+@pytest.mark.parametrize("command", [["lint"], ["ls"], ["parse"], ["compile"], ["clean"], ["docs", "generate"]])
 @pytest.mark.parametrize(("link", "path"), [("target", "target"), ("out", "out/inner")])
 def test_a_target_folder_that_is_a_link(tmp_path: Path, victim: Path, command: list[str], link: str, path: str) -> None:
     project = write_hostile(tmp_path, {"pyproject.toml": SETTINGS.format(path)})

@@ -20,6 +20,7 @@ from merge_runner.project.load.package_paths import DECLARING, LOCK
 from merge_runner.project.load.package_paths import FOLDER as PACKAGES
 from merge_runner.project.load.scan import scan
 from merge_runner.project.syntax.toml import parse_toml
+from merge_runner.project_file import Boundary, read_file
 
 _PATHS = {
     "model-paths": ["models"],
@@ -57,9 +58,10 @@ class ProjectState:
         `target_path` None: that of the settings. `others` are files outside of the project's folders.
         """
         try:
-            table = parse_toml((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["merge-runner"]
+            boundary = Boundary(root)
+            table = parse_toml(read_file("pyproject.toml", boundary).decode())["tool"]["merge-runner"]
             target = str(target_path or table.get("target-path") or "target")
-            files = _Files(root, target)
+            files = _Files(root, target, boundary)
             for name in FILES_OF_ALL:
                 files.read(name)
             for key, default in _PATHS.items():
@@ -96,7 +98,7 @@ def nearest_project(start: Path) -> Path | None:
     start = Path(os.path.abspath(start))  # noqa: PTH100 -- `..` ends, links stay
     for folder in (start, *start.parents):
         try:
-            content = (folder / "pyproject.toml").read_bytes()
+            content = read_file(folder / "pyproject.toml", Boundary(folder))
             # Reading TOML takes long enough to leave out the files of other tools.
             if b"merge-runner" not in content:
                 continue
@@ -118,15 +120,16 @@ def profiles_outside(env: Mapping[str, str], profiles_dir: Path | None) -> Path:
 class _Files:
     """Reads the files of a project."""
 
-    def __init__(self, root: Path, target: str) -> None:
+    def __init__(self, root: Path, target: str, boundary: Boundary) -> None:
         self._root = os.fspath(root)
+        self._boundary = boundary
         self._skip = frozenset({target})
         self.contents: dict[str, bytes] = {}
         self.hashes: dict[str, bytes] = {}
 
     def read(self, path: str) -> None:
         """Read a file that may be missing. Raises OSError."""
-        content = _content(Path(self._root, path))
+        content = _content(Path(self._root, path), self._boundary)
         self.hashes[path] = _NONE if content is None else _hash(content)
         if content is not None:
             self.contents[path] = content
@@ -140,7 +143,7 @@ class _Files:
             for name in folder.files:
                 if name.lower().endswith(_SUFFIXES):
                     path = folder.join(name)
-                    content = _read(f"{self._root}/{path}")
+                    content = read_file(f"{self._root}/{path}", self._boundary)
                     self.hashes[path] = _hash(content)
                     self.contents[path] = b"" if name.lower().endswith(_DATA) else content
         if len(problems):
@@ -148,18 +151,13 @@ class _Files:
 
 
 def file_hash(path: Path) -> bytes:
-    """Return a hash of a file; a dash where there is none. Raises OSError."""
-    content = _content(path)
+    """Return a hash of a file that the user has named; a dash where there is none. Raises OSError."""
+    content = _content(path, None)
     return _NONE if content is None else _hash(content)
 
 
-def _content(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None
-
-
-def _read(path: str) -> bytes:
-    with open(path, "rb", buffering=0) as stream:  # noqa: PTH123 -- of thousands
-        return stream.read()
+def _content(path: Path, boundary: Boundary | None) -> bytes | None:
+    return read_file(path, boundary) if path.is_file() else None
 
 
 def _listed(value: Any) -> list[str]:
