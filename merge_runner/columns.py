@@ -43,11 +43,12 @@ def printable_xml(document: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return "".join(_escape(ord(char)) if char < " " or char > "~" else char for char in text)
+    return "".join(_escape(char) if char < " " or char > "~" else char for char in text)
 
 
-def _escape(code: int) -> str:
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+def _escape(char: str) -> str:
+    number = ord(char)
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
 
 
 def cells(text: str) -> list[tuple[str, int]]:

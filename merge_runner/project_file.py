@@ -57,8 +57,12 @@ class Boundary:
         """The real path of each folder that was asked for and is inside."""
 
     def real_path(self, path: str | Path) -> str:
-        """Return the path of a file or folder without links. Raises RefusedFileError where it is not inside."""
-        whole = os.path.join(self._root, _checked_name(path))  # noqa: PTH118
+        """Return the path of a file or folder without links. Raises RefusedFileError where it is not inside.
+
+        As everywhere, a relative path begins in the working directory.
+        """
+        name = _checked_name(path)
+        whole = name if os.path.isabs(name) else os.path.join(os.getcwd(), name)  # noqa: PTH109, PTH117, PTH118
         folder, name = os.path.split(whole)
         if name in ("", ".", "..") or whole == self._root:
             return self._real_folder(whole)

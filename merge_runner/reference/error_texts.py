@@ -136,6 +136,11 @@ _FILES = {
         "A file, folder or key of a dbt project that merge-runner does not read; a note, not an error.",
         "Follow the advice of the message, or ignore it.",
     ),
+    "withheld-variable": Meaning(
+        "An environment variable that a template reads has no value where nothing runs, since it is a secret by its "
+        "name, or counts as not set, since `MERGE_RUNNER_ENV_ALLOW` does not list it; a note, not an error.",
+        "Nothing for a secret: a run gets it. List a variable that the project may read in `MERGE_RUNNER_ENV_ALLOW`.",
+    ),
     "docs-block": Meaning(
         "A `{% docs %}` block has no name, no start or no end.", "Write `{% docs name %} … {% enddocs %}`."
     ),

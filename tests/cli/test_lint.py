@@ -111,8 +111,8 @@ def test_from_a_folder_of_the_project_and_from_outside(root, merges, monkeypatch
 
 
 def test_links_are_files_of_the_project(root, merges):
-    (root.parent / "shared.sql").write_text(MODEL)
-    (root / "models/linked.sql").symlink_to(root.parent / "shared.sql")
+    (root / "shared.sql").write_text(MODEL)
+    (root / "models/linked.sql").symlink_to(root / "shared.sql")
     (root.parent / "link").symlink_to(root)
     assert merges("models/linked.sql") == ["models/linked.sql"]
     assert merges(root.parent / "link" / A, root / B) == [A, B]
@@ -368,11 +368,11 @@ def test_fixes_leave_the_rest_of_a_file(root, lint, path, mark, newline):
 
 
 def test_a_fix_of_a_link_stays_behind_it(root, lint):
-    (root.parent / "real.sql").write_text(UNUSED)
-    (root / "scripts/link.sql").symlink_to(root.parent / "real.sql")
+    (root / "real.sql").write_text(UNUSED)
+    (root / "scripts/link.sql").symlink_to(root / "real.sql")
     lint("--fix", "scripts/link.sql")
     assert (root / "scripts/link.sql").is_symlink()
-    assert "noqa" not in (root.parent / "real.sql").read_text()
+    assert "noqa" not in (root / "real.sql").read_text()
 
 
 def test_lines_that_end_with_a_carriage_return_alone_are_left(root, lint):

@@ -178,7 +178,7 @@ def test_a_secret_in_the_text_of_a_model_is_not_shown(project):
     env = {"API_TOKEN": "correct_horse"}
     from merge_runner.project.syntax.environment import RecordingEnv
 
-    prepared, jinja = prepare_to_lint(root, Flags(), RecordingEnv(env))
+    prepared, jinja = prepare_to_lint(root, Flags(), RecordingEnv(env, secrets=True))
     report = lint_project(prepared, prepared.graph.nodes, None, jinja)
     assert [conjunct.text for conjunct in report.merges[0].conjuncts][1] == "upper(t.a) = '*****'"
     assert "correct_horse" not in str(report)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from merge_runner.errors import Problems
 from merge_runner.plan.layout.layout_file import Namespace, recorded_layouts
 from merge_runner.project.schema.layout_file import FileColumn, FileTable, layout_file_text, read_layout_file
+from merge_runner.project_file import Boundary
 from tests.yaml_data import read_yaml
 
 CASES = read_yaml(Path(__file__).parent / "layout_file.yml")
@@ -33,7 +34,7 @@ def read(tmp_path, text):
     file = tmp_path / "layout.yml"
     file.write_text(text)
     problems = Problems()
-    return recorded_layouts([(file, "layout.yml")], Namespace("main"), problems), list(problems)
+    return recorded_layouts([(file, "layout.yml")], Namespace("main"), problems, Boundary(tmp_path)), list(problems)
 
 
 def test_a_layout_file_tells_a_table(tmp_path):
@@ -73,7 +74,7 @@ def test_a_mistake_is_told_at_its_place(tmp_path, case):
 
 def test_a_file_that_is_not_there_is_a_problem(tmp_path):
     problems = Problems()
-    recorded_layouts([(tmp_path / "no.yml", "no.yml")], Namespace(), problems)
+    recorded_layouts([(tmp_path / "no.yml", "no.yml")], Namespace(), problems, Boundary(tmp_path))
     assert [problem.code for problem in problems] == ["unreadable"]
 
 
@@ -106,6 +107,6 @@ def test_what_is_written_reads_the_same(tmp_path_factory, tables):
     file = tmp_path_factory.mktemp("layout") / "catalog.yml"
     file.write_text(layout_file_text(tables, "recorded"), encoding="utf-8")
     problems = Problems()
-    found = read_layout_file(file, "catalog.yml", problems)
+    found = read_layout_file(file, "catalog.yml", problems, Boundary(file.parent))
     assert list(problems) == []
     assert found.tables == tuple(sorted(tables, key=lambda table: table.name))

@@ -36,7 +36,7 @@ with open(path + ".part", "wb") as file:
     file.write(struct.pack(">ii", listening.getsockname()[1], 5) + b"token")
 reached("gateway file")
 os.rename(path + ".part", path)
-listening.accept()  # and never answers
+connection = listening.accept()  # and never answers
 reached("gateway")
 """
 SUBMIT = """#!/bin/sh
@@ -78,7 +78,7 @@ def start(tmp_path, make_project):
         "SPARK_HOME": str(home),
         "JAVA_HOME": str(java),
         "TMPDIR": str(scratch),
-        "MERGE_RUNNER_CACHE": str(tmp_path / "cache"),
+        "MERGE_RUNNER_CACHE_DIR": str(tmp_path / "cache"),
         "MERGE_RUNNER_WARM": "0",
     }
     env.pop("SPARK_CONF_DIR", None)

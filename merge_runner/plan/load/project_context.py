@@ -164,7 +164,7 @@ class Prepared:
         env = given_env(self.invocation.env)
         calls = dict.fromkeys((*self.files.env_vars, *chain.from_iterable(self.graph.env_vars_of.values())))
         return tuple(
-            NotRead(call.place, f'the environment variable "{call.name}" {what}', hint, code="withheld-variable")
+            NotRead(call.place, f'the environment variable "{call.name}" {what}', hint, "withheld-variable")
             for call in calls
             if isinstance(value := env.get(call.name), Withheld)
             for what, hint in (_WITHHELD[value],)

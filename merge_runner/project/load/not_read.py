@@ -27,8 +27,8 @@ class NotRead:
     place: Place
     message: str
     hint: str
+    code: str
     names: frozenset[str] = frozenset()
-    code: str = "not-read"
 
     @property
     def where(self) -> str:
@@ -72,7 +72,7 @@ def files_not_read(root: str, settings: Settings, python: Iterable[str]) -> Iter
     """
     for name, (message, hint) in FILES.items():
         if os.path.lexists(os.path.join(root, name)):  # noqa: PTH118 -- Path objects are slow
-            yield NotRead(Place(name, 1, 1), message, hint)
+            yield NotRead(Place(name, 1, 1), message, hint, "not-read")
     own = settings.own_paths
     for folder, (one, several, hint) in FOLDERS.items():
         if any(path == "." or path.partition("/")[0] == folder for path in own):
@@ -85,12 +85,12 @@ def files_not_read(root: str, settings: Settings, python: Iterable[str]) -> Iter
         ]
         if files:
             names = frozenset(_snapshots(root, files)) if folder == "snapshots" else frozenset()
-            yield NotRead(Place(folder, 1, 1), _counted(len(files), one, several), hint, names)
+            yield NotRead(Place(folder, 1, 1), _counted(len(files), one, several), hint, "not-read", names)
     models = [path for path in python if _PYTHON_MODEL.search(_text(root, path))]
     if models:
         names = frozenset(Path(path).stem for path in models)
         message = _counted(len(models), "Python model is not run", "Python models are not run")
-        yield NotRead(Place(models[0], 1, 1), message, _PYTHON, names)
+        yield NotRead(Place(models[0], 1, 1), message, _PYTHON, "not-read", names)
 
 
 def has_key_not_read(tree: YamlTree) -> bool:
@@ -111,7 +111,7 @@ def keys_not_read(trees: Iterable[YamlTree]) -> Iterator[NotRead]:
             named = (entry.get("name") for entry in entries if isinstance(entry, Mapping))
             names = frozenset(str(name) for name in named if name) if key == "snapshots" else frozenset()
             message = _counted(len(entries), f"{one} not read", f"{several} not read")
-            yield NotRead(found[key][0][0].key_place((key,)), message, hint, names)
+            yield NotRead(found[key][0][0].key_place((key,)), message, hint, "not-read", names)
 
 
 def _snapshots(root: str, files: Iterable[str]) -> Iterator[str]:

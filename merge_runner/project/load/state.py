@@ -59,7 +59,7 @@ class ProjectState:
         """
         try:
             boundary = Boundary(root)
-            table = parse_toml(read_file("pyproject.toml", boundary).decode())["tool"]["merge-runner"]
+            table = parse_toml(read_file(root / "pyproject.toml", boundary).decode())["tool"]["merge-runner"]
             target = str(target_path or table.get("target-path") or "target")
             files = _Files(root, target, boundary)
             for name in FILES_OF_ALL:
