@@ -11,6 +11,7 @@ from merge_runner.errors import Problems
 from merge_runner.plan.layout.layout_file import recordable, recorded_layouts
 from merge_runner.plan.layout.layouts import namespace
 from merge_runner.project.schema.layout_file import layout_file_text
+from merge_runner.project_file import Boundary
 from merge_runner.run.set_up import write_catalog
 
 FILES = {
@@ -74,7 +75,9 @@ def test_the_real_tables_are_recorded_as_they_are(make_project, driver, tmp_path
     file = tmp_path / "catalog.yml"
     file.write_text(text)
     problems = Problems()
-    recorded = recorded_layouts([(file, "catalog.yml")], namespace(prepared.files.profile), problems)
+    recorded = recorded_layouts(
+        [(file, "catalog.yml")], namespace(prepared.files.profile), problems, Boundary(file.parent)
+    )
     assert not list(problems)
     made = recorded.lookup(("made",)).layout
     assert [(c.name, str(c.data_type), c.nullable, c.generated) for c in made.columns] == [
