@@ -80,18 +80,15 @@ def make_folder(folder: Path, below: Path | None = None) -> None:
             raise RefusedFileError("outside", "it is a link or a file, and nothing is written there", str(inner), _HINT)
 
 
-def keep_newest(folder: Path, pattern: str, most: int, most_bytes: int | None = None) -> None:
+def keep_newest(folder: Path, pattern: str, most: int) -> None:
     """Remove the files that fit `pattern` but for the `most` that were written last; the newest always stays.
 
-    With `most_bytes`, older ones stay as long as all that stay have no more bytes together. Nothing is removed from a
-    folder that is a link. Raises OSError.
+    Nothing is removed from a folder that is a link. Raises OSError.
     """
     if folder.is_symlink():
         return
     files = [(file, file.lstat()) for file in folder.glob(pattern)]
     files = [(file, status) for file, status in files if stat.S_ISREG(status.st_mode)]
-    total = 0
-    for number, (file, status) in enumerate(sorted(files, key=lambda each: each[1].st_mtime, reverse=True)):
-        total += status.st_size
-        if number and (number >= most or (most_bytes is not None and total > most_bytes)):
-            file.unlink(missing_ok=True)
+    files.sort(key=lambda entry: entry[1].st_mtime, reverse=True)
+    for file, _ in files[max(most, 1) :]:
+        file.unlink(missing_ok=True)
