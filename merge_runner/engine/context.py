@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -14,8 +14,6 @@ from merge_runner.formats import Format
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from merge_runner.plan.steps.merge import RunMerge
 
 
 @dataclass(frozen=True)
@@ -61,12 +59,6 @@ class NodeOutput:
     """Whether a contract is still to be enforced, once columns have been added."""
     past_record: bool = False
     """Whether the table has recorded this very batch, and was replaced since."""
-    partitions: str | None = None
-    """The only partitions of its source that the node's MERGE has read, in a few words; None: it has read all of it."""
-    reduced: RunMerge | None = None
-    """The MERGE over these rows of its source alone; None: it was the whole one."""
-    whole: str | None = None
-    """Why the node's MERGE has read all of its source though parts were asked for; None: that is not so, or not new."""
     touched: str | None = None
     """The runtime filter that the node's MERGE had."""
     bounds_news: tuple[str, ...] = ()
@@ -98,8 +90,6 @@ class NodeContext:
     """The branch that the session writes."""
     batch: Batch | None = None
     """The batch that its MERGE is stamped with."""
-    filters: Mapping[str, str | None] = field(default_factory=dict)
-    """The runtime filters of the MERGEs that this run has run, by node; None: it had none."""
     output: NodeOutput = field(default_factory=NodeOutput)
 
     def table_format(self, name: Format | None) -> TableFormat:

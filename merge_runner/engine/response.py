@@ -230,8 +230,6 @@ class TestRun:
 
     __test__ = False  # pytest takes a class of this name for tests
 
-    tested: Literal["bounds", "all rows"] | None = None
-    """With `since: bounds`: which rows were tested."""
     failures_table: str | None = None
     """The table with all failing rows (`store_failures`)."""
     differences: list[dict[str, Any]] | None = None

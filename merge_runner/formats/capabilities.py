@@ -137,8 +137,6 @@ class Capabilities:
     """The commit of a MERGE records how many rows its source had."""
     leaves_subqueries_unread: bool = False
     """A subquery in USING over the target is read where it is simple only: else the statement fails."""
-    compares_versions: bool = False
-    """The rows in which two versions of a table differ are looked for, with `reuse: partitions`."""
     logs_conditions: bool = False
     """The conditions of MERGE and OPTIMIZE are written into the table's log as text."""
     conflicts_by_partition: bool = False

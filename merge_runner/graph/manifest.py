@@ -176,7 +176,7 @@ def config_as_json(node: Node) -> dict[str, Any]:
 
 
 _OF_DATA_TESTS = (
-    *("enabled", "severity", "where", "limit", "since", "error_if", "warn_if", "fail_calc", "store_failures"),
+    *("enabled", "severity", "where", "limit", "error_if", "warn_if", "fail_calc", "store_failures"),
     *("tags", "meta"),
 )
 _OF_SOURCES = ("format", "path", "options", "partition_by", "cluster_by")

@@ -70,7 +70,7 @@ models:
       - row_count_between: {min_value: 1, max_value: 1000}
       - expression_is_true: {name: the_ids_are_small, expression: id < 1000}
   - name: fct_part
-    columns: [{name: id, data_type: int, data_tests: [{unique: {since: bounds}}]}, {name: amount, data_type: int}]
+    columns: [{name: id, data_type: int, data_tests: [{unique: {where: id > 0}}]}, {name: amount, data_type: int}]
   - name: incremental
     columns: [{name: id, data_type: int}, {name: amount, data_type: int}]
   - name: ice_fct

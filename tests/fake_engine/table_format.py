@@ -13,13 +13,11 @@ from merge_runner.engine.response import Compaction, MergeFigures
 from merge_runner.engine.spark.errors import engine_error
 from merge_runner.engine.spark.sql import temporary_confs
 from merge_runner.engine.table_format.commit_metadata import stamp_confs
-from merge_runner.engine.table_format.delta import stored_version
 from merge_runner.engine.table_format.delta.batches import batch_confs
 from merge_runner.engine.table_format.delta.commit_figures import commit_figures
 from merge_runner.engine.table_format.delta.first_run import is_built_in, wrote_rows
 from merge_runner.engine.table_format.delta.stored_metadata import stored_metadata
 from merge_runner.engine.table_format.delta.stored_version import stored_versions
-from merge_runner.engine.table_format.iceberg import changed_partitions
 from merge_runner.engine.table_format.protocol import Commit, RealColumn, RealLayout, TableState, Vacuumed, no_changes
 from merge_runner.formats import Format
 from merge_runner.formats.delta.capabilities import DELTA
@@ -66,7 +64,6 @@ class FakeFormat:
     batch_confs = staticmethod(batch_confs)
     is_built_in = staticmethod(is_built_in)
     stored_versions = staticmethod(stored_versions)
-    in_partition = staticmethod(stored_version.in_partition)
     commit_figures = staticmethod(commit_figures)
     stored_metadata = staticmethod(stored_metadata)
 
@@ -199,7 +196,6 @@ class FakeIceberg(FakeFormat):
     name: Format = "iceberg"
     capabilities = ICEBERG
     branches = FakeBranches()
-    in_partition = staticmethod(changed_partitions.in_partition)
 
 
 def _read(session: FakeSession, table: Relation, what: str = "layout") -> Table:

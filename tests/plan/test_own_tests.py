@@ -85,21 +85,6 @@ def test_an_own_test_on_a_model_and_a_source_and_what_it_refers_to(make_project)
     assert nodes["fits_m"].depends_on == ("model.shop.m", "model.shop.other")
 
 
-def test_an_own_test_of_what_a_merge_touched_may_begin_with_a_cte(make_project):
-    root = make_project(
-        {
-            "models/s.sql": "select 1 as id, date '2026-01-01' as day",
-            "models/m.sql": "{{ config(partition_by=['day']) }}merge into {{ this }} as t using {{ ref('s') }} as s "
-            "on t.id = s.id and t.day = s.day when not matched then insert *",
-            "macros/t.sql": "{% test odd(model, column_name) %}with x as (select * from {{ model }}) select * from x{% endtest %}",
-            "models/m.yml": properties("odd: {since: bounds}"),
-        }
-    )
-    step = queries(root)["odd_m_id"]
-    assert step.touched is not None
-    assert step.sql == "SELECT * FROM (\nwith x as (select * from merge_runner_touched) select * from x\n)"
-
-
 @pytest.mark.parametrize(
     ("macros", "test", "problem"),
     [

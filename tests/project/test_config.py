@@ -160,6 +160,10 @@ def test_a_config_is_plain_json():
             'a.sql:1:1: "bounds" must be "auto" or "off" or a list, not "outo" [invalid-value]\n'
             '    did you mean "auto"?'
         ]),
+        ({"reuse": "partitions"}, [
+            'a.sql:1:1: "reuse" must be "auto" or "off", not "partitions" [invalid-value]\n'
+            "    take it out: it is withdrawn, as it left out changed rows; `auto` is the default"
+        ]),
         ({"bounds": ["d", {}]}, ['a.sql:1:1: an entry of "bounds" must be text, not a mapping [invalid-value]']),
         ({"tags": {"a": 1}}, ['a.sql:1:1: "tags" must be a list, not a mapping [invalid-value]']),
         ({"conf": {"spark.x": None}}, ['a.sql:1:1: "conf.spark.x" must be text, not empty [invalid-value]']),

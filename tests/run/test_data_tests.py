@@ -71,51 +71,6 @@ def test_what_tests_find_and_what_is_kept_of_it(make_project, driver, spark):
     assert spark.table(kept).count() == 0
 
 
-BOUNDED = """
-{{ config(partition_by='day', bounds=['day']) }}
-merge into {{ this }} as t using (select * from values ROWS as v(id, day, v)) as s on t.id = s.id and t.day = s.day
-when matched then update set id = s.id
-when not matched then insert *
-"""
-SINCE = """
-models:
-  - name: fct
-    columns: [{name: id, data_type: int}, {name: day, data_type: int}, {name: v, data_type: int}]
-    data_tests: [{expression_is_true: {name: positive, expression: v > 0, since: bounds}}]
-"""
-
-
-@pytest.mark.spark
-def test_since_bounds_looks_at_what_the_merge_has_touched(make_project, driver, spark):
-    root = make_project({"models/fct.sql": "", "models/m.yml": SINCE}, "iceberg")
-
-    def tested(rows, command="build", **options):
-        (root / "models/fct.sql").write_text(BOUNDED.replace("ROWS", rows))
-        project = Project.load(root)
-        results = getattr(project, command)(driver=driver, **options).results
-        found = next(result for result in results if result.unique_id.startswith("test."))
-        return found.status, found.failures, found.adapter_response["tested"], project
-
-    *found, project = tested("(1, 1, 1), (2, 2, 2)", lint=False)
-    assert found == ["pass", 0, "bounds"]
-    spark.sql(f"update {project.graph.nodes['model.shop.fct'].relation} set v = -1 where day = 1")
-    assert tested("(2, 2, 2), (3, 2, 3)", lint=False)[:3] == ("pass", 0, "bounds")
-    assert tested("(2, 2, 2)", "test")[:3] == ("fail", 1, "all rows")
-    assert tested("(1, 1, 1)", lint=False)[:3] == ("fail", 1, "bounds")
-    # A row without a day is in no bounds, and is inserted.
-    assert tested("(4, cast(null as int), -4)", lint=False)[:3] == ("fail", 1, "bounds")
-
-
-def test_a_singular_test_says_itself_which_rows_it_reads(make_project):
-    from merge_runner.errors import ProblemsError
-    from merge_runner.plan.explain.explain import explain
-
-    root = make_project({"tests/t.sql": "{{ config(since='bounds') }} select 1 as n"})
-    with pytest.raises(ProblemsError, match="`since` is for tests in YAML"):
-        project = Project.load(root)
-        explain(project.prepared, tuple(project.graph.nodes))
-
-
 @pytest.mark.parametrize(
     ("test", "problem"),
     [
@@ -126,7 +81,8 @@ def test_a_singular_test_says_itself_which_rows_it_reads(make_project):
         ("row_count_between", 'it needs "min_value", "max_value" or both'),
         ("dbt_utils.unique_combination_of_columns: {columnz: [id]}", 'unknown key "columnz"'),
         ("not_null", "it belongs under a column"),
-        ("row_count_between: {min_value: 1, since: bounds}", "`since: bounds` is about what a MERGE has touched"),
+        ("row_count_between: {min_value: 1, since: bounds}", "`since: bounds` is withdrawn, as a test passed"),
+        ("row_count_between: {min_value: 1, config: {since: bounds}}", "the test reads all rows then"),
     ],
 )
 def test_a_mistake_is_told(make_project, test, problem):
@@ -221,17 +177,6 @@ def test_a_test_that_fails_shows_rows_its_place_and_its_query(make_project, driv
     assert found["no_column"].message.startswith("models/m.yml:9:35: ")
     assert found["no_expression"].message.startswith("models/m.yml:12:9: ")
     assert found["no_word"].message == "tests/no_word.sql:1:37: Syntax error at or near 'id' [PARSE_SYNTAX_ERROR]"
-
-
-@pytest.mark.spark
-def test_a_test_within_bounds_leaves_a_query_that_runs_as_it_is(make_project, driver, spark):
-    rows = BOUNDED.replace("ROWS", "(1, 1, 1), (2, 2, -2)")
-    root = make_project({"models/fct.sql": rows, "models/m.yml": SINCE})
-    [failed] = [each for each in Project.load(root).build(driver=driver, lint=False).results if each.status == "fail"]
-    assert failed.adapter_response["compiled_path"] == "target/run/shop/models/m.yml/positive.sql"
-    for folder in ("run", "compiled"):
-        query = (root / f"target/{folder}/shop/models/m.yml/positive.sql").read_text()
-        assert [tuple(row) for row in spark.sql(query).collect()] == [(2, 2, -2)]
 
 
 def test_two_tests_of_one_name_have_a_query_each(make_project):

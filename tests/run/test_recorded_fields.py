@@ -30,7 +30,7 @@ FILES = {
             columns:
               - {name: id, data_type: int, data_tests: [{accepted_values: {values: [1], quote: false, severity: warn}}]}
               - {name: p, data_type: int}
-              - {name: v, data_type: int, data_tests: [{not_null: {since: bounds}}]}
+              - {name: v, data_type: int, data_tests: [not_null]}
         unit_tests:
           - name: wrong
             model: fct
@@ -70,7 +70,7 @@ def test_responses_and_events(make_project, driver, table_format):
     assert {result.status for result in found} >= {"success", "pass", "warn", "fail"}
     assert [wrong for result in found for wrong in _wrong(result.adapter_response, KEYS)] == []
     keys = {key for result in found for key in result.adapter_response}
-    assert keys >= {"rows_inserted", "table_version", "expect_merge", "tested", "failing_rows", "differences", "bounds"}
+    assert keys >= {"rows_inserted", "table_version", "expect_merge", "failing_rows", "differences", "bounds"}
 
     events = [json.loads(line) for line in (root / "target" / "journal.jsonl").read_text().splitlines()]
     everywhere = {"event": str, "at": str, "level": Level}

@@ -78,15 +78,7 @@ def run_merge(step: RunMerge, context: NodeContext) -> None:
         if claimed is not None and claimed.skips is not None:
             _skip(context, claimed.skips)
         else:
-            try:
-                _merge_claimed(step, claimed, context)
-            except EngineError as error:
-                if step.whole is None or error.kind is not Kind.USER:
-                    raise
-                context.output.partitions = context.output.reduced = (
-                    None  # the author's statement says what is wrong, and where
-                )
-                _merge_claimed(step.whole, claimed, context)
+            _merge_claimed(step, claimed, context)
         if step.feed is None and context.batch is not None:
             context.output.response.batch_id = context.batch.id
         warn_of_empty_table(step, context)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from merge_runner.engine.context import NodeContext, Tested
@@ -30,15 +29,10 @@ def run_data_test(step: RunTest, context: NodeContext) -> None:
     rows, 22 against 4.4 s), and most tests pass.
     """
     response, sql = context.output.response, step.sql
-    if step.touched is not None:
-        bounds = context.filters.get(step.touched.node)
-        response.test = TestRun(tested="all rows" if bounds is None else "bounds")
-        sql = step.touched.within(sql, bounds)
-        context.on_statement(sql)
     failing = f"(\n{sql}\n)"
     if step.store is not None:
         context.catalog.replace_table(context.session, step.store, sql)
-        response.test = replace(response.test or TestRun(), failures_table=step.store.relation.name)
+        response.test = TestRun(failures_table=step.store.relation.name)
         failing = str(step.store.relation)
     if step.limit is not None:
         failing = f"(SELECT * FROM {failing} LIMIT {step.limit})"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from merge_runner.engine.table_format.branches import Branches
     from merge_runner.engine.table_format.commit_figures import CommitFigures
     from merge_runner.engine.table_format.stored_metadata import StoredMetadata
-    from merge_runner.engine.table_format.stored_version import ChangedFiles, Partition, StoredVersion
+    from merge_runner.engine.table_format.stored_version import StoredVersion
     from merge_runner.formats.capabilities import Capabilities
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.object_path import StoredPath
@@ -269,27 +269,6 @@ class TableFormat(Protocol):
 
         `path` is that of `stored_versions`.
         """
-
-    def changed_partitions(self, path: StoredPath, since: str) -> frozenset[Partition] | str:
-        """Return the partitions that were changed since the commit with an identity; a text says why it is not known.
-
-        `path` is that of `stored_versions`.
-        """
-
-    def changed_files(self, path: StoredPath, since: str, until: str) -> ChangedFiles | str:
-        """Return what was changed between the commits with two identities; a text says why it is not known.
-
-        `path` is that of `stored_versions`.
-        """
-
-    def added_without_nulls(self, path: StoredPath, version: int, columns: Collection[str]) -> bool:
-        """Return whether files that a version has added show that none of these columns is NULL in a row of them.
-
-        From files alone. `path` is that of `stored_versions`.
-        """
-
-    def in_partition(self, column: str, kind: str, value: str) -> str:
-        """Return the condition that a column of the type `kind` has a value of `changed_partitions`, not NULL."""
 
     def merges_since_compaction(self, session: SparkSession, table: Relation, limit: int) -> Iterator[bool]:
         """Yield of each commit since the table was compacted or created, newest first, whether it is a MERGE.

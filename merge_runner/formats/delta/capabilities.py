@@ -68,7 +68,6 @@ DELTA = Capabilities(
     counts_files_by_query=True,
     plans_false=True,
     # `operationParameters` of a commit.
-    compares_versions=True,
     logs_conditions=True,
     conflicts_by_partition=True,
     # DELTA_NON_PARTITION_COLUMN_REFERENCE, DELTA_ZORDERING_ON_PARTITION_COLUMN.

@@ -1,4 +1,4 @@
-"""What a data test runs: a query whose rows are failures, over all rows of a table or those that a MERGE touched."""
+"""What a data test runs: a query whose rows are failures."""
 
 from __future__ import annotations
 
@@ -17,10 +17,8 @@ from merge_runner.plan.load.query import query
 from merge_runner.plan.nodes.inputs import Inputs
 from merge_runner.plan.steps.model_tests import RunTest
 from merge_runner.plan.steps.node_plan import NodePlan
-from merge_runner.plan.steps.runtime_filter import bounding
 from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import Layout
-from merge_runner.plan.steps.test_scope import TOUCHED, Touched, touched
 from merge_runner.relation import Relation
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import PlacedText
@@ -48,22 +46,16 @@ class DataTestPlanner:
 
         config = node.config
         rendered = None
-        since: Touched | None = None
         if node.generic_test is not None:
             test = node.generic_test
             tested = self._prepared.graph.nodes[str(test.attached_node)]
             arguments = {key: self._argument(node, key, value) for key, value in test.kwargs.items()}
             where = self._text(node, "where", config.where) if config.where else None
             relation = self._compiler.tested_relation(tested.unique_id)
-            if config.since == "bounds":
-                since = self._touched(node, tested)
-                relation = TOUCHED if since is not None else relation
             if self._prepared.templates.has_test(test.name):
                 own = self._own_test(node, relation, arguments, where)
                 sql = query(own)
                 narrow = not selects_all(sql)
-                if since is not None:
-                    sql = f"SELECT * FROM (\n{sql}\n)"  # it may begin with WITH, and `since` puts one before it
             else:
                 narrow = is_narrow(test.name)
                 try:
@@ -71,9 +63,6 @@ class DataTestPlanner:
                 except ValueError as error:
                     raise ProblemsError([Problem("invalid-value", f"{node.name}: {error}", node.place)]) from None
         else:
-            if config.since is not None:
-                message = "`since` is for tests in YAML: this one says itself which rows it reads"
-                raise ProblemsError([Problem("invalid-value", message, node.place, "take it out here")])
             rendered = self._compiler.rendered(node.unique_id)
             sql = rendered.text
             narrow = not selects_all(query(rendered))
@@ -89,12 +78,9 @@ class DataTestPlanner:
                 config.error_if or "!= 0",
                 config.warn_if or "!= 0",
                 store,
-                since,
                 narrow,
             ),
         )
-        if since is not None:
-            sql = since.within(sql, None)
         return NodePlan(node.unique_id, steps, rendered, sql, store.relation if store is not None else None)
 
     def _own_test(
@@ -106,22 +92,6 @@ class DataTestPlanner:
             model = Relation(model.identifier, sql=f"(SELECT * FROM {model} WHERE {where})")
         given = test_arguments(node.generic_test, model, arguments)
         return self._compiler.test(node, PlacedText(f"{node.path} ({node.name})", "", node.place), given)
-
-    def _touched(self, node: DataTestNode, tested: Node) -> Touched | None:
-        """What a test looks at that is about what the MERGE of its model has touched; None: all rows.
-
-        Raises ProblemsError where the model is no MERGE.
-        """
-        if not isinstance(tested, ModelNode) or tested.materialized != "merge":
-            message = f"`since: bounds` is about what a MERGE has touched, and {tested.name} is none"
-            raise ProblemsError([Problem("invalid-value", message, node.place, "take it out here")])
-        if tested.unique_id in self._prepared.deferral.ids:
-            return None
-        judged = self._judge(tested, self._compiler.merge(tested.unique_id))
-        bounds = bounding(judged, tested.config.bounds)
-        if bounds is None or bounds.left_out is not None:
-            return None
-        return touched(self._compiler.relation(tested.unique_id), tested.unique_id, judged, bounds.bounds)
 
     def _failures_layout(self, node: DataTestNode) -> Layout:
         """The table for the failing rows of a test: of the format of what it tests, in a catalog of that one."""

@@ -64,8 +64,6 @@ class RunMerge(Step):
     feed: Feed | None = None
     expect: Expectation | None = None
     skipping: Skipping | None = None
-    whole: RunMerge | None = None
-    """The author's MERGE, where this one reads only some rows of its source: it runs where this one fails."""
 
     def __str__(self) -> str:
         feed = f", from the changes of {self.feed.table.name} since the last it consumed" if self.feed else ""

@@ -15,7 +15,6 @@ from merge_runner.text import Place, Span
 
 if TYPE_CHECKING:
     from merge_runner.plan.steps.inferred_schema import Shape
-    from merge_runner.plan.steps.test_scope import Touched
     from merge_runner.project.schema.freshness import Freshness
     from merge_runner.testing.rows import Rows, Types
 
@@ -25,7 +24,7 @@ class RunTest(Step):
     """A data test: each row of `sql` is a failure.
 
     `failures` is the expression that counts them; `error_if` and `warn_if` are conditions on that number. `store` is
-    the table that keeps all of these rows, None: nothing does. `touched` limits the rows that are tested. `narrow`:
+    the table that keeps all of these rows, None: nothing does. `narrow`:
     counting reads all columns of `sql` anyway, so that a few rows are read in the same pass.
     """
 
@@ -36,7 +35,6 @@ class RunTest(Step):
     error_if: str = "!= 0"
     warn_if: str = "!= 0"
     store: Layout | None = None
-    touched: Touched | None = None
     narrow: bool = False
 
     def __str__(self) -> str:

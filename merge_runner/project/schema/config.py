@@ -265,11 +265,9 @@ class ModelConfig:
     timeout: Seconds | None = None
     """The longest time that the node may run; then its Spark jobs are cancelled and it fails. Default: no limit.
     Example: `timeout: 30 minutes`"""
-    reuse: Annotated[Literal["auto", "partitions", "off"], Before(_off), also({"const": False})] = "auto"
-    """Whether the node is left out of a build where nothing that it reads has changed since it ran, and another run
-    would provably change nothing. `partitions`: as `auto`, and a MERGE reads only those partitions of its source, or
-    those rows of a join or an aggregate, that can have changed, where that provably gives the same. `off`: it always
-    runs.
+    reuse: Annotated[Literal["auto", "off"], Before(_off), also({"const": False})] = "auto"
+    """Whether the node is left out of a build where nothing that it reads has changed since it ran, and the engine has
+    said after that run that another one would change nothing. `off`: it always runs.
     Example: `reuse: off`"""
     build_after: BuildAfter | None = None
     """How long new data may wait: the node is built only where that much time has passed since it was built, and there

@@ -15,6 +15,11 @@ from merge_runner.project.syntax.places import KeyPath, Places
 from merge_runner.project.syntax.validate import validate
 from merge_runner.text import Place
 
+_REFUSED = {
+    **DBT_VALUES,
+    ("reuse", "partitions"): "take it out: it is withdrawn, as it left out changed rows; `auto` is the default",
+}
+
 
 @dataclass(frozen=True)
 class Layer:
@@ -55,7 +60,7 @@ def config_layer(
             problems.add("unknown-key", f'{subject}unknown config key "{name}"', place, config_key_hint(name, known))
     values = {name: data[key] for name, key in written.items()}
     said = {name: value for name, value in values.items() if value is not None}
-    config = validate(ModelConfig, said, _AsWritten(places, at, written), problems, of=of, refused=DBT_VALUES)
+    config = validate(ModelConfig, said, _AsWritten(places, at, written), problems, of=of, refused=_REFUSED)
     if config is None or len(problems) > before:
         return Layer({}, {})
     found = ((name, places.key_place((*at, key))) for name, key in written.items())

@@ -66,10 +66,6 @@ class DataTestConfig:
     """A condition: which rows are tested. Example: `where: "order_date >= current_date() - 7"`"""
     limit: Count | None = None
     """How many failures are counted at most. Example: `limit: 100`"""
-    since: Literal["bounds"] | None = None
-    """`bounds`: in a build, test only the rows that the MERGE of this run may have changed (the values of its runtime
-    filter, and rows with NULL there).
-    Example: `since: bounds`"""
     store_failures: StrictBool | None = None
     """Write all failing rows to a table in the schema `<schema>_dbt_test__audit`. Example: `store_failures: true`"""
     error_if: str | None = None
@@ -212,6 +208,8 @@ class _Reader:
 
     def test(self) -> DataTest | None:
         before = len(self.problems)
+        if self._has_withdrawn_key():
+            return None
         label, description = self._text("name"), self._text("description")
         arguments = self._arguments()
         config = self._config()
@@ -225,6 +223,15 @@ class _Reader:
             place=self.places.place(self.item),
             **vars(config),
         )
+
+    def _has_withdrawn_key(self) -> bool:
+        for keys, at in ((self.body, self.at), (self.body.get("config"), (*self.at, "config"))):
+            if isinstance(keys, Mapping) and keys.get("since") == "bounds":
+                message = f"{self.of}: `since: bounds` is withdrawn, as a test passed with a failing row elsewhere"
+                hint = "take it out: the test reads all rows then, and `where` says which ones it is about"
+                self.problems.add("invalid-value", message, self.places.key_place((*at, "since")), hint)
+                return True
+        return False
 
     def _arguments(self) -> Mapping[str, Any]:
         inline = {key: value for key, value in self.body.items() if key not in OWN_KEYS and key not in _CONFIG_KEYS}

@@ -54,7 +54,7 @@ class DataTest:
     """A data test: `name` is its kind (`not_null`, `accepted_values`, that of a macro), `arguments` are the kind's own.
 
     `label` is the name that its author gave to this one test. `error_if` and `warn_if` are conditions on the number
-    of failures, `fail_calc` how it is counted; None: any failure counts. `since` "bounds": only what the MERGE touched.
+    of failures, `fail_calc` how it is counted; None: any failure counts.
     """
 
     name: str
@@ -64,7 +64,6 @@ class DataTest:
     severity: Literal["error", "warn"] = "error"
     where: str | None = None
     limit: int | None = None
-    since: Literal["bounds"] | None = None
     store_failures: bool | None = None
     error_if: str | None = None
     warn_if: str | None = None

@@ -15,7 +15,7 @@ from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.split import equality_sides
 from merge_runner.merge.statement import Clause, Expr, MergeStatement
 from merge_runner.pruning.predicate.tautology import assigned
-from merge_runner.pruning.runtime_filter.source_determinism import clock_of, varying
+from merge_runner.pruning.runtime_filter.source_determinism import reads_clock, varying
 from merge_runner.pruning.runtime_filter.source_pinning import Fixing, named_through_schema
 from merge_runner.text import Span
 
@@ -121,7 +121,7 @@ def _of_conditions(statement: MergeStatement, matched: list[Clause]) -> Refusal 
             return Refusal("condition", f"`{text}` has {found}, which may give another value each time")
         if tree.find(exp.Query) is not None:
             return Refusal("condition", f"`{text}` reads a table")
-        if clock_of(piece) is not None:
+        if reads_clock(piece):
             return Refusal("condition", f"`{text}` reads the clock, or calls a function that is not Spark's")
     return None
 
@@ -177,4 +177,4 @@ def _is_fixed(value: Expr) -> bool:
         return False
     if varying(tree) is not None or tree.find(exp.Query) is not None:
         return False
-    return clock_of(value) is None
+    return not reads_clock(value)

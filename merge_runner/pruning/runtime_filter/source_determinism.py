@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from merge_runner.formats.functions import AGGREGATES, CLOCK, GENERATORS, NON_DETERMINISTIC, SCALAR, WINDOW_ONLY
 from merge_runner.lazy_dataclass import dataclass
@@ -26,13 +26,9 @@ if TYPE_CHECKING:
     from merge_runner.formats import Format
     from merge_runner.pruning.runtime_filter.target_reads import Mark
 
-_OF_THE_DAY = frozenset({"current_date", "curdate", "today", "tomorrow", "yesterday"})
-"""By which a text reads what day it is, those of Spark's typed literals (`date'today'`) included."""
-_CLOCK_WORDS = CLOCK | _OF_THE_DAY
+_CLOCK_WORDS = CLOCK | frozenset({"current_date", "curdate", "today", "tomorrow", "yesterday"})
+"""By which a text reads the clock, those of Spark's typed literals (`date'today'`) included."""
 _ANY_CLOCK_WORD = pattern("|".join(sorted(_CLOCK_WORDS)))
-
-Clock = Literal["day", "instant"]
-"""What is read of the clock: the day in the time zone of the session alone, or possibly more."""
 
 _OF_THE_USER = frozenset({"current_user", "session_user", "user"})
 _MAX_VIEWS = 20
@@ -57,12 +53,12 @@ class Scan:
 class SourceReading:
     """`scan` is the one table with versions whose filtered rows the source is; None where it is more than that.
 
-    `clock` is what it may read of the clock. `tables` are the names of all tables that it reads, through views;
+    `reads_clock`: it may read the clock. `tables` are the names of all tables that it reads, through views;
     `unknown` are those of which it is not known whether they are views. `readable` False: there may be more of them.
     """
 
     scan: Scan | None
-    clock: Clock | None
+    reads_clock: bool
     tables: tuple[tuple[str, ...], ...]
     unknown: tuple[tuple[str, ...], ...]
     readable: bool
@@ -72,11 +68,6 @@ class SourceReading:
     """The token of the statement at which reading stops, where that is known."""
     varying: str | None = None
     """What may give other rows each time that the same tables are read, in a few words; None: nothing is known to."""
-
-    @property
-    def reads_clock(self) -> bool:
-        """Whether it may read the clock."""
-        return self.clock is not None
 
 
 def source_reading(statement: MergeStatement, lookup: Lookup, marks: Sequence[Mark] = ()) -> SourceReading:
@@ -94,7 +85,7 @@ def source_reading(statement: MergeStatement, lookup: Lookup, marks: Sequence[Ma
         reader.table(source.parts)
     return SourceReading(
         None if statement.ctes else _scan(statement, lookup, frozenset(id(mark.nodes[0]) for mark in marks)),
-        reader.clock if reader.readable else "instant",
+        reader.reads_clock or not reader.readable,
         tuple(dict.fromkeys(reader.tables)),
         tuple(dict.fromkeys(reader.unknown)),
         reader.readable,
@@ -110,36 +101,31 @@ def query_reading(text: str) -> SourceReading:
 
     reader = _Reader(lambda _parts: None, frozenset())
     reader.query(read_query(text), text)
-    clock = reader.clock if reader.readable else "instant"
-    return SourceReading(None, clock, tuple(reader.tables), (), reader.readable, reader.unread, varying=reader.varying)
+    reads_clock = reader.reads_clock or not reader.readable
+    tables = tuple(reader.tables)
+    return SourceReading(None, reads_clock, tables, (), reader.readable, reader.unread, varying=reader.varying)
 
 
-def rest_clock(statement: MergeStatement) -> Clock | None:
-    """Return what ON and the clauses may read of the clock."""
+def rest_reads_clock(statement: MergeStatement) -> bool:
+    """Return whether ON or a clause may read the clock."""
     pieces: list[Expr] = list(statement.on)
     for clause in statement.clauses:
         pieces += [clause.condition] if clause.condition is not None else []
         pieces += [assignment.value for assignment in clause.assignments]
-    return more_of_the_clock(*(clock_of(piece) for piece in pieces))
+    return any(map(reads_clock, pieces))
 
 
-def clock_of(piece: Expr) -> Clock | None:
-    """Return what an expression or query may read of the clock: it names it, or calls an unknown function."""
-    return _clock_of(piece, () if piece.expression is None else piece.expression.walk())
+def reads_clock(piece: Expr) -> bool:
+    """Return whether an expression or query may read the clock: it names it, or calls an unknown function."""
+    return _reads_clock(piece, () if piece.expression is None else piece.expression.walk())
 
 
-def _clock_of(piece: Expr, nodes: Iterable[exp.Expr]) -> Clock | None:
+def _reads_clock(piece: Expr, nodes: Iterable[exp.Expr]) -> bool:
     if piece.expression is None or any(map(_is_unknown_function, nodes)):
-        return "instant"
+        return True
     if _ANY_CLOCK_WORD.search(piece.text.casefold()) is None:
-        return None  # what was read has been cut into tokens before: it can be
-    asked = _CLOCK_WORDS.intersection(_words(piece.text))
-    return ("day" if asked <= _OF_THE_DAY else "instant") if asked else None
-
-
-def more_of_the_clock(*read: Clock | None) -> Clock | None:
-    """Return the finest that is read of the clock."""
-    return max(read, key=(None, "day", "instant").index, default=None)
+        return False  # what was read has been cut into tokens before: it can be
+    return bool(_CLOCK_WORDS.intersection(_words(piece.text)))
 
 
 class _Reader:
@@ -149,7 +135,7 @@ class _Reader:
         self.lookup = lookup
         self.left_out = left_out
         """The ids of the nodes of tables that do not count."""
-        self.clock: Clock | None = None
+        self.reads_clock = False
         self.readable = True
         self.unread: str | None = None
         self.at: Span | None = None
@@ -170,7 +156,7 @@ class _Reader:
         from sqlglot import exp
 
         nodes = [] if query.expression is None else list(query.expression.walk())
-        self.clock = more_of_the_clock(self.clock, _clock_of(query, nodes))
+        self.reads_clock = self.reads_clock or _reads_clock(query, nodes)
         if query.expression is None:
             whose = "its source" if view is None else f"the query of the view {view}"
             token = f" from `{query.stopped.of(text)}` on" if query.stopped is not None else ""

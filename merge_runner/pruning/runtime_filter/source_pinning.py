@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lazy_pattern import pattern
 from merge_runner.merge.syntax.sql import tokenize
-from merge_runner.pruning.runtime_filter.source_determinism import Scan, SourceReading, rest_clock, source_reading
+from merge_runner.pruning.runtime_filter.source_determinism import Scan, SourceReading, rest_reads_clock, source_reading
 from merge_runner.pruning.runtime_filter.target_reads import Mark, target_marks
 from merge_runner.text import Span
 
@@ -56,7 +56,7 @@ def source_fixing(statement: MergeStatement, lookup: Lookup) -> Fixing:
         reading = source_reading(statement, lookup, marks)
         if not marks or reads_target(statement, reading):
             return Fixing(left_out="the source reads rows of the target, which another writer may change in between")
-    if reading.reads_clock and rest_clock(statement) is not None:
+    if reading.reads_clock and rest_reads_clock(statement):
         return Fixing(left_out="source and clauses read the clock, and would read it at two times")
     if named_through_schema(statement, statement.source):
         return Fixing(left_out="columns are qualified by the schema of the source: give the source an alias")

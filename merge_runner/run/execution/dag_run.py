@@ -79,8 +79,6 @@ class NodeRun:
         self.waits_for: dict[str, set[str]] = {}
         """The nodes that each has waited for, once they run."""
         self._known: set[str] = set()
-        self._touched: dict[str, str | None] = {}
-        """The runtime filter of each node that has a result."""
         self._lost: dict[str, EngineError] = {}
         """Nodes that could not begin, as the driver was lost before."""
         self._below_lost: dict[str, str] = {}
@@ -207,8 +205,7 @@ class NodeRun:
             return self._passed[unique_id]
         self._running[unique_id] = _now()
         try:
-            above = self.graph.nodes[unique_id].depends_on
-            result = run_node(unique_id, run, {node: self._touched[node] for node in above if node in self._touched})
+            result = run_node(unique_id, run)
             self._keep(result)
         except NotBegunError as error:
             self._lost[unique_id] = error.lost
@@ -251,7 +248,6 @@ class NodeRun:
             if result.unique_id in self._known:
                 return  # the run has ended without it
             self._known.add(result.unique_id)
-            self._touched[result.unique_id] = result.touched
             self.results.append(result)
         if not self.abandoned:  # else it would wait for what runs
             self._shared.done(result.unique_id)

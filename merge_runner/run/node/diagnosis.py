@@ -15,7 +15,6 @@ from merge_runner.engine.spark.errors import EngineError, engine_error, from_eng
 from merge_runner.formats.failures import Kind
 from merge_runner.graph.graph import DataTestNode
 from merge_runner.plan.steps.merge import RunMerge
-from merge_runner.plan.steps.model_tests import RunTest
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.node.run_context import RunContext
 from merge_runner.run.results.artifacts import text_path
@@ -51,8 +50,7 @@ def test_message(
     """Return the message of a data test that does not pass; its parts are added to the response."""
     prepared, nodes = run.prepared, run.prepared.graph.nodes
     rows = failing_rows(node, nodes, _failing_rows(run, context, tested), prepared.conceal)
-    only_now = any(isinstance(step, RunTest) and step.touched is not None for step in plan.steps)
-    query = text_path(prepared, node.unique_id, "run" if only_now else "compiled")
+    query = text_path(prepared, node.unique_id, "compiled")
     response.failing, response.place = replace(rows, compiled_path=query), place_as_json(node.place)
     kept_in = response.test.failures_table if response.test is not None else None
     first = heading(node, nodes, tested.failures, kept_in)

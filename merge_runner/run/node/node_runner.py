@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from datetime import datetime, timezone
 from functools import partial
@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from merge_runner.engine.context import NodeContext
-from merge_runner.engine.merge.changed_partitions import over_partitions
-from merge_runner.engine.merge.changed_rows import ConfinedRows, over_confined_failures, over_confined_rows
 from merge_runner.engine.spark.errors import EngineError, engine_error, from_engine
 from merge_runner.engine.spark.locks import writing
 from merge_runner.engine.spark.sql import set_confs
@@ -24,11 +22,8 @@ from merge_runner.formats.branches import branch_confs
 from merge_runner.formats.failures import DUPLICATE_MATCHES, Kind
 from merge_runner.graph.graph import Node, run_config
 from merge_runner.graph.label import named
-from merge_runner.plan.steps.inputs import ShareInputs
 from merge_runner.plan.steps.merge import RunMerge
-from merge_runner.plan.steps.model_tests import RunTest
 from merge_runner.plan.steps.node_plan import NodePlan
-from merge_runner.plan.steps.step import Step
 from merge_runner.run.node.diagnosis import name_duplicates
 from merge_runner.run.node.lost_driver import NotBegunError, lost_driver
 from merge_runner.run.node.outcome import cancelled, left_out_result, result_of
@@ -45,11 +40,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def run_node(unique_id: str, run: RunContext, touched: Mapping[str, str | None]) -> Result:
-    """Run a node; every failure is in the Result. `touched` are the runtime filters of the MERGEs that it depends on.
-
-    Raises NotBegunError where the driver is lost before.
-    """
+def run_node(unique_id: str, run: RunContext) -> Result:
+    """Run a node; every failure is in the Result. Raises NotBegunError where the driver is lost before."""
     node, planned = run.prepared.graph.nodes[unique_id], run.nodes.plans[unique_id]
     started = _now()
     decided = run.reuse.decide(planned) if run.reuse is not None else None
@@ -63,7 +55,7 @@ def run_node(unique_id: str, run: RunContext, touched: Mapping[str, str | None])
         run.reuse.begins(planned)
     with _session(run) as session:
         started, plan, error = _now(), planned, None
-        context = _context(session, node, planned, run, touched)
+        context = _context(session, node, planned, run)
         attempts = _attempts(run, node, planned, context)
         timed_out = threading.Event()
         try:
@@ -73,13 +65,9 @@ def run_node(unique_id: str, run: RunContext, touched: Mapping[str, str | None])
                 run.driver.job_group(session, run.group(unique_id), context.description),
             ):
                 set_confs(session, _confs(run, node, context))
-                if run.reuse is not None and decided is not None:
-                    decided = run.reuse.refined(planned, decided, context)
-                    if isinstance(decided, LeftOut):
-                        return left_out_result(node, run.nodes, planned, decided, started)
                 plan = _chosen(run, planned, context)
-                for step in _needed_steps(plan, decided):
-                    attempts.perform(_over_changed_partitions(step, node, decided, context))
+                for step in plan.steps:
+                    attempts.perform(step)
                 if run.reuse is not None and decided is not None:
                     _keep_for_reuse(run.reuse, plan, decided, context)
         except Exception as failure:
@@ -99,34 +87,6 @@ def run_node(unique_id: str, run: RunContext, touched: Mapping[str, str | None])
                 raise
             # There is no way to ask the table any more.
             return Result(unique_id, "error", message=str(lost_driver(run.driver, failure)))
-
-
-def _needed_steps(plan: NodePlan, decided: Changed | None) -> Iterator[Step]:
-    """Yield the steps; what other nodes read as well is not kept where this one reads a few rows of it."""
-    reads_all = decided is None or decided.partitions is None
-    return (step for step in plan.steps if reads_all or not isinstance(step, ShareInputs))
-
-
-def _over_changed_partitions(step: Step, node: Node, decided: Changed | None, context: NodeContext) -> Step:
-    """Return the step over the only rows of its source that it needs, where these are known. Raises EngineError."""
-    if decided is None or decided.partitions is None:
-        return step
-    if isinstance(step, RunTest) and isinstance(decided.partitions, ConfinedRows):
-        test = over_confined_failures(step, decided.partitions, context)
-        return step if isinstance(test, str) else test
-    if not isinstance(step, RunMerge):
-        return step
-    config = run_config(node)
-    needed, bounds, skip = decided.partitions, config.bounds, config.skip_unchanged
-    if isinstance(needed, ConfinedRows):
-        found = over_confined_rows(step, needed, context, bounds, skip)
-    else:
-        found = over_partitions(step, needed, context, bounds, skip)
-    if isinstance(found, str):
-        context.output.warnings.append(f"`reuse: partitions` reads the whole source: {found}")
-        return step
-    context.output.partitions, context.output.reduced = str(needed), found
-    return found
 
 
 def _keep_for_reuse(reuse: Reuse, plan: NodePlan, decided: Changed, context: NodeContext) -> None:
@@ -151,9 +111,7 @@ def _session(run: RunContext) -> Iterator[SparkSession]:
         yield session
 
 
-def _context(
-    session: SparkSession, node: Node, plan: NodePlan, run: RunContext, touched: Mapping[str, str | None]
-) -> NodeContext:
+def _context(session: SparkSession, node: Node, plan: NodePlan, run: RunContext) -> NodeContext:
     context = NodeContext(
         session,
         run.catalog,
@@ -163,7 +121,6 @@ def _context(
         description=f"{node.name} [{run.id}]",
         on_statement=partial(write_run_text, run.prepared, node.unique_id),
         node=node.unique_id,
-        filters=touched,
         alone=isinstance(run.warehouse, Path) and not run.shares(node.unique_id),
         batch=run.settings.batch(node),
         branch=run.settings.branch if plan.writes is not None else None,

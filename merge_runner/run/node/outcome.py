@@ -43,10 +43,6 @@ def outcome(context: NodeContext) -> tuple[Status, str]:
         lost = response.target is not None and response.target.history_replaced
         first = "; the history that the table held is replaced" if lost else ""
         first += "; first run" if response.is_incremental is False else ""
-        only = context.output.partitions
-        first += f"; only {only}" if only is not None else ""
-        whole = context.output.whole
-        first += f"; all of its source: {whole}" if whole is not None else ""
         scan = _unchanged(response) + _bounds(response, context.output.bounds_news)
         return "success", ", ".join(parts) + first + scan + _altered(response) + _compacted(response)
     done = response.statement
@@ -174,5 +170,4 @@ def result_of(
         relation_name=str(node.relation) if node.relation else None,
         warnings=tuple(context.output.warnings),
         plan=plan,
-        touched=context.output.touched,
     )

@@ -43,8 +43,7 @@ class Timing:
 class Result:
     """The outcome of one node. `cause` names the node that is to blame for a skip.
 
-    `plan` is the plan that ran, None where none did; `touched` the condition that limited what its MERGE read of the
-    target, for the tests of these rows.
+    `plan` is the plan that ran, None where none did.
     """
 
     unique_id: str
@@ -59,7 +58,6 @@ class Result:
     warnings: tuple[str, ...] = ()
     cause: str | None = None
     plan: NodePlan | None = None
-    touched: str | None = None
 
     @property
     def adapter_response(self) -> dict[str, Any]:

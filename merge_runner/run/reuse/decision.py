@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from merge_runner.engine.merge.changed_partitions import ChangedPartitions
-from merge_runner.engine.merge.changed_rows import ConfinedRows
 from merge_runner.engine.table_format.stored_version import StoredVersion
 
 
@@ -23,8 +21,7 @@ class Changed:
     """A node that runs, and `because` of what.
 
     `doubt` says why another run will be needed, whatever this one does; None: that is not known yet.
-    The rest is what it is about to read: its fingerprint, the states of its inputs, the version of its table, and `at`
-    what time (seconds since 1970, UTC).
+    The rest is what it is about to read: its fingerprint, the states of its inputs and the version of its table.
     """
 
     because: str
@@ -32,9 +29,3 @@ class Changed:
     fingerprint: Mapping[str, str] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
     before: StoredVersion | None = None
-    at: float = 0.0
-    partitions: ChangedPartitions | ConfinedRows | None = None
-    """The only rows that its MERGE needs of its source; None: all."""
-    since: Mapping[str, str] | None = None
-    """The states of its inputs on which another run would have changed nothing, where only rows of tables have changed
-    since: which rows these are may show that it need not run, or needs only some of its source."""

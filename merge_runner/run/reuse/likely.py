@@ -5,21 +5,17 @@ It is asked before the JVM is launched, so that it imports little.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from merge_runner.graph.graph import Node, SeedNode, run_config
 from merge_runner.run.reuse.build_after import waiting_time
-from merge_runner.run.reuse.records import FILE, Record, Records
+from merge_runner.run.reuse.records import FILE, Records
 from merge_runner.run.reuse.stored_state import States, Stored
 
 if TYPE_CHECKING:
     from merge_runner.plan.load.project_context import Prepared
-
-_SKEW_SECONDS = 60.0
-"""How far the engine's clock may differ from the one here."""
 
 
 def likely_unchanged(prepared: Prepared, ids: Iterable[str]) -> bool:
@@ -35,7 +31,7 @@ def likely_unchanged(prepared: Prepared, ids: Iterable[str]) -> bool:
         asked = run_config(prepared.graph.nodes[unique_id]).build_after
         if asked and waiting_time(asked, datetime.fromisoformat(record.at), datetime.now(timezone.utc)):
             continue
-        if record.doubt is not None or not is_same_day(record, time.time()):
+        if record.doubt is not None or record.is_old():
             return False
         left = {record.target: record.left} if record.target is not None and record.left is not None else {}
         for name, state in {**record.inputs, **left}.items():
@@ -49,11 +45,3 @@ def likely_unchanged(prepared: Prepared, ids: Iterable[str]) -> bool:
 def _is_run(node: Node) -> bool:
     of_kind = node.resource_type in ("model", "seed", "test", "unit_test")
     return of_kind and (isinstance(node, SeedNode) or node.materialized != "ephemeral")
-
-
-def is_same_day(record: Record, at: float) -> bool:
-    """Return whether a run at a time (seconds since 1970, UTC) reads the same day as that of a record, or none."""
-    if record.day is None:
-        return True
-    begins, ends = record.day
-    return begins + _SKEW_SECONDS <= at < ends - _SKEW_SECONDS

@@ -1,22 +1,26 @@
 """What is kept of nodes that have run, in `target/reuse.json`: from what, and what they left.
 
-A record without a doubt is true for good: with these inputs and this table, a run of this node changes nothing. So it
-does not matter how old it is, who else has written the file, or whether it is there at all.
+A record without a doubt says: with these inputs and this table, a run of this node changes nothing. It is not believed
+for more than MOST_DAYS days: should it be wrong after all, for a reason that nobody knows yet, the node runs again.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from datetime import datetime
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from merge_runner.atomic import write_atomic
 from merge_runner.project_file import Boundary, read_json
 
 FILE = "reuse.json"
-_FORMAT = 3
+_FORMAT = 4
+_SKEW_MINUTES = 60
+"""How far ahead the clock of the machine may be on which a record was written."""
+MOST_DAYS = 7
+"""The age from which on a record is not believed."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,6 @@ class Record:
 
     `inputs` are states by the name of what is stored; `target` and its `left` state are what the node wrote, None for a
     test. `version` is that of the table. `at` is when it ended (UTC, ISO 8601).
-    `day`: it has read what day it is; the seconds since 1970 (UTC) from which, and before which, that day lasts.
     """
 
     fingerprint: Mapping[str, str]
@@ -36,7 +39,11 @@ class Record:
     invocation_id: str
     at: str
     doubt: str | None = None
-    day: tuple[float, float] | None = None
+
+    def is_old(self) -> bool:
+        """Return whether it is not believed any more, or from the future."""
+        age = datetime.now(timezone.utc) - datetime.fromisoformat(self.at)
+        return not timedelta(minutes=-_SKEW_MINUTES) <= age < timedelta(days=MOST_DAYS)
 
 
 class Records:
@@ -80,9 +87,6 @@ def _read(path: Path) -> Mapping[str, Record]:
 
 def _record(entry: Mapping[str, object]) -> Record:
     record = Record(**entry)  # type: ignore[arg-type]
-    if record.day is not None:
-        begins, ends = map(float, record.day)
-        record = replace(record, day=(begins, ends))
     if type(record.version) not in (int, type(None)):
         raise TypeError(entry)
     own = (record.invocation_id, record.at, record.doubt or "", record.target or "", record.left or "")

@@ -1,37 +1,33 @@
 """Decides of each node whether it need not run, and keeps what a run leaves for the next decision.
 
 A node is left out where all of it is as it was when it ran last: its compiled text and config, versions and confs, what
-it reads and what it wrote; and where that run has shown, or its statement proves, that another one changes nothing.
+it reads and what it wrote; and where the engine has said that another run changes nothing: that run changed no row, or
+the query of engine/merge/second_run.py, which was asked after it, gave none. No text proves it.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
-from functools import partial
 
 from merge_runner.engine.context import NodeContext
-from merge_runner.engine.spark.day import current_day
+from merge_runner.engine.merge.second_run import second_run
+from merge_runner.engine.response import MergeFigures
 from merge_runner.engine.table_format.iceberg.rest_settings import is_set_otherwise
 from merge_runner.formats.branches import CONF as BRANCH
-from merge_runner.graph.graph import DataTestNode, Graph, Node, run_config
+from merge_runner.graph.graph import Graph, Node, run_config
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.reuse.build_after import waiting_parents, waiting_time
-from merge_runner.run.reuse.changed_rows import AskedRows, Unchanged, effect, is_confinable, keeps_to_its_rows
 from merge_runner.run.reuse.decision import Changed, LeftOut
-from merge_runner.run.reuse.eligible import asked_for, ineligible, reads_day
+from merge_runner.run.reuse.eligible import asked_for, ineligible
 from merge_runner.run.reuse.fingerprint import defaults, difference, environment_of, fingerprint
-from merge_runner.run.reuse.likely import is_same_day
-from merge_runner.run.reuse.partitions import is_filtered, needed_partitions
 from merge_runner.run.reuse.reads import defined, names_of_inputs, states_of_inputs, stored_target
-from merge_runner.run.reuse.records import FILE, Record, Records
-from merge_runner.run.reuse.settled import unsettled
+from merge_runner.run.reuse.records import FILE, MOST_DAYS, Record, Records
 from merge_runner.run.reuse.stored_state import States, Stored
 from merge_runner.run.settings import Mode
 
@@ -45,7 +41,6 @@ class Reuse:
         self._id = invocation_id
         self._scratch = Scratch.of(invocation_id)
         self._states = States()
-        self._changed_rows = AskedRows()
         self._records = Records(prepared.target_path / FILE)
         self._environment = environment_of(prepared)
         self._confs = {**defaults(prepared), **prepared.files.profile.conf}
@@ -72,42 +67,14 @@ class Reuse:
         if because is not None:
             return replace(now, because=because)
         changed = self._changed_inputs(plan, record, now, above)
-        doubt = now.doubt or record.doubt or (None if is_same_day(record, now.at) else _ANOTHER_DAY)
+        doubt = now.doubt or record.doubt or (_OLD if record.is_old() else None)
         if not changed and doubt is None:
             return LeftOut(record.version, f"inputs unchanged since {_since(record)}")
         known = changed if now.doubt is None else None
         waits = self._waits(node, record, known)
         if waits is not None:
             return LeftOut(record.version, waits)
-        because = _news(changed, above, self._prepared.graph) or doubt or ""
-        if doubt is not None or above or not _asks_for_parts(node, self._prepared.graph):
-            return replace(now, because=because)
-        if not is_filtered(plan) and is_confinable(plan, self._prepared, record.inputs, now.inputs):
-            return replace(now, because=because, since=record.inputs)
-        needed = needed_partitions(plan, self._prepared, record.inputs, now.inputs)
-        if isinstance(needed, str):
-            return replace(now, because=f"{because}; `reuse: partitions` reads all of it: {needed}")
-        return replace(now, because=f"{because} in {needed}", partitions=needed)
-
-    def refined(self, plan: NodePlan, decided: Changed, context: NodeContext) -> LeftOut | Changed:
-        """Return what is decided of a node once the engine is asked which rows of its inputs have changed.
-
-        Raises EngineError where the node is cancelled, or the engine lost.
-        """
-        if decided.since is None:
-            return decided
-        rows_of = partial(self._changed_rows.of, context)
-        found = effect(plan, self._prepared, decided.since, decided.inputs, rows_of)
-        if isinstance(found, str):
-            context.output.whole = found
-            return decided
-        if not isinstance(found, Unchanged):
-            return replace(decided, partitions=found)
-        record = self._records.get(plan.unique_id)
-        if record is None:
-            return decided
-        self._records.keep(plan.unique_id, replace(record, inputs=decided.inputs))
-        return LeftOut(record.version, f"{', '.join(found.tables)} changed in no column that it reads")
+        return replace(now, because=_news(changed, above, self._prepared.graph) or doubt or "")
 
     def _now(self, node: Node, plan: NodePlan, target: Stored | None) -> Changed:
         """Return what a node would read now, without a reason to run."""
@@ -122,7 +89,7 @@ class Reuse:
             doubt = f"the state of {written.name} is not known: it cannot be read without an engine"
         text = fingerprint(self._environment, node, plan, self._scratch)
         before = target.version() if target is not None else None
-        return Changed("", doubt, text, inputs, before, time.time())
+        return Changed("", doubt, text, inputs, before)
 
     def _other_table_or_text(self, record: Record, now: Changed, target: Stored | None) -> str | None:
         """Return what is not as it was, the inputs aside."""
@@ -196,20 +163,15 @@ class Reuse:
             if isinstance(step, RunMerge) and doubt is None:
                 # Delta commits a MERGE that has not seen rows which another writer appended while it ran.
                 alone = target is None or target.changed_only_by(context.stamp, decided.before)
-                keeps = keeps_to_its_rows(plan, self._prepared, step, decided.partitions)
-                asked = context.output.reduced if keeps else None
-                doubt = unsettled(step, asked or step, context, target) if alone else _MEANWHILE
+                doubt = _changes_again(step, context) if alone else _MEANWHILE
         if doubt is None and target is not None and (left is None or target.state() != left):
             doubt = _MEANWHILE
         doubt = doubt or self._changed_meanwhile(plan, decided.inputs)
         doubt = doubt or self._other_catalog(context, [*decided.inputs, *([str(target)] if target is not None else [])])
         at = datetime.now(timezone.utc)
-        day = current_day(context.session) if doubt is None and reads_day(plan, self._prepared) else None
-        record = Record(
-            decided.fingerprint, decided.inputs, _name(target), left, version, self._id, at.isoformat(), doubt, day
+        return Record(
+            decided.fingerprint, decided.inputs, _name(target), left, version, self._id, at.isoformat(), doubt
         )
-        within = is_same_day(record, decided.at) and is_same_day(record, time.time())
-        return record if within else replace(record, doubt=_ANOTHER_DAY)
 
     def _changed_meanwhile(self, plan: NodePlan, inputs: Mapping[str, str]) -> str | None:
         """Return which table was changed while a node ran; None: it has read the versions that were looked at before.
@@ -234,7 +196,7 @@ class Reuse:
         self._records.save()
 
 
-_ANOTHER_DAY = "it reads what day it is, and the day has changed"
+_OLD = f"its last run is more than {MOST_DAYS} days old"
 _MEANWHILE = "another writer has changed its table meanwhile"
 
 
@@ -253,10 +215,14 @@ def _since(record: Record) -> str:
     return f"version {version}" if version is not None else f"{record.at[:16].replace('T', ' ')} UTC"
 
 
-def _asks_for_parts(node: Node, graph: Graph) -> bool:
-    """Return whether a node says `reuse: partitions`; of a data test, whether a model that it reads does."""
-    nodes = [graph.nodes[parent] for parent in node.depends_on] if isinstance(node, DataTestNode) else [node]
-    return any(run_config(each).reuse == "partitions" for each in nodes)
+def _changes_again(step: RunMerge, context: NodeContext) -> str | None:
+    """Return why another run of a MERGE may change rows; None: the engine says that it does not. Raises EngineError."""
+    figures = context.output.response.statement
+    if not isinstance(figures, MergeFigures):
+        return "what its last run did is not known"
+    if figures.rows_inserted == figures.rows_updated == figures.rows_deleted == 0:
+        return None
+    return second_run(context.session, step, context.output.touched)
 
 
 def _news(changed: Sequence[str], above: Collection[str], graph: Graph) -> str | None:

@@ -11,7 +11,7 @@ import json
 import re
 import sqlite3
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
@@ -24,7 +24,7 @@ from merge_runner.engine.table_format.iceberg.rest_settings import rest_settings
 from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.engine.table_format.registry import table_format
 from merge_runner.engine.table_format.stored_metadata import StoredMetadata
-from merge_runner.engine.table_format.stored_version import ChangedFiles, Partition, StoredVersion
+from merge_runner.engine.table_format.stored_version import StoredVersion
 from merge_runner.formats.registry import table_format_of
 from merge_runner.location import Location, Uri, local_path
 from merge_runner.object_clients import is_configured
@@ -137,21 +137,6 @@ class Stored:
         """Return columns and sizes of a table; None where there is none, or its files do not say it."""
         found = self._table() if self.is_table else None
         return found[0].stored_metadata(found[1]) if found is not None else None
-
-    def changed_partitions(self, since: str) -> frozenset[Partition] | str:
-        """Return the partitions of a table that were changed since a version; a text says why they are not known."""
-        found = self._table() if self.is_table else None
-        return found[0].changed_partitions(found[1], since) if found is not None else "it is no table"
-
-    def changed_files(self, since: str, until: str) -> ChangedFiles | str:
-        """Return what was changed between two states of a table; a text says why that is not known."""
-        found = self._table() if self.is_table else None
-        return found[0].changed_files(found[1], since, until) if found is not None else "it is no table"
-
-    def added_without_nulls(self, version: int, columns: Collection[str]) -> bool:
-        """Return whether the files that a version of a table has added show that no column is NULL in a row of them."""
-        found = self._table() if self.is_table else None
-        return found is not None and found[0].added_without_nulls(found[1], version, columns)
 
     def _table(self) -> tuple[TableFormat, StoredPath] | None:
         format, *where = json.loads(self.path)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from merge_runner.engine.table_format.iceberg.changed_partitions import changed_partitions
 from merge_runner.engine.table_format.iceberg.rest_catalog import RestTable, rest_catalog
 from merge_runner.engine.table_format.iceberg.rest_settings import is_set_otherwise, rest_settings
 from merge_runner.engine.table_format.iceberg.stored_metadata import stored_metadata
@@ -15,7 +14,6 @@ from merge_runner.engine.table_format.iceberg.stored_version import stored_versi
 from merge_runner.errors import Problems
 from merge_runner.project.schema.profile import read_profile
 from tests.connect_server import free_port
-from tests.engine.table_format.iceberg_metadata import write_metadata
 from tests.engine.table_format.rest_server import RECORDED, rest_server
 from tests.yaml_data import read_yaml
 
@@ -92,24 +90,6 @@ def test_versions_stamps_and_columns_are_those_of_the_metadata():
         ]
         columns = stored_metadata(table(server)).columns
         assert [(column.name, column.data_type) for column in columns] == [("id", "bigint"), ("n", "bigint")]
-
-
-def test_partitions_whose_manifests_cannot_be_read_are_not_guessed():
-    since = f"{METADATA['table-uuid']}/0/{METADATA['snapshots'][0]['snapshot-id']}"
-    with rest_server(answers=CONFIG) as server:
-        assert changed_partitions(table(server), since) == "the manifests of its snapshots cannot be read"
-
-
-def test_partitions_are_read_from_manifests_on_a_disk(tmp_path):
-    pytest.importorskip("fastavro")
-    path = write_metadata(
-        tmp_path, {"day": "date"}, [[["day", "identity"]]], [{"files": [[1, [0]]]}, {"files": [[1, [1]]]}]
-    )
-    metadata = json.loads(path.read_text())
-    since = f"{metadata['table-uuid']}/{metadata['current-schema-id']}/{metadata['snapshots'][0]['snapshot-id']}"
-    with rest_server(answers=CONFIG | {LOADED: {"metadata": metadata}}) as server:
-        found = changed_partitions(table(server), since)
-    assert found == changed_partitions(path, since) == {(("day", "1970-01-02"),)}
 
 
 def test_a_token_that_has_expired_is_renewed():

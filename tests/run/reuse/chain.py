@@ -19,13 +19,12 @@ from tests.run.reuse.sums import Sums
 
 _ALIASES = {"t": "t", "s": "s"}
 FIRST_TEXT = "-- the text of a first run\n"
-_DAY_CONFS = "'spark.sql.session.timeZone': '{zone}'"
 
 
 class Chain:
     """The files of a chain of models; its rows are in files, a seed, or a table that another writer keeps.
 
-    All choices follow from `seed`, but for the times that `clock` and `day` read, which are soon after they are chosen.
+    All choices follow from `seed`, but for the time that `clock` reads, which is soon after it is chosen.
     """
 
     def __init__(self, name: str, table_format: str, seed: str) -> None:
@@ -38,8 +37,8 @@ class Chain:
         self.source = random.choice(["files", "files", "seed", "table", "table"])
         views = ["view"] * (2 if table_format == "delta" else 1)  # what reads a view in a catalog runs in every build
         self.staging = random.choice(["table", *views, "ephemeral", "ephemeral"])
-        self.reads = random.choice([*[None] * 6, "clock", "day"])
-        """What its staging model reads of the clock."""
+        self.reads_clock = random.random() < 0.2
+        """Whether its staging model reads the clock."""
         self.claims = self.source != "seed" and random.random() < 0.5
         """Whether it declares that its ids are unique, which they are not always."""
         self.read, self.tested, self.unit = (random.random() < share for share in (0.3, 0.4, 0.3))
@@ -51,10 +50,6 @@ class Chain:
             self.config["skip_unchanged"] = random.choice(["on", "equal_rows"])
         if random.random() < 0.5:
             self.config["partition_by"] = ["d"]
-            if table_format == "delta" and random.random() < 0.6:
-                self.config["reuse"] = "partitions"
-        self.reuses_parts = Random(f"{seed} parts").random() < 0.6
-        """Whether the simulation reuses parts of it."""
         of_sums = Random(f"{seed} sums")
         self.sums = Sums.of(of_sums) if self.source == "table" and of_sums.random() < 0.8 else None
         """Another MERGE, over the table of another writer and over that of the chain `other`."""
@@ -141,10 +136,8 @@ class Chain:
         self.change_text()
 
     def change_time(self, seconds: float) -> None:
-        """What reads the clock gives other rows after so many seconds; a day begins with a minute."""
+        """What reads the clock gives other rows after so many seconds."""
         self.changes_at = (datetime.now(timezone.utc) + timedelta(seconds=seconds)).replace(microsecond=0)
-        if self.reads == "day":
-            self.changes_at = self.changes_at.replace(second=0) + timedelta(minutes=1)
 
     # Files
 
@@ -159,9 +152,8 @@ class Chain:
             "macros/tested.sql": "{% test tested(model, least) %} select * from {{ model }} where n < {{ least }} {% endtest %}",
         }
         if self.sums is not None:
-            parts = "reuse='partitions'" if self.format == "delta" else ""
             tables = (f"{{{{ source('{raw}', 'src_{each}') }}}}" for each in (name, self.other.name))
-            files[f"models/sum_{name}.sql"] = f"{{{{ config({parts}) }}}}\n{self.sums.text(*tables)}"
+            files[f"models/sum_{name}.sql"] = f"{self.sums.text(*tables)}"
         if self.read:
             query = f"select n, count(*) as c from {{{{ ref('{name}') }}}} group by n"
             query = f"select * from {{{{ ref('stg_{name}') }}}}" if self.reads_staging else query
@@ -192,15 +184,7 @@ class Chain:
 
     def _config(self, **more: object) -> str:
         confs = {"spark.sql.shuffle.partitions": str(self.numbers["shuffle"] + 1)}
-        if self.reads == "day":
-            confs["spark.sql.session.timeZone"] = self._zone()
         return ", ".join(f"{key}={value!r}" for key, value in {**self.config, **more, "conf": confs}.items())
-
-    def _zone(self) -> str:
-        """The offset of a time zone whose day ends when the rows change."""
-        minutes = -(self.changes_at.hour * 60 + self.changes_at.minute) % (24 * 60)
-        minutes = minutes if minutes <= 14 * 60 else minutes - 24 * 60
-        return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
 
     def _staging(self, raw: str) -> str:
         source = f"ref('src_{self.name}')" if self.source == "seed" else f"source('{raw}', 'src_{self.name}')"
@@ -209,17 +193,10 @@ class Chain:
             f"({{{{ kept_{self.name}() }}}})",
             f"(id is null or id <> {{{{ env_var('N_{self.name.upper()}', '-9') }}}})",
         ]
-        if self.reads == "clock":
+        if self.reads_clock:
             conditions.append(f"(n > 2 or current_timestamp() >= timestamp'{self.changes_at:%Y-%m-%d %H:%M:%S}Z')")
-        if self.reads == "day":
-            sign, hours, minutes = self._zone()[0], *map(int, self._zone()[1:].split(":"))
-            offset = timedelta(hours=hours, minutes=minutes) * (-1 if sign == "-" else 1)
-            conditions.append(f"(n > 2 or current_date() >= date'{self.changes_at + offset:%Y-%m-%d}')")
-        conf = f", conf={{{_DAY_CONFS.format(zone=self._zone())}}}" if self.reads == "day" else ""
         where = "\n   and ".join(conditions)
-        return (
-            f"{{{{ config(materialized='{self.staging}'{conf}) }}}}\nselect * from {{{{ {source} }}}}\n where {where}\n"
-        )
+        return f"{{{{ config(materialized='{self.staging}') }}}}\nselect * from {{{{ {source} }}}}\n where {where}\n"
 
     def _properties(self, raw: str, columns: list[tuple[str, str]]) -> Mapping[str, object]:
         typed = [{"name": name, "data_type": kind} for name, kind in columns]

@@ -10,7 +10,7 @@ import os
 import shutil
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 
 from merge_runner import Project
-from merge_runner.run.results.results import Result, RunResults
+from merge_runner.run.results.results import RunResults
 from tests.oracle.generate import COLUMNS
 from tests.run.reuse.chain import Chain, row_texts
 from tests.written_project import write_project
@@ -88,8 +88,6 @@ class Seen:
     edits: Counter[str] = field(default_factory=Counter)
     statuses: Counter[str] = field(default_factory=Counter)
     plain: Counter[str] = field(default_factory=Counter)
-    parts: Counter[str] = field(default_factory=Counter)
-    """What nodes with `reuse: partitions` did whose inputs had changed, by the type of its source."""
 
 
 class Histories:
@@ -174,9 +172,9 @@ class Histories:
             return chain.source != "table"
         elif what == "clock":
             # One build is before it; a day is known to last where its end is more than a minute away.
-            seconds = self._seconds * self.random.choice([1, 1.5, 2]) + (70 if chain.reads == "day" else 0)
+            seconds = self._seconds * self.random.choice([1, 1.5, 2])
             chain.change_time(seconds)
-            return chain.reads is not None
+            return chain.reads_clock
         else:
             raise ValueError(what)
         return True
@@ -270,10 +268,9 @@ class Histories:
         ended = datetime.now(timezone.utc)
         self._seconds = (ended - began).total_seconds()
         self.unclear |= {
-            chain.name for chain in self.chains if chain.reads is not None and began <= chain.changes_at <= ended
+            chain.name for chain in self.chains if chain.reads_clock and began <= chain.changes_at <= ended
         }
         self.seen.statuses.update(str(result.status) for result in results["reusing"].results)
-        self.seen.parts.update(kind for result in results["reusing"].results for kind in _parts(result))
         self.seen.plain.update(str(result.status) for result in results["plain"].results)
         return [*self._other_results(**results), *self._other_rows(**results)]
 
@@ -390,17 +387,6 @@ class Histories:
         query = "select 1 from iceberg_tables where table_namespace = ? and table_name = ?"
         with closing(sqlite3.connect(f"file:{self.warehouse}/lake.db?mode=ro", uri=True)) as connection:
             return connection.execute(query, (schema, name)).fetchone() is not None
-
-
-def _parts(result: Result) -> Iterator[str]:
-    """Yield what a node has done with the changed rows of its inputs."""
-    source = "join or aggregate" if ".sum_" in result.unique_id else "other"
-    if result.status == "success" and "; only " in result.message:
-        yield f"merges of parts ({source})"
-    if result.status == "no-op" and "changed in no column" in result.message:
-        yield f"left out ({source})"
-    if result.status == "success" and ".sum_" in result.unique_id and "; only " not in result.message:
-        yield f"whole merges ({source})"
 
 
 def _agree(reusing: str, plain: str, *, is_test: bool) -> bool:

@@ -80,7 +80,7 @@ def _run(asked: argparse.Namespace) -> Iterator[Mapping[str, Any]]:
                         "histories": asked.together,
                         "builds": asked.builds,
                     },
-                    **{"edits": seen.edits, "reusing": seen.statuses, "plain": seen.plain, "parts": seen.parts},
+                    **{"edits": seen.edits, "reusing": seen.statuses, "plain": seen.plain},
                     "wrong": [each.text for each in found],
                 }
 
@@ -99,7 +99,6 @@ def _report(projects: Iterable[Mapping[str, Any]]) -> int:
         )
         _say(f"  kinds of edits: {_text(kinds)}\n  edits: {_text(edits)}")
         _say(f"  results with reuse: {_text(reusing)}\n  without: {_text(_sum(of_format, 'plain'))}")
-        _say(f"  `reuse: partitions`: {_text(_sum(of_format, 'parts'))}")
         wrong += sum(len(each["wrong"]) for each in of_format)
     _say(f"{wrong} differences")
     return 1 if wrong else 0

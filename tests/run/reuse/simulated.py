@@ -1,8 +1,8 @@
 """Histories on the fake engine, whose statements the oracle runs: what a table has comes from tests/oracle, not from Spark.
 
 The decisions are those of real builds: they read logs of Delta and metadata of Iceberg that are written here as the
-engines write them. Of a MERGE over some rows of its source (`reuse: partitions`) the oracle takes these rows alone. What
-only an engine can say is left out: the day in a time zone, unit tests, and `skip_unchanged`, whose statement is another one.
+engines write them. What only an engine can say is left out: unit tests, and `skip_unchanged`, whose statement is another
+one.
 """
 
 from __future__ import annotations
@@ -38,11 +38,6 @@ _METADATA = (CREATE, REPLACE, "SET TBLPROPERTIES", "CHANGE COLUMN", "ADD COLUMNS
 """Operations that write no rows."""
 _OF_CHAIN = re.compile(r"\b(?:stg_|src_|by_)?(m\d+)\b")
 _OF_SUMS = re.compile(r"\bsum_(m\d+)\b")
-_NULL = re.compile(r"`?(\w+)`? IS NULL")
-_NEEDED = re.compile(r"(?:WHERE|AND) \(?(?:s\.)?`?(\w+)`?\)? IN \(((?:(?:DATE )?'[^']*'|-?\d+L?|true|false|, )+)\)")
-"""What a statement of changed_rows.py asks of the rows of a source or of a data test."""
-_LITERAL = re.compile(r"'[^']*'|-?\d+|true|false")
-_GROUPED = re.compile(r"GROUP BY (.*) HAVING count")
 
 
 @dataclass
@@ -248,17 +243,8 @@ class SimulatedDriver(FakeDriver):
         return self.simulated.of.get(self.key(name), [])
 
     def source(self, chain: Chain) -> list[Row]:
-        """Return what the MERGE of a chain reads, or the part of it that the statement asks for."""
-        rows = rows_of(chain.query, {"src": self.staged(chain), "this": self.rows(chain.name)})
-        return _needed(self.text, rows)
-
-    def version(self, folder: str, version: int) -> list[Row]:
-        """Return the rows of a version of the table in a folder."""
-        for lake in (self.simulated, self.histories.raw_lake):
-            for table in lake.tables.values():
-                if str(table.location) == folder and table.name in lake.versions:
-                    return dict(lake.versions[table.name])[version]
-        raise ValueError(folder)
+        """Return what the MERGE of a chain reads."""
+        return rows_of(chain.query, {"src": self.staged(chain), "this": self.rows(chain.name)})
 
     def merged(self, chain: Chain, merge: Merge) -> Outcome:
         """Return what a MERGE of a chain makes of its table as it is. Raises MultipleMatchesError."""
@@ -289,7 +275,20 @@ class SimulatedDriver(FakeDriver):
             "o": self.source_rows(chain.other),
             "this": self.rows(f"sum_{chain.name}"),
         }
-        return chain.sums.merged(tables["this"], _needed(self.text, chain.sums.rows(tables)))
+        return chain.sums.merged(tables["this"], chain.sums.rows(tables))
+
+    def changes(self, chain: Chain, number: int) -> bool:
+        """Return whether the MERGE of a chain would change rows of its table, or fail."""
+        try:
+            outcome = self.merged(chain, chain.merges[number])
+        except MultipleMatchesError:
+            return True
+        old = [{**dict.fromkeys((*COLUMNS, *chain.extra)), **row} for row in self.rows(chain.name)]
+        return _counted(outcome.rows) != _counted(old)
+
+    def sums_change(self, chain: Chain) -> bool:
+        """Return the same of the MERGE of a join or aggregate."""
+        return _counted(self.summed(chain)[0]) != _counted(self.rows(f"sum_{chain.name}"))
 
     def counts(self, name: str) -> Mapping[str, int]:
         """Run the statement that writes the table of a model, and return what it has changed."""
@@ -326,16 +325,15 @@ class _Failures(dict[str, int]):
         of_source, name = re.findall(r"\b(src_)?(m\d+)\b", text)[-1]
         if of_source:
             chain = self._driver.chain(name)
-            rows = _needed(text, self._driver.source_rows(chain))
-            ids = Counter(row["id"] for row in rows if row["id"] is not None)
+            ids = Counter(row["id"] for row in self._driver.source_rows(chain) if row["id"] is not None)
             yield text, sum(count > 1 for count in ids.values())
         elif (least := re.search(r"where n < (\d+)", text)) is not None:
-            rows = _needed(text, self._driver.rows(name))
+            rows = self._driver.rows(name)
             yield text, sum(row["n"] is not None and row["n"] < int(least[1]) for row in rows)
 
 
 class _Answers(dict[str, Any]):
-    """What queries about keys give."""
+    """What queries about a second run give."""
 
     def __init__(self, driver: SimulatedDriver, fixed: Mapping[str, Any]) -> None:
         super().__init__(fixed)
@@ -384,101 +382,24 @@ def _conditions_of(text: str) -> tuple[Expression, ...]:
     return _conditions(*map(int, found.groups()), changes_at)
 
 
-def _needed(text: str, rows: list[Row]) -> list[Row]:
-    """Return the rows that a statement asks for."""
-    for name, listed in _NEEDED.findall(text):
-        values = {literal.strip("'") for literal in _LITERAL.findall(listed)}
-        rows = [row for row in rows if _as_text(row[name]) in values]
-    return rows
-
-
-def _as_text(value: object) -> str | None:
-    """Return a value as Spark casts it to a text."""
-    return str(value).lower() if isinstance(value, bool) else None if value is None else str(value)
-
-
-def _changed(text: str, driver: SimulatedDriver) -> Any:
-    """Return the answer to a query of changed_rows.py; None: it is another one."""
-    versions = re.findall(r"delta\.`([^`]*)` VERSION AS OF (\d+)", text)
-    if not versions:
-        return None
-    new, *others = ([*driver.version(folder, int(version))] for folder, version in versions)
-    names = list(dict.fromkeys([*COLUMNS, *(name for rows in (new, *others) for row in rows for name in row)]))
-    if not others:
-        return {name: COLUMNS.get(name, "int") for name in names}
-    more = Counter(tuple(row.get(name) for name in names) for row in new)
-    more.subtract(tuple(row.get(name) for name in names) for row in others[0])
-    return [
-        {
-            **{f"c{place}": _as_text(value) for place, value in enumerate(values)},
-            "more": number,
-        }
-        for values, number in more.items()
-        if number
-    ]
-
-
 def _asked(text: str, driver: SimulatedDriver) -> Any:
-    """Return the answer to a query about keys, a second run or changed rows; None: it is another one."""
-    if (changed := _changed(text, driver)) is not None:
-        return changed
-    if (of_sums := _OF_SUMS.search(text)) is not None:
-        return _asked_of_sums(driver.chain(of_sums[1]), text, driver)
-    found = _OF_CHAIN.findall(text)
-    if not found or " AS failures" in text:
+    """Return the answer to a query about a second run or columns; None: it is another one."""
+    of_sums, found = _OF_SUMS.search(text), _OF_CHAIN.findall(text)
+    if of_sums is None and (not found or " AS failures" in text):
         return None
-    chain = driver.chain(found[-1])
-    if (named := re.match(r"SELECT ([\w, `]+) FROM \(select ", text.lstrip())) is not None:
-        names = re.findall(r"\w+", named[1])
-        return {name: {**COLUMNS, **dict.fromkeys(chain.extra, "int")}.get(name, "unknown") for name in names}
-    if " AS clause FROM " in text or "SELECT max(n) FROM (" in text:
-        return _second_run(chain, text, driver)
+    if "SELECT 1 AS changes FROM" in text:
+        changes = (
+            driver.sums_change(driver.chain(of_sums[1]))
+            if of_sums is not None
+            else driver.changes(driver.chain(found[-1]), -1 if FIRST_TEXT.strip() in text else 0)
+        )
+        return [{"changes": 1}] if changes else []
     if "merge_runner_row" in text:
         return []  # the rows of a test that fails, or that several source rows match, which the oracle refuses
-    if re.search(r"SELECT \(.*\) AS b0", text):
-        values = re.findall(r"\((?:s\.)?(\w+)\) AS (b\d+)", text)
-        types = {**COLUMNS, **dict.fromkeys(chain.extra, "int")}
-        return {name: types.get(column, "unknown") for column, name in values}
-    if re.search(r"SELECT 1 FROM .* IS NULL", text):
-        nulls = _NULL.findall(text)
-        return [{"1": 1}] if any(row.get(name) is None for row in driver.rows(chain.name) for name in nulls) else []
-    if "SELECT 1 FROM" in text and (grouped := _GROUPED.search(text)) is not None:
-        keys = re.findall(r"\((?:s\.)?(\w+)\)", grouped[1])
-        counted = Counter(tuple(row[key] for key in keys) for row in driver.source(chain))
-        return [{"1": 1}] if any(count > 1 for count in counted.values()) else []
+    if re.match(r"(WITH\b.*\n)?SELECT \* FROM (\(|src)", text.lstrip(), re.DOTALL | re.IGNORECASE) is not None:
+        chain = driver.chain(of_sums[1] if of_sums is not None else found[-1])
+        return SUMS if of_sums is not None else {**COLUMNS, **dict.fromkeys(chain.extra, "int")}
     return None
-
-
-def _asked_of_sums(chain: Chain, text: str, driver: SimulatedDriver) -> Any:
-    """Return the same of the MERGE of a join or aggregate."""
-    if " AS clause FROM " in text:
-        counts = driver.summed(chain)[1]
-        return (
-            []
-            if not any(counts.values())
-            else [
-                {
-                    "what": "matched",
-                    "n": 0,
-                    **{kind[:-1] if kind != "inserted" else "insert": number for kind, number in counts.items()},
-                }
-            ]
-        )
-    if re.search(r"SELECT \(.*\) AS b0", text):
-        return {name: SUMS[column] for column, name in re.findall(r"\(s\.(\w+)\) AS (b\d+)", text)}
-    return [] if "merge_runner_row" in text else None
-
-
-def _second_run(chain: Chain, text: str, driver: SimulatedDriver) -> Any:
-    """Return how many rows a MERGE would change, or, where it is asked for that, that several source rows match one."""
-    merge = chain.merges[-1 if FIRST_TEXT.strip() in text else 0]
-    of_matches = "SELECT max(n) FROM (" in text
-    try:
-        outcome = driver.merged(chain, merge)
-    except MultipleMatchesError:
-        return [{"n": 2}] if of_matches else [{"what": "matched", "n": 0, "insert": 0, "update": 0, "delete": 0}]
-    counts = {"insert": outcome.inserted, "update": outcome.updated, "delete": outcome.deleted}
-    return [] if of_matches else [{"what": "matched", "n": 0, **counts}]
 
 
 def _grouped(rows: Sequence[Row]) -> list[Row]:
@@ -497,9 +418,7 @@ class SimulatedHistories(Histories):
         for chain in self.chains:
             chain.unit = False
             chain.staging = "ephemeral" if chain.staging == "view" and self.format == "iceberg" else chain.staging
-            chain.reads = None if chain.reads == "day" else chain.reads
             chain.config = {key: value for key, value in chain.config.items() if key != "skip_unchanged"}
-            chain.config |= {"reuse": "partitions"} if self.format == "delta" and chain.reuses_parts else {}
         self.warehouse = root / "warehouse"
         self.warehouse.mkdir(parents=True)
         self.lakes = {target: SimulatedLake(self.warehouse) for target in self.schemas}
@@ -524,7 +443,9 @@ class SimulatedHistories(Histories):
         """Return the conditions of the staging model, as its file has them now."""
         numbers, var = chain.numbers, self.vars.get(f"n_{chain.name}", 0)
         env = int(self.env.get(f"N_{chain.name.upper()}", "-9"))
-        return _conditions(numbers["upstream"], int(str(var)), numbers["macro"], env, chain.reads and chain.changes_at)
+        return _conditions(
+            numbers["upstream"], int(str(var)), numbers["macro"], env, chain.changes_at if chain.reads_clock else None
+        )
 
     def source_rows(self, chain: Chain) -> list[Row]:
         """Return the rows of the source of a chain."""

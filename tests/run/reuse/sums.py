@@ -1,4 +1,4 @@
-"""A second MERGE of a chain: an aggregate or a join over tables of other writers, with `reuse: partitions` on Delta.
+"""A second MERGE of a chain: an aggregate or a join over tables of other writers.
 
 Its source is a query that SQLite runs as well, so that the simulation has its rows.
 """

@@ -46,12 +46,12 @@ def test_nothing_is_written_where_nothing_was_kept(tmp_path):
         "no JSON",
         "[]",
         '{"format": 99, "records": {}}',
-        '{"format": 3, "records": {"a": {}}}',
-        '{"format": 3, "records": {"a": {"fingerprint": "f", "inputs": {}, "target": null, "left": null, "version": null, '
+        '{"format": 4, "records": {"a": {}}}',
+        '{"format": 4, "records": {"a": {"fingerprint": "f", "inputs": {}, "target": null, "left": null, "version": null, '
         '"invocation_id": "i", "at": "2024-01-01T00:00:00+00:00"}}}',
-        '{"format": 3, "records": {"a": {"fingerprint": {"text": 1}, "inputs": {}, "target": null, "left": null, "version": null, '
+        '{"format": 4, "records": {"a": {"fingerprint": {"text": 1}, "inputs": {}, "target": null, "left": null, "version": null, '
         '"invocation_id": "i", "at": "2024-01-01T00:00:00+00:00"}}}',
-        '{"format": 3, "records": {"a": {"fingerprint": {"text": "f"}, "inputs": {}, "target": null, "left": null, "version": null, '
+        '{"format": 4, "records": {"a": {"fingerprint": {"text": "f"}, "inputs": {}, "target": null, "left": null, "version": null, '
         '"invocation_id": "i", "at": "yesterday"}}}',
     ],
 )

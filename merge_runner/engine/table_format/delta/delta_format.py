@@ -11,13 +11,7 @@ from merge_runner.engine.table_format.delta.columns import columns, columns_afte
 from merge_runner.engine.table_format.delta.commit_figures import commit_figures
 from merge_runner.engine.table_format.delta.merge_metrics import merge_figures, past_merge
 from merge_runner.engine.table_format.delta.stored_metadata import stored_metadata
-from merge_runner.engine.table_format.delta.stored_version import (
-    added_without_nulls,
-    changed_files,
-    changed_partitions,
-    in_partition,
-    stored_versions,
-)
+from merge_runner.engine.table_format.delta.stored_version import stored_versions
 from merge_runner.engine.table_format.delta.target_files import target_files
 from merge_runner.formats import Format
 from merge_runner.formats.delta.capabilities import DELTA
@@ -54,10 +48,6 @@ class DeltaFormat:
     is_built_in = staticmethod(first_run.is_built_in)
     stored_versions = staticmethod(stored_versions)
     stored_metadata = staticmethod(stored_metadata)
-    changed_partitions = staticmethod(changed_partitions)
-    changed_files = staticmethod(changed_files)
-    added_without_nulls = staticmethod(added_without_nulls)
-    in_partition = staticmethod(in_partition)
     target_files = staticmethod(target_files)
     batch_confs = staticmethod(batches.batch_confs)
     recorded_batches = staticmethod(batches.recorded_batches)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.table_format.iceberg import batches, first_run, log, maintenance
 from merge_runner.engine.table_format.iceberg.branches import IcebergBranches
 from merge_runner.engine.table_format.iceberg.change_feed import changes
-from merge_runner.engine.table_format.iceberg.changed_partitions import changed_partitions, in_partition
 from merge_runner.engine.table_format.iceberg.commit_figures import commit_figures
 from merge_runner.engine.table_format.iceberg.layout import columns, table_layout
 from merge_runner.engine.table_format.iceberg.merge_metrics import merge_figures, past_merge
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from merge_runner.merge.statement import MergeStatement
-    from merge_runner.object_path import StoredPath
     from merge_runner.plan.explain.shuffle_remedies import Remedied
     from merge_runner.plan.steps.merge import RunMerge
 
@@ -47,8 +45,6 @@ class IcebergFormat:
     is_built_in = staticmethod(first_run.is_built_in)
     stored_versions = staticmethod(stored_versions)
     stored_metadata = staticmethod(stored_metadata)
-    changed_partitions = staticmethod(changed_partitions)
-    in_partition = staticmethod(in_partition)
     target_files = staticmethod(target_files)
     batch_confs = staticmethod(batches.batch_confs)
     recorded_batches = staticmethod(batches.recorded_batches)
@@ -58,14 +54,6 @@ class IcebergFormat:
     optimize = staticmethod(maintenance.optimize)
     vacuum = staticmethod(maintenance.vacuum)
     merges_since_compaction = staticmethod(maintenance.merges_since_compaction)
-
-    def added_without_nulls(self, _path: StoredPath, _version: int, _columns: Collection[str]) -> bool:
-        """Return False: statistics of Iceberg's files are in Avro files, which are not read here."""
-        return False
-
-    def changed_files(self, _path: StoredPath, _since: str, _until: str) -> str:
-        """Return that changed rows are not looked for."""
-        return "the rows that have changed are looked for in Delta tables alone"
 
     def preload(self, session: SparkSession, table: Relation) -> None:
         """Load nothing: each session has separate catalogs, which read the metadata of a table."""
