@@ -73,4 +73,5 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             f"{hint}; the rows outside are left alone then",
             "warning" if found.reach == "some" else None,
             guard(merge, found.clause, filters) if of_target else None,
+            replaces_here=("C021",),
         )

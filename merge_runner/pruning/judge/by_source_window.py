@@ -55,15 +55,16 @@ def rows_outside(
     constants = _inserted_constants(statement, scope)
     former: list[Term] = []
     for clause in clauses if filters else ():
-        own = _condition(clause, scope)
+        own = target_conditions(clause, scope)
         if own is None:
             return
-        found = [each for each in filters if _leaves_out(each, filters, own, former)]
+        terms = [each.term for each in filters]
+        found = [each for each in filters if not is_decided(each.term, terms, own, former)]
         found = [each for each in found if not _in_other_state(each, own, constants)]
         found = [each for each in found if not _writes_same_value(each.term, clause, scope)]
         if found:
             yield OutsideWindow(clause, tuple(each.conjunct for each in found), _reach(own, found))
-        former.append(negated(own[0] if len(own) == 1 else Call("and", tuple(own))))
+        former.append(rest_of(own))
 
 
 def _filters(statement: MergeStatement, layout: TableLayout, scope: Scope, source: SourceFacts) -> Iterator[_Filter]:
@@ -86,8 +87,8 @@ def _filters(statement: MergeStatement, layout: TableLayout, scope: Scope, sourc
             yield _Filter(conjunct, found)
 
 
-def _condition(clause: Clause, scope: Scope) -> list[Term] | None:
-    """The conditions that the clause joins by AND; None where one cannot be read."""
+def target_conditions(clause: Clause, scope: Scope) -> list[Term] | None:
+    """Return the conditions that a clause joins by AND; None where one cannot be read."""
     if clause.condition is None:
         return [TRUE]
     if clause.condition.expression is None:
@@ -96,17 +97,25 @@ def _condition(clause: Clause, scope: Scope) -> list[Term] | None:
     return None if has_opaque(found) else list(conjuncts(found))
 
 
-def _leaves_out(wanted: _Filter, filters: Sequence[_Filter], own: Sequence[Term], former: Sequence[Term]) -> bool:
-    """Whether the clause takes rows that do not satisfy a filter, without having decided about its columns."""
-    if Facts([*own, *former]).implies(wanted.term) is not False:
-        return False
-    mine = set(columns(wanted.term))
+def rest_of(own: Sequence[Term]) -> Term:
+    """Return the condition of the rows that a clause with these conditions leaves to the next one."""
+    return negated(own[0] if len(own) == 1 else Call("and", tuple(own)))
+
+
+def is_decided(wanted: Term, filters: Sequence[Term], own: Sequence[Term], former: Sequence[Term]) -> bool:
+    """Return whether a clause takes no row outside of a filter, or decides about the filter's columns in its own way.
+
+    `filters` are all of them, `own` the conditions of the clause, `former` what those before it leave.
+    """
+    if Facts([*own, *former]).implies(wanted) is not False:
+        return True
+    mine = set(columns(wanted))
     if any(not mine.isdisjoint(columns(part)) for part in former):
-        return False
-    window = Facts(each.term for each in filters)
-    kinds = {_kind(part) for each in filters for part in conjuncts(each.term) if not mine.isdisjoint(columns(part))}
+        return True
+    window = Facts(filters)
+    kinds = {_kind(part) for term in filters for part in conjuncts(term) if not mine.isdisjoint(columns(part))}
     about = [part for part in own if not mine.isdisjoint(columns(part))]
-    return all(_kind(part) in kinds and window.implies(part) is True for part in about)
+    return not all(_kind(part) in kinds and window.implies(part) is True for part in about)
 
 
 def _kind(part: Term) -> str:
@@ -145,6 +154,14 @@ def _inserted_constants(statement: MergeStatement, scope: Scope) -> frozenset[st
 def _is_state(part: Term, constants: frozenset[str]) -> bool:
     names = {column.name for column in columns(part)}
     return _is_state_test(part) or (bool(names) and names <= constants)
+
+
+def is_state_of_row(part: Term) -> bool:
+    """Return whether a condition is none, or asks for NULL or for a value of a flag."""
+    if part == TRUE:
+        return True
+    is_flag = isinstance(part, Call) and part.name in ("=", "<=>") and part.args[1] in (TRUE, FALSE)
+    return is_flag or (isinstance(part, Call) and part.name in ("isnull", "notnull"))
 
 
 def _is_state_test(part: Term) -> bool:

@@ -74,11 +74,11 @@ def bounds_left_out(statement: MergeStatement, fixing: Fixing) -> str | None:
 
 def reads_target(statement: MergeStatement, reading: SourceReading) -> bool:
     """Whether the source names a table that may be the target."""
-    return any(_same(name, statement.target.parts) for name in reading.tables)
+    return any(is_named_alike(name, statement.target.parts) for name in reading.tables)
 
 
-def _same(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether two names may mean one table: a schema or catalog may be left out."""
+def is_named_alike(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Return whether two names may mean one table: a schema or catalog may be left out."""
     length = min(len(one), len(other))
     return not length or [part.casefold() for part in one[-length:]] == [part.casefold() for part in other[-length:]]
 

@@ -1,0 +1,98 @@
+"""USING holds new rows alone, and WHEN NOT MATCHED BY SOURCE changes all others.
+
+## What it does
+It follows the rows of USING to the tables that they come from, through CTEs, subqueries, views and inner joins, and
+looks for what leaves out rows that are not new:
+
+- a watermark over the target: `ts > (select max(ts) from {{ this }})`
+- a window that ends now: `ts >= current_date() - interval 3 days`, `datediff(current_date(), dt) <= 3`
+- the changes of a table (`changes('model')`, `table_changes(…)`) and a batch of a stream
+- rows that the target lacks, or has otherwise: an anti join, NOT EXISTS, EXCEPT, `t.hash <> s.hash`
+- any other condition that the query has below `{% if is_incremental() %}`
+
+It reports each WHEN NOT MATCHED BY SOURCE clause then that may change what is left out. A clause whose condition is
+about the column of the filter decides by itself, and is fine. A filter by a constant, `dt = current_date()` (a
+snapshot) and `valid_to > current_date()` (what is in force) are no increments.
+
+It is a warning where the window is longer than a week, since a table may keep the last weeks on purpose, and where a
+condition on other columns may leave rows alone.
+
+## Why it matters
+A row that is not new has no row in USING, so it counts as NOT MATCHED BY SOURCE: the second run deletes, or marks as
+gone, all that the first one has written. No error is raised. `expect_merge` with `max_deletes` or
+`max_percent_touched` keeps such a run from being committed.
+
+## Bad
+```sql
+{{ config(scan='full') }}
+
+merge into {{ this }} as t
+using (
+    select * from {{ source('raw', 's') }}
+    where dt > (select max(dt) from {{ this }})
+) as s
+    on t.id = s.id and t.dt = s.dt
+when matched then update set amount = s.amount
+when not matched by source then delete
+```
+
+## Good
+```sql
+{{ config(scan='full', expect_merge={'max_percent_deleted': 5}) }}
+
+merge into {{ this }} as t
+using {{ source('raw', 's') }} as s
+    on t.id = s.id and t.dt = s.dt
+when matched then update set amount = s.amount
+when not matched by source then delete
+```
+
+## When to ignore it
+Where the table is to hold just the rows of the window, or of the last batch. `when not matched by source and t.dt <
+current_date() - interval 3 days` says so, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from merge_runner.lint.rule import Hit
+from merge_runner.pruning.judge.source_increment import IsAdded, left_out_rows
+from merge_runner.template.static.incremental_branches import incremental_branches
+
+if TYPE_CHECKING:
+    from merge_runner.lint.context import LintedMerge
+    from merge_runner.lint.finding import Severity
+
+SEVERITY: Severity = "error"
+
+
+def check_merge(merge: LintedMerge) -> Iterator[Hit]:
+    """A hit for each clause that changes rows which the source leaves out as they are not new."""
+    if not merge.scans_by_source:
+        return
+    for rows in left_out_rows(merge.statement, merge.scope, merge.lookup, _incremental_part(merge)):
+        every = "every other row" if rows.clause.condition is None else "other rows that satisfy its condition"
+        about = ", ".join(sorted(rows.increment.columns))
+        limit = f"limit the clause to the same rows by a condition on {about}, or " if about else ""
+        yield Hit(
+            rows.clause.span,
+            f"USING holds {rows.increment.words}, and this {rows.clause.action}s {every} of the target",
+            f"{limit}read all rows in USING; expect_merge with max_percent_touched refuses a run that changes too many",
+            None if rows.every and rows.increment.certain else "warning",
+        )
+
+
+def _incremental_part(merge: LintedMerge) -> IsAdded:
+    """Return what says whether a part of the rendered text is the author's own, below `is_incremental()`."""
+    rendered = merge.file.rendered
+    branches = list(incremental_branches(rendered.source.text)) if rendered is not None else []
+
+    def is_added(offset: int) -> bool:
+        if rendered is None or not branches or not rendered.map.is_authored(offset, offset + 1):
+            return False
+        place = rendered.map.span(offset).start
+        return any(branch.start <= place < branch.end for branch in branches)
+
+    return is_added

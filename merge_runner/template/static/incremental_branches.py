@@ -1,0 +1,31 @@
+"""The parts of a template that only an incremental run has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from merge_runner.lazy_pattern import pattern
+from merge_runner.text import Span
+
+_BRANCH = pattern(r"\{%[-+]?\s*(?P<word>if|elif|else|endif)\b(?P<condition>.*?)[-+]?%\}", re.DOTALL)
+_ASKED = pattern(r"\s*(?P<negated>not\s+)?is_incremental\s*\(\s*\)(?:\s+and\b.*)?\s*\Z", re.DOTALL)
+
+
+def incremental_branches(text: str) -> Iterator[Span]:
+    """Yield the branches of `{% if is_incremental() %}`, and what follows ELSE where the condition is negated."""
+    opened: list[tuple[int | None, bool]] = []
+    for tag in _BRANCH.finditer(text):
+        word = tag["word"]
+        if word != "if":
+            if not opened:
+                return
+            start, is_next = opened.pop()
+            if start is not None:
+                yield Span(start, tag.start())
+            if word != "endif":
+                opened.append((tag.end() if is_next and word == "else" else None, False))
+            continue
+        asked = _ASKED.match(tag["condition"])
+        negated = asked is not None and asked["negated"] is not None
+        opened.append((tag.end() if asked is not None and not negated else None, negated))
