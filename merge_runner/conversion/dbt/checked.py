@@ -27,6 +27,8 @@ from merge_runner.pruning.query.read_using import source_facts
 
 _NO_MERGE = frozenset({"C010", "J001"})
 """Rules whose findings say that a model cannot run at all."""
+_TO_DECIDE = frozenset({"C021"})
+"""Rules whose findings are decisions of the author: dbt's MERGE loses rows as well."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,9 @@ def converted(project: DbtFolder, name: str, env: Mapping[str, str]) -> Converte
             findings = lint_project(prepared, prepared.graph.nodes, layouts=Layouts.load(prepared)).findings
             broken = (each for each in findings if each.code in _NO_MERGE)
             problems = [Problem(each.code, each.message, each.place, each.hint) for each in broken]
-            if not _leave_out(conversion, problems, made):
+            if _leave_out(conversion, problems, made):
+                continue
+            if not [each for each in findings if each.code in _TO_DECIDE and conversion.decide(each, made)]:
                 break
     errors = [each for each in findings if each.severity == "error"]
     files = conversion.files(has_findings=bool(errors))

@@ -22,6 +22,7 @@ from merge_runner.conversion.dbt.settings_files import profiles, pyproject
 from merge_runner.conversion.dbt.snapshot_model import snapshot_merge
 from merge_runner.conversion.dbt.todo import LeftOutError, Todo, in_file
 from merge_runner.errors import Problem, Problems
+from merge_runner.lint.finding import Finding
 from merge_runner.lint.sources.dbt_merge import DECIDING
 from merge_runner.project.load.find_project import PYPROJECT
 from merge_runner.project.schema.profile import FILE as PROFILES
@@ -77,6 +78,8 @@ class Conversion:
         self.left_out: dict[str, Todo] = {}
         """Models by name, and why they are not imported."""
         self.left_out_files: dict[str, Todo] = {}
+        self.decisions: dict[tuple[str, str], Todo] = {}
+        """What lint says that the author has to decide, by the path of the model and the rule."""
         self.columns: dict[str, tuple[str, ...] | None] = {}
         """The columns of the queries of models, once they have been looked up."""
         self.asked: set[str] = set()
@@ -120,7 +123,7 @@ class Conversion:
         made.texts[PYPROJECT] = pyproject(self.project, self.name, files, made.todos, has_findings=has_findings)
         made.texts[PROFILES] = profiles(self.project, self.name, self._schema)
         made.todos += self._of_connection()
-        made.todos += [*self.left_out.values(), *self.left_out_files.values()]
+        made.todos += [*self.left_out.values(), *self.left_out_files.values(), *self.decisions.values()]
         _with_comments(made)
         return made
 
@@ -147,6 +150,16 @@ class Conversion:
             self.left_out_files[place.path] = Todo("left-out", problem.message, place, problem.hint)
             return True
         return False
+
+    def decide(self, finding: Finding, made: Files) -> bool:
+        """Make what lint finds in the MERGE of a model a decision of its author; return whether it was none before."""
+        path = finding.place.path
+        model = next((model for model in self.project.models if self._path(model) == path), None)
+        if model is None or path not in made.texts or (path, finding.code) in self.decisions:
+            return False
+        place = model.place_of("not_matched_by_source_action", "incremental_strategy", "materialized")
+        self.decisions[path, finding.code] = Todo("decide", finding.message, place, finding.hint, in_file(path))
+        return True
 
     def _add_model(self, model: DbtModelFile, made: Files) -> None:
         path = self._path(model)

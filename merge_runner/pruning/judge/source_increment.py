@@ -64,9 +64,7 @@ IsAdded = Callable[[int], bool]
 """Whether what is at an offset of the statement is in the text of an incremental run alone."""
 
 
-def left_out_rows(
-    statement: MergeStatement, scope: Scope, lookup: Lookup, is_added: IsAdded
-) -> Iterator[LeftOutRows]:
+def left_out_rows(statement: MergeStatement, scope: Scope, lookup: Lookup, is_added: IsAdded) -> Iterator[LeftOutRows]:
     """The clauses that change what the source does not hold because it is not new.
 
     A clause whose condition is about what the filter is about decides about these rows by itself.
@@ -149,6 +147,8 @@ class _Walk:
     def of_query(self, node: exp.Expr, visible: _Queries) -> Increment | None:
         """Return what makes the rows of a query new ones alone."""
         visible = _with_ctes(node, visible)
+        if node.args.get("limit") is not None and node.args.get("order") is None:
+            return Increment("some rows alone, by LIMIT without ORDER BY", certain=False)
         if isinstance(node, exp.Union):
             left, right = self.of_query(node.this, visible), self.of_query(node.expression, visible)
             return left if left is not None and right is not None else None
@@ -193,7 +193,7 @@ class _Walk:
             self.depth -= 1
 
     def of_select(self, select: exp.Select, visible: _Queries) -> Increment | None:
-        """Return the same of the rows of a SELECT: each must come from an increment, or pass a filter that makes one."""
+        """Return the same of a SELECT, all of whose rows come from an increment or pass a filter that makes one."""
         origin = select.args.get("from_")
         kept = [origin.this] if origin is not None else []
         asked: list[exp.Expr] = []
