@@ -5,10 +5,20 @@
 Reports a clause that follows an unconditional one of its kind, one whose condition is always true, or
 one that already takes every row that this one would take: its conditions are a part of this clause's.
 
+It also reports a clause whose own condition is never true:
+
+- it compares with NULL: `t.hash = null`, `t.region not in ('a', null)`
+- it contradicts itself: `s.ts > s.ts`, `s.hash <> s.hash`
+- its conditions contradict each other: `t.hash = s.hash and t.hash <> s.hash`, `s.n > 10 and s.n < 5`
+- ON demands the opposite: `t.id <> s.id` or `s.id is null` below `on t.id = s.id`
+- it is a constant, such as `1 = 0`: a warning. One that a template puts there is meant.
+
 ## Why it matters
 
 The first clause of a kind whose condition holds takes the row, and no other one sees it. Spark refuses a clause after
-an unconditional one (`NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION`); the other two run, and silently do nothing.
+an unconditional one (`NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION`); the other two run, and silently do nothing. A condition
+that is never true, as NULL is equal to nothing and a row equal to itself, is most often a typo for the other side's
+column: no row is updated, and no error is raised.
 
 ## Bad
 
@@ -32,7 +42,7 @@ when matched then update set *
 
 ## When to ignore it
 
-Never: put the clause in front, or remove it.
+Never: put the clause in front, correct its condition, or remove it.
 """
 
 from __future__ import annotations
@@ -43,9 +53,10 @@ from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
+from merge_runner.pruning.judge.never_true import Cause, dead_clauses
 
 if TYPE_CHECKING:
-    from merge_runner.lint.context import LintedFile
+    from merge_runner.lint.context import LintedFile, LintedMerge
     from merge_runner.merge.statement import Clause
     from merge_runner.pruning.predicate.tautology import Words
 
@@ -75,6 +86,30 @@ def check_file(file: LintedFile) -> Iterator[Hit]:
                 f"no row reaches this {_WORDS[clause.kind]}: a former one {reason}",
                 "put it in front of that clause, or remove one of the two",
             )
+
+
+_CAUSES: dict[Cause, tuple[str, str]] = {
+    "constant": ("", "write the condition that is meant, or remove the clause"),
+    "null": (", as nothing is equal to NULL, nor different from it", "write IS NULL, or IS NOT NULL"),
+    "itself": (" of any row", "compare with the column of the other table"),
+    "conditions": (" beside the other conditions of the clause", "join them by OR, or remove the clause"),
+    "on": (" where ON holds", "remove the clause, or take the key out of its condition"),
+}
+
+
+def check_merge(merge: LintedMerge) -> Iterator[Hit]:
+    """A hit for each clause whose own condition is never true."""
+    for dead in dead_clauses(merge.statement, merge.scope):
+        if dead.cause == "constant" and merge.written_at(dead.conjunct.span) is None:
+            continue
+        why, hint = _CAUSES[dead.cause]
+        yield Hit(
+            dead.clause.span,
+            f"no row reaches this {_WORDS[dead.clause.kind]}: `{' '.join(dead.conjunct.text.split())}` is never true"
+            f"{why}",
+            hint,
+            "warning" if dead.cause == "constant" else None,
+        )
 
 
 class _Former:

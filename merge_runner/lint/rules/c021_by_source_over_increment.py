@@ -11,11 +11,11 @@ looks for what leaves out rows that are not new:
 - any other condition that the query has below `{% if is_incremental() %}`
 
 It reports each WHEN NOT MATCHED BY SOURCE clause then that may change what is left out. A clause whose condition is
-about the column of the filter decides by itself, and is fine. A filter by a constant, `dt = current_date()` (a
-snapshot) and `valid_to > current_date()` (what is in force) are no increments.
+about the column of the filter, or takes a range such as `t.dt < '2020-01-01'`, decides by itself, and is fine. A filter
+by a constant, `dt = current_date()` (a snapshot) and `valid_to > current_date()` (what is in force) are no increments.
 
-It is a warning where the window is longer than a week, since a table may keep the last weeks on purpose, and where a
-condition on other columns may leave rows alone.
+It is a warning where the window is longer than a week, since a table may keep the last weeks on purpose, where a
+condition on other columns may leave rows alone, and where LIMIT without ORDER BY leaves out any rows.
 
 ## Why it matters
 A row that is not new has no row in USING, so it counts as NOT MATCHED BY SOURCE: the second run deletes, or marks as
@@ -73,12 +73,12 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     if not merge.scans_by_source:
         return
     for rows in left_out_rows(merge.statement, merge.scope, merge.lookup, _incremental_part(merge)):
-        every = "every other row" if rows.clause.condition is None else "other rows that satisfy its condition"
+        every = "every other row of the target" if rows.clause.condition is None else "all others that it takes"
         about = ", ".join(sorted(rows.increment.columns))
         limit = f"limit the clause to the same rows by a condition on {about}, or " if about else ""
         yield Hit(
             rows.clause.span,
-            f"USING holds {rows.increment.words}, and this {rows.clause.action}s {every} of the target",
+            f"USING holds {rows.increment.words}, and this {rows.clause.action}s {every}",
             f"{limit}read all rows in USING; expect_merge with max_percent_touched refuses a run that changes too many",
             None if rows.every and rows.increment.certain else "warning",
         )

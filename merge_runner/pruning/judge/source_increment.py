@@ -67,7 +67,8 @@ IsAdded = Callable[[int], bool]
 def left_out_rows(statement: MergeStatement, scope: Scope, lookup: Lookup, is_added: IsAdded) -> Iterator[LeftOutRows]:
     """The clauses that change what the source does not hold because it is not new.
 
-    A clause whose condition is about what the filter is about decides about these rows by itself.
+    A clause whose condition is about what the filter is about decides about these rows by itself, and so does one that
+    takes a range, as of old rows.
     """
     clauses = [clause for clause in statement.clauses if clause.kind == "not_matched_by_source"]
     increment = source_increment(statement, lookup, is_added) if clauses else None
@@ -80,14 +81,19 @@ def left_out_rows(statement: MergeStatement, scope: Scope, lookup: Lookup, is_ad
         if own is None:
             return
         about = {column.name for part in (*own, *former) for column in columns(part)}
-        if names.isdisjoint(about):
+        if names.isdisjoint(about) and not any(map(_is_range, own)):
             every = all(is_state_of_row(part) for part in own)
             yield LeftOutRows(clause, increment, every)
-        elif increment.window is not None:
+        elif increment.window is not None and not names.isdisjoint(about):
             windows = [_of_target(increment.window, name) for name in names & about]
             if not any(is_decided(window, windows, own, former) for window in windows):
                 yield LeftOutRows(clause, increment, False)
         former.append(rest_of(own))
+
+
+def _is_range(part: Term) -> bool:
+    """Whether a condition is about how old or large something is, as where old rows are deleted."""
+    return isinstance(part, Call) and part.name in ("<", "<=", ">", ">=")
 
 
 def _of_target(window: Term, name: str) -> Term:

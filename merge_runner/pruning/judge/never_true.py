@@ -1,0 +1,96 @@
+"""Conditions of WHEN that no row satisfies: by themselves, beside each other, or where ON holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from sqlglot import exp
+
+from merge_runner.lazy_dataclass import dataclass
+from merge_runner.merge.split import split
+from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
+from merge_runner.pruning.judge.insert_consistency import on_terms, source_terms, target_terms
+from merge_runner.pruning.logic.canonical import condition
+from merge_runner.pruning.logic.constant_value import NULL, Lit
+from merge_runner.pruning.logic.fold import negated
+from merge_runner.pruning.logic.implication import Facts
+from merge_runner.pruning.logic.term import Call, Term, conjuncts, has_opaque
+from merge_runner.pruning.predicate.scope import Scope
+
+Cause = Literal["constant", "null", "itself", "conditions", "on"]
+_TERMS = {"matched": on_terms, "not_matched": source_terms, "not_matched_by_source": target_terms}
+
+
+@dataclass(frozen=True)
+class DeadClause:
+    """A clause that takes no row, and the condition that is never true there.
+
+    `cause`: it is a `constant`; it compares with `null`; it contradicts `itself`, the other `conditions` of the clause,
+    or `on`.
+    """
+
+    clause: Clause
+    conjunct: Conjunct
+    cause: Cause
+
+
+def dead_clauses(statement: MergeStatement, scope: Scope) -> Iterator[DeadClause]:
+    """The clauses whose condition is FALSE or NULL for every row that reaches them."""
+    on = [condition(each.expression, on_terms(scope)) for each in statement.on if each.expression is not None]
+    if _contradicts(on, on):
+        on = []  # nothing matches, on purpose or not
+    for clause in statement.clauses:
+        if clause.condition is None:
+            continue
+        parts = [each for each in split(clause.condition) if each.expression is not None]
+        resolve = _TERMS[clause.kind](scope)
+        terms = [condition(each.expression, resolve) for each in parts if each.expression is not None]
+        found = _dead(parts, terms, on if clause.kind == "matched" else [])
+        if found is not None:
+            yield DeadClause(clause, *found)
+
+
+def _dead(parts: Sequence[Conjunct], terms: Sequence[Term], on: Sequence[Term]) -> tuple[Conjunct, Cause] | None:
+    """The first condition that is never true, by the nearest cause."""
+    for part, own in zip(parts, terms, strict=True):
+        if isinstance(own, Lit) and own.kind in ("bool", "null") and not own.value:
+            return part, "null" if _compares_with_null(part.expression) else "constant"
+        if _is_not_in_null(part.expression):
+            return part, "null"
+    for part, own in zip(parts, terms, strict=True):
+        if _contradicts([own], [own]):
+            return part, "itself"
+    known: tuple[tuple[Sequence[Term], Cause], ...] = ((terms, "conditions"), ([*on, *terms], "on"))
+    for facts, cause in known:
+        for part, own in reversed(list(zip(parts, terms, strict=True))):
+            if _contradicts(facts, [own]):
+                return part, cause
+    return None
+
+
+def _contradicts(known: Sequence[Term], wanted: Sequence[Term]) -> bool:
+    """Whether one of the conditions is never true beside what is known: no leg of its OR is."""
+    return any(all(_is_dead(known, leg) for leg in _legs(part)) for part in wanted)
+
+
+def _legs(part: Term) -> tuple[Term, ...]:
+    return part.args if isinstance(part, Call) and part.name == "or" else (part,)
+
+
+def _is_dead(known: Sequence[Term], leg: Term) -> bool:
+    """Whether what is known, with the condition itself, makes the condition false: it cannot be true then."""
+    if isinstance(leg, Lit) or has_opaque(leg):
+        return leg == NULL
+    return Facts([*known, *conjuncts(leg)]).implies(negated(leg)) is True
+
+
+def _compares_with_null(tree: exp.Expr | None) -> bool:
+    tree = tree.unnest() if tree is not None else None
+    return tree is not None and any(isinstance(each, exp.Null) for each in tree.iter_expressions())
+
+
+def _is_not_in_null(tree: exp.Expr | None) -> bool:
+    """Whether it is `x NOT IN (…, NULL)`, which is FALSE or NULL."""
+    inner = tree.this.unnest() if isinstance(tree := tree.unnest() if tree is not None else None, exp.Not) else None
+    return isinstance(inner, exp.In) and any(isinstance(each.unnest(), exp.Null) for each in inner.expressions)
