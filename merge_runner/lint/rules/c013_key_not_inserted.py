@@ -1,4 +1,4 @@
-"""A column that ON joins by is not inserted.
+"""A column that ON joins by is not inserted, or not as ON compares it.
 
 ## What it does
 It looks at the columns of the target that ON equates with an expression of the source, and reports an INSERT clause
@@ -8,9 +8,19 @@ writes all columns. A key inside a function is reported where the function gives
 
 It is a warning where the columns of the table are not known: it may fill the key by itself.
 
+It is a warning, too, where the key is stored otherwise than ON compares it:
+
+- the column has a narrower type, or another scale: `t.day = s.ts` where `day` is a date and `ts` a timestamp,
+  `decimal(10,4)` into `decimal(10,2)`, a double into an integer. The types are those of YAML, of CREATE TABLE in the
+  same file, and of casts.
+- a function is around one of the two: `t.code = s.code` and `insert (code) values (upper(s.code))`
+
+A source that computes the column itself is not reported, as it may give the stored form already.
+
 ## Why it matters
-The inserted row has NULL as its key, and `NULL = …` is not true: no later run finds the row. The next run with the same
-source row inserts it again, without an error.
+A row without its key has NULL there, and `NULL = …` is not true: no later run finds the row. Neither does one find a
+row that is stored cut, rounded or in other letters. The next run with the same source row inserts it again, without an
+error.
 
 ## Bad
 ```sql
@@ -40,6 +50,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.rule import Hit
+from merge_runner.pruning.judge.stored_keys import stored_otherwise
+from merge_runner.pruning.judge.unmatched_rows import unfilled_keys
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
@@ -49,11 +61,16 @@ SEVERITY: Severity = "error"
 
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
-    """One hit for each key that an INSERT clause leaves NULL."""
-    from merge_runner.pruning.judge.unmatched_rows import unfilled_keys
-
+    """One hit for each key that an INSERT clause leaves NULL, or stores otherwise than ON compares it."""
     if not merge.inserts:
         return
+    for stored in stored_otherwise(merge.statement, merge.layout, merge.scope, merge.source, merge.lookup):
+        yield Hit(
+            stored.at,
+            f"ON joins by {stored.column}, and {stored.why}: no run finds such a row again, and each inserts it again",
+            "compare what is stored: cast or compute the key in USING, and use that in ON and in INSERT",
+            "warning",
+        )
     for key in unfilled_keys(merge.statement, merge.layout, merge.scope, merge.source):
         how = "is not inserted" if key.null is None else "is inserted as NULL"
         value = f": {key.source}" if key.source else ""
