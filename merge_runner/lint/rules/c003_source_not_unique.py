@@ -9,6 +9,13 @@ read, and in a plain file a table of which nothing is known, by itself, filtered
 not judged, and neither is one with a misspelled name (C009) or an ON without a key (C004). A hash of 64 bits or more
 over all parts of a key counts as the key.
 
+Whatever makes the source unique, it also reports keys that meet in ON:
+
+- by a function of the source's side: `lower(s.k)`, `trim(s.k)`, `date(s.ts)`, `concat(s.a, s.b)` without a separator,
+  `concat_ws('-', s.a, s.b)` and hashes of it where a part may be NULL
+- by its type: a text compared with a number, where `'7'` and `'007'` are one
+- by an OR of two keys, `t.id = s.id or t.code = s.code`
+
 ## Why it matters
 When two source rows match one target row, the MERGE fails (`MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW`), whatever the
 WHEN conditions say. When two source rows with one key match nothing, both are inserted, without an error.
@@ -49,19 +56,21 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.rule import Hit
+from merge_runner.pruning.judge.insert_consistency import matching_columns
+from merge_runner.pruning.judge.merged_keys import either_key, merged_keys
+from merge_runner.pruning.predicate.join_keys import is_never, is_tied
+from merge_runner.pruning.query.passed_on import passed_on
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
     from merge_runner.lint.finding import Severity
+    from merge_runner.merge.statement import Conjunct
 
 SEVERITY: Severity = "warning"
 
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit on USING where its rows are not proven to be unique on the keys of ON."""
-    from merge_runner.pruning.judge.insert_consistency import matching_columns
-    from merge_runner.pruning.predicate.join_keys import is_never, is_tied
-
     statement = merge.statement
     harmed = merge.inserts or any(clause.kind == "matched" for clause in statement.clauses)
     if not harmed or statement.merge_class == "delete-only" or not merge.source.readable:
@@ -69,7 +78,12 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     if is_never(statement.on) or is_tied(statement.on, merge.scope) is False:
         return  # C004 reports that there is no key
     matching = matching_columns(statement, merge.scope, merge.source)
-    if matching is None or not (matching.columns or matching.inside):
+    if matching is None:
+        return
+    either = either_key(statement, merge.scope)
+    if not (matching.columns or matching.inside):
+        if either is not None and not merge.source.is_unique(frozenset()):
+            yield _either(either)
         return
     keys = (*matching.columns, *matching.inside)
     folded = frozenset(key.casefold() for key in keys)
@@ -77,7 +91,20 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     if any(source.has_column(key) is False for key in keys) or merge.unknown_in_using:
         return  # C009 reports the name that is wrong
     if source.is_unique(folded) or (not matching.null_safe and source.is_unique_not_null(folded)):
+        merged = merged_keys(matching, statement, merge.layout, merge.scope, source, merge.lookup)
+        if merged is not None:
+            yield Hit(
+                statement.on_span,
+                f"{merged.by} makes different values of {', '.join(merged.columns)} one key: "
+                "several rows of the source may meet one target row",
+                "compute the key in USING and keep one row of each, or compare the columns themselves",
+            )
         return
+    if either is not None and either.expression is not None:
+        legs = {ref.column.casefold() for ref in merge.scope.columns(either.expression) if ref.side == "source"}
+        if source.is_unique(folded | legs):
+            yield _either(either)
+            return
     if _is_unheard_of(merge, frozenset() if matching.null_safe else folded):
         return
     named = ", ".join(keys)
@@ -90,13 +117,20 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     )
 
 
+def _either(conjunct: Conjunct) -> Hit:
+    return Hit(
+        conjunct.span,
+        f"`{' '.join(conjunct.text.split())}` joins by one key or another: two rows of the source may meet one target "
+        "row, whatever makes the source unique",
+        "join by one key: find the other one's row in USING, or write two MERGEs",
+    )
+
+
 def _is_unheard_of(merge: LintedMerge, keys: frozenset[str]) -> bool:
     """Whether the source of a plain file passes on the rows of a table of which nothing at all is known.
 
     Rows with NULL in one of the columns `keys` do not count.
     """
-    from merge_runner.pruning.query.passed_on import passed_on
-
     if merge.file.node is not None:
         return False
     table = passed_on(merge.statement, merge.lookup, keys)

@@ -287,12 +287,14 @@ def _equated_columns(statement: MergeStatement, scope: Scope) -> Sequence[Equate
 class Matching:
     """The columns of the source that determine which row of the target one of its rows matches, in the order of ON.
 
-    `inside` are those that appear in an expression only. `null_safe`: a NULL in one of them may match.
+    `inside` are those that appear in an expression only. `null_safe`: a NULL in one of them may match. `pairs` are the
+    sides of the equalities that fix them, the source's first.
     """
 
     columns: tuple[str, ...]
     inside: tuple[str, ...]
     null_safe: bool
+    pairs: tuple[tuple[Term, Term], ...] = ()
 
 
 def matching_columns(statement: MergeStatement, scope: Scope, source: SourceFacts) -> Matching | None:
@@ -304,6 +306,7 @@ def matching_columns(statement: MergeStatement, scope: Scope, source: SourceFact
     inserted = [facts_of_clause(clause, scope, source) for clause in statement.clauses if clause.action == "insert"]
     found: dict[str, None] = {}
     inside: dict[str, None] = {}
+    pairs: list[tuple[Term, Term]] = []
     null_safe = False
     for conjunct in statement.on:
         tree = conjunct.expression
@@ -323,7 +326,8 @@ def matching_columns(statement: MergeStatement, scope: Scope, source: SourceFact
             names = {r.column.casefold(): r.column for r in scope.columns(tree) if r.side == "source"}
             (found if isinstance(own, Col) else inside).update({names[column.name]: None for column in mine})
             null_safe |= read.name == "<=>" or strict_column(own) is None
-    return Matching(tuple(found), tuple(name for name in inside if name not in found), null_safe)
+            pairs.append((own, other))
+    return Matching(tuple(found), tuple(name for name in inside if name not in found), null_safe, tuple(pairs))
 
 
 def inserts_column(clause: Clause, scope: Scope, pair: EquatedColumns) -> bool:

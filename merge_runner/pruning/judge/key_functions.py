@@ -10,9 +10,11 @@ from merge_runner.formats.types import INTEGERS, DataType, parse_type
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.read_query import read_query
 from merge_runner.merge.statement import MergeStatement
+from merge_runner.pruning.logic.canonical import term
 from merge_runner.pruning.logic.constant_value import Lit
 from merge_runner.pruning.logic.term import Call, Col, Term, is_constant
 from merge_runner.pruning.predicate.expression_type import Typed
+from merge_runner.pruning.predicate.scope import name_parts
 from merge_runner.pruning.query.source import Lookup
 
 _CASES = frozenset({"lower", "upper", "initcap"})
@@ -32,25 +34,25 @@ TypeOf = Callable[[Col], Typed]
 """The type of a column of the source, and whether it takes NULL."""
 
 
-def merging_call(term: Term, type_of: TypeOf) -> Call | None:
+def merging_call(value: Term, type_of: TypeOf) -> Call | None:
     """Return the call in a key that may make two different keys equal; None: none is known to.
 
     A hash of 64 bits or more keeps its arguments apart, and a constant in the place of NULL is no other key.
     """
-    if not isinstance(term, Call) or is_constant(term):
+    if not isinstance(value, Call) or is_constant(value):
         return None
-    name = term.name
+    name = value.name
     if name in _CASES or name in _TRIMS or name in _SHORTENING:
-        return term
-    own = [each for each in term.args if not is_constant(each)]
+        return value
+    own = [each for each in value.args if not is_constant(each)]
     if name.startswith("trunc:") and not _is_of_days(own, type_of):
-        return term
+        return value
     if name.startswith(_CASTS) and _is_narrowing(own[0], parse_type(name.partition(":")[2]), type_of):
-        return term
+        return value
     if name in _SKIPPING_NULL and len(own) > 1 and any(_may_be_null(each, type_of) for each in own):
-        return term
-    if name in ("concat", "dpipe") and len(own) > 1 and not any(_is_separator(each) for each in term.args):
-        return term
+        return value
+    if name in ("concat", "dpipe") and len(own) > 1 and not any(_is_separator(each) for each in value.args):
+        return value
     inner = own[:1] if name == "coalesce" else own
     return next((found for each in inner if (found := merging_call(each, type_of)) is not None), None)
 
@@ -66,7 +68,7 @@ def _is_narrowing(inner: Term, to: DataType | None, type_of: TypeOf) -> bool:
 
 
 def is_narrower(given: DataType, to: DataType) -> bool:
-    """Return whether a cast makes values of the first type equal that are different, as '7' and '007' are as numbers."""
+    """Return whether a cast makes different values of the first type equal, as it does '7' and '007' as numbers."""
     if given.is_text:
         return not to.is_text
     finer, coarser = fineness(given), fineness(to)
@@ -84,14 +86,14 @@ def fineness(data_type: DataType) -> tuple[str, float] | None:
     return ("number", 50 if data_type.name == "float" else 100) if data_type.is_numeric else None
 
 
-def _may_be_null(term: Term, type_of: TypeOf) -> bool:
-    while isinstance(term, Call) and term.name.startswith(_CASTS):
-        term = term.args[0]
-    return isinstance(term, Col) and type_of(term).nullable is True
+def _may_be_null(value: Term, type_of: TypeOf) -> bool:
+    while isinstance(value, Call) and value.name.startswith(_CASTS):
+        value = value.args[0]
+    return isinstance(value, Col) and type_of(value).nullable is True
 
 
-def _is_separator(term: Term) -> bool:
-    return isinstance(term, Lit) and term.kind == "text" and bool(term.value)
+def _is_separator(value: Term) -> bool:
+    return isinstance(value, Lit) and value.kind == "text" and bool(value.value)
 
 
 @dataclass(frozen=True)
@@ -107,33 +109,33 @@ class Form:
     others: tuple[tuple[str, tuple[Term, ...]], ...] = ()
 
 
-def form_of(term: Term) -> Form | None:
+def form_of(value: Term) -> Form | None:
     """Return the form of a value that is made of one column by text functions and truncations; None for any other.
 
     A cast does not count: types are compared apart from it.
     """
-    if isinstance(term, Col):
-        return Form(term)
-    if not isinstance(term, Call) or not term.args:
+    if isinstance(value, Col):
+        return Form(value)
+    if not isinstance(value, Call) or not value.args:
         return None
-    inner, name = form_of(term.args[0]), term.name
-    if inner is None or any(not is_constant(each) for each in term.args[1:]):
+    inner, name = form_of(value.args[0]), value.name
+    if inner is None or any(not is_constant(each) for each in value.args[1:]):
         return None
     if name.startswith(_CASTS):
         return inner
     if name in _CASES:
         return Form(inner.column, name, inner.trims, inner.others)
     if name in _TRIMS:
-        return Form(inner.column, inner.case, inner.trims | _ends(term), inner.others)
+        return Form(inner.column, inner.case, inner.trims | _ends(value), inner.others)
     if name in _SHORTENING or name.startswith("trunc:"):
-        call = (name, term.args[1:])
+        call = (name, value.args[1:])
         others = inner.others if inner.others[-1:] == (call,) else (*inner.others, call)
         return Form(inner.column, inner.case, inner.trims, others)
     return None
 
 
-def _ends(term: Call) -> frozenset[str]:
-    for each in term.args[1:]:
+def _ends(call: Call) -> frozenset[str]:
+    for each in call.args[1:]:
         if isinstance(each, Lit) and each.kind == "argument" and each.value[0] == "position":
             return {"LEADING": frozenset({"start"}), "TRAILING": frozenset({"end"})}.get(each.value[1], _BOTH)
     return _BOTH
@@ -160,14 +162,34 @@ def is_computed(column: Col, statement: MergeStatement, lookup: Lookup, forms: t
     return any(value.find(*kinds) is not None if kinds else _is_made(value) for value in values)
 
 
+def is_grouped_by(own: Term, statement: MergeStatement, lookup: Lookup) -> bool:
+    """Return whether a query of the source keeps one row for each value of an expression: it is the key itself then."""
+    for tree in _trees(statement, lookup):
+        items = [item for group in tree.find_all(exp.Group) for item in group.expressions]
+        items += [item for window in tree.find_all(exp.Window) for item in window.args.get("partition_by") or ()]
+        if any(term(item, column_by_name) == own for item in items):
+            return True
+    return False
+
+
+def column_by_name(node: exp.Expr) -> Term | None:
+    """Return the column of a node as one of the source, whatever qualifies it."""
+    parts = name_parts(node)
+    return Col(0, parts[-1].casefold()) if parts else None
+
+
 def _definitions(name: str, statement: MergeStatement, lookup: Lookup) -> Iterator[exp.Expr]:
+    for tree in _trees(statement, lookup):
+        yield from (each.this for each in tree.find_all(exp.Alias) if each.alias.casefold() == name.casefold())
+
+
+def _trees(statement: MergeStatement, lookup: Lookup) -> list[exp.Expr]:
+    """The queries of the source, and those of the views that they name."""
     queries = [statement.source.query, *(cte.query for cte in statement.ctes)]
     trees = [query.expression for query in queries if query is not None and query.expression is not None]
     names = [statement.source.parts, *(_parts(table) for tree in trees for table in tree.find_all(exp.Table))]
     views = [known.query for parts in names if parts and (known := lookup(parts)) is not None and known.query]
-    trees += [tree for view in views if (tree := read_query(view).expression) is not None]
-    for tree in trees:
-        yield from (each.this for each in tree.find_all(exp.Alias) if each.alias.casefold() == name.casefold())
+    return [*trees, *(tree for view in views if (tree := read_query(view).expression) is not None)]
 
 
 def _parts(table: exp.Table) -> tuple[str, ...]:

@@ -13,11 +13,12 @@ from merge_runner.merge.read_query import read_query
 from merge_runner.merge.statement import Clause, MergeStatement
 from merge_runner.pruning.judge.by_source_window import is_decided, is_state_of_row, rest_of, target_conditions
 from merge_runner.pruning.judge.insert_consistency import TARGET, equated_columns
+from merge_runner.pruning.judge.key_functions import column_by_name
 from merge_runner.pruning.logic.canonical import condition
 from merge_runner.pruning.logic.constant_value import Lit
 from merge_runner.pruning.logic.fold import replaced
 from merge_runner.pruning.logic.term import Call, Col, Term, columns, conjuncts
-from merge_runner.pruning.predicate.scope import Scope, name_parts
+from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.pruning.query.source import Lookup
 from merge_runner.pruning.runtime_filter.source_pinning import is_named_alike
 
@@ -344,7 +345,7 @@ class _Marks:
     @staticmethod
     def _of_clock(node: exp.Expr) -> Increment | None:
         """Return what a lower bound before now makes. From now on, as for `valid_to`, is what is in force."""
-        for part in conjuncts(condition(node, _by_name)):
+        for part in conjuncts(condition(node, column_by_name)):
             back = _seconds_back(part)
             names = frozenset(column.name for column in columns(part))
             if back is not None and back > 0 and names:
@@ -374,8 +375,3 @@ def _seconds_back(part: Term) -> float | None:
     if part.name in ("<", "<=") and is_age and isinstance(bound.value, Decimal):
         return float(bound.value) * _DAY
     return None
-
-
-def _by_name(node: exp.Expr) -> Term | None:
-    parts = name_parts(node)
-    return Col(0, parts[-1].casefold()) if parts else None

@@ -15,7 +15,7 @@ from merge_runner.pruning.logic.fold import replaced
 from merge_runner.pruning.logic.implication import Facts
 from merge_runner.pruning.logic.term import Call, Col, Term, columns, is_constant
 from merge_runner.pruning.logic.time_units import PARTS
-from merge_runner.pruning.predicate.expression_type import Typed
+from merge_runner.pruning.predicate.expression_type import Columns, Typed, expression_type
 from merge_runner.pruning.query.joined_rows import Key
 
 ALIASED = (exp.Aliases, exp.Alias)
@@ -122,25 +122,36 @@ def named_keys(keys: Sequence[Key], names: dict[Term, Col], known: Facts, whole:
             yield frozenset(names[item].name for item in wanted if not known.constant(item, whole=item in whole))
 
 
-def hashed_keys(outputs: Iterable[Output], keys: Sequence[Key], resolve: Resolve) -> Iterator[frozenset[str]]:
+def hashed_keys(
+    outputs: Iterable[Output], keys: Sequence[Key], resolve: Resolve, typed: Columns
+) -> Iterator[frozenset[str]]:
     """Yield the names of outputs that hash all parts of a key, which is as good as the key itself.
 
-    The parts may be cast, joined to a text, or have a value in place of NULL; a hash of 32 bits is too short.
+    The parts may be cast, joined to a text, or have a value in place of NULL; a hash of 32 bits is too short. Of
+    several parts that are passed over where they are NULL, (NULL, 'x') and ('x', NULL) have one hash.
     """
     for output in outputs:
         node = output.node
         named = node.name.casefold() if isinstance(node, exp.Anonymous) else ""
         if output.name and (isinstance(node, _HASHES) or named == "xxhash64"):
             parts: set[Term] = set()
-            todo = list(node.iter_expressions()) if node is not None else []
+            todo = [] if node is None or _skips_null(node, typed) else list(node.iter_expressions())
             while todo:
                 part = todo.pop()
                 found = term(part, resolve)
-                todo += _kept(part)
+                todo += [] if _skips_null(part, typed) else _kept(part)
                 if found is not None:
                     parts.add(found)
             if any(key and key <= parts for key in keys):
                 yield frozenset({output.name.casefold()})
+
+
+def _skips_null(node: exp.Expr, typed: Columns) -> bool:
+    """Whether one of several parts that are joined, or hashed, may be NULL, and is passed over then."""
+    if not isinstance(node, exp.ConcatWs) and not (isinstance(node, exp.Anonymous) and node.name.lower() == "xxhash64"):
+        return False
+    parts = [part for part in node.expressions if not isinstance(part, exp.Literal)]
+    return len(parts) > 1 and any(expression_type(part, typed).nullable is True for part in parts)
 
 
 def _kept(node: exp.Expr) -> list[exp.Expr]:

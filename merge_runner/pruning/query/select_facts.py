@@ -225,7 +225,7 @@ class _Select:
                 restrictions[not_of_itself(moved)] = None
         whole = {output.term for output in outputs if output.typed.data_type in WHOLE}
         unique = list(copied_columns(named_keys(keys, names, known, whole), outputs, names))
-        unique += hashed_keys(outputs, keys, self.resolve)
+        unique += hashed_keys(outputs, keys, self.resolve, self.typed)
         if select.args.get("distinct") is not None and self.complete and not select.args["distinct"].args.get("on"):
             unique.append(frozenset(output.name.casefold() if output.name else NAMELESS for output in outputs))
         kept = tuple(dict.fromkeys(unique))[:_MAX_KEYS]
