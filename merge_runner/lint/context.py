@@ -140,6 +140,14 @@ class LintedMerge(JudgedMerge):
         return len(_WRITES.findall(self.file.source.text)) > 1
 
     @property
+    def merges_once(self) -> bool:
+        """Whether source rows are, or may be, merged once only."""
+        if "txnversion" in self.file.source.text.casefold() or self.reads_target:
+            return True
+        known = [self.lookup(parts) for parts in self.reading.tables]
+        return any(table is not None and table.fixed for table in known)
+
+    @property
     def inserts(self) -> bool:
         """Whether there is an INSERT clause."""
         return any(clause.action == "insert" for clause in self.statement.clauses)

@@ -1,4 +1,4 @@
-"""A column that ON joins by is not inserted, or not as ON compares it.
+"""A column that ON joins by is not inserted, not as ON compares it, or made anew in each run.
 
 ## What it does
 It looks at the columns of the target that ON equates with an expression of the source, and reports an INSERT clause
@@ -16,6 +16,10 @@ It is a warning, too, where the key is stored otherwise than ON compares it:
 - a function is around one of the two: `t.code = s.code` and `insert (code) values (upper(s.code))`
 
 A source that computes the column itself is not reported, as it may give the stored form already.
+
+And it is one where USING makes the key anew in each run: `uuid()`, `rand()`, `current_timestamp()`,
+`monotonically_increasing_id()`, or `row_number()` over all rows, whose number is another row's as soon as one is added.
+That is fine where USING reads the target, or the changes of a table, as each row gets its key once there.
 
 ## Why it matters
 A row without its key has NULL there, and `NULL = …` is not true: no later run finds the row. Neither does one find a
@@ -50,6 +54,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.rule import Hit
+from merge_runner.pruning.judge.remade_keys import remade_keys
 from merge_runner.pruning.judge.stored_keys import stored_otherwise
 from merge_runner.pruning.judge.unmatched_rows import unfilled_keys
 
@@ -69,6 +74,18 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             stored.at,
             f"ON joins by {stored.column}, and {stored.why}: no run finds such a row again, and each inserts it again",
             "compare what is stored: cast or compute the key in USING, and use that in ON and in INSERT",
+            "warning",
+        )
+    for remade in remade_keys(merge.statement, merge.scope, merge.lookup) if not merge.merges_once else ():
+        words = (
+            "numbers rows as they come: the next run gives the number to another row, and updates the wrong one"
+            if remade.numbers
+            else "is another value in each run: no run finds the row again, and each inserts it again"
+        )
+        yield Hit(
+            remade.at,
+            f"ON joins by {remade.column}, and {remade.by} {words}",
+            "join by a key that the source has, or make one of such columns: sha2(concat_ws('|', …), 256)",
             "warning",
         )
     for key in unfilled_keys(merge.statement, merge.layout, merge.scope, merge.source):

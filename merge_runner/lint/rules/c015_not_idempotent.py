@@ -57,7 +57,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     from merge_runner.pruning.judge.accumulation import accumulating
 
     found = list(accumulating(merge.statement, merge.scope))
-    if not found or _merges_once(merge):
+    if not found or merge.merges_once:
         return
     once = ", or build it with a batch id (--batch-id N)" if merge.file.node is not None else ""
     for clause, assignments in found:
@@ -76,11 +76,3 @@ def _name(merge: LintedMerge, assignment: Assignment) -> str:
     """The column, with the fields below it and without the target's alias."""
     found = merge.scope.resolve(assignment.column)
     return found.dotted if found.side == "target" else ".".join(assignment.column)
-
-
-def _merges_once(merge: LintedMerge) -> bool:
-    """Whether source rows are, or may be, merged once only."""
-    if "txnversion" in merge.file.source.text.casefold() or merge.reads_target:
-        return True
-    known = [merge.lookup(parts) for parts in merge.reading.tables]
-    return any(table is not None and table.fixed for table in known)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from decimal import Decimal
 
@@ -14,6 +14,7 @@ from merge_runner.merge.statement import Clause, MergeStatement
 from merge_runner.pruning.judge.by_source_window import is_decided, is_state_of_row, rest_of, target_conditions
 from merge_runner.pruning.judge.insert_consistency import TARGET, equated_columns
 from merge_runner.pruning.judge.key_functions import column_by_name
+from merge_runner.pruning.judge.visible_queries import Queries, ctes_of, with_ctes
 from merge_runner.pruning.logic.canonical import condition
 from merge_runner.pruning.logic.constant_value import Lit
 from merge_runner.pruning.logic.fold import replaced
@@ -118,25 +119,11 @@ def source_increment(statement: MergeStatement, lookup: Lookup, is_added: IsAdde
     """Return what makes the source one of new rows alone; None: nothing is known to."""
     source = statement.source
     walk = _Walk(statement, lookup, is_added)
-    visible: _Queries = {}
-    for cte in statement.ctes:
-        if cte.query.expression is not None:
-            visible = {**visible, cte.name.casefold(): _Cte(cte.query.expression, visible)}
+    visible = ctes_of(statement)
     if source.query is not None:
         tree = source.query.expression
         return walk.of_query(tree, visible) if tree is not None else None
     return walk.of_table(source.parts, visible)
-
-
-@dataclass(frozen=True)
-class _Cte:
-    """The query of a CTE, and the CTEs that it sees."""
-
-    query: exp.Expr
-    visible: _Queries
-
-
-_Queries = Mapping[str, _Cte]
 
 
 class _Walk:
@@ -151,9 +138,9 @@ class _Walk:
         self.is_added = is_added
         self.depth = 0
 
-    def of_query(self, node: exp.Expr, visible: _Queries) -> Increment | None:
+    def of_query(self, node: exp.Expr, visible: Queries) -> Increment | None:
         """Return what makes the rows of a query new ones alone."""
-        visible = _with_ctes(node, visible)
+        visible = with_ctes(node, visible)
         if node.args.get("limit") is not None and node.args.get("order") is None:
             return Increment("some rows alone, by LIMIT without ORDER BY", certain=False)
         if isinstance(node, exp.Union):
@@ -169,7 +156,7 @@ class _Walk:
             return self.of_relation(node, visible)
         return self.of_select(node, visible) if isinstance(node, exp.Select) else None
 
-    def of_relation(self, node: exp.Expr, visible: _Queries) -> Increment | None:
+    def of_relation(self, node: exp.Expr, visible: Queries) -> Increment | None:
         """Return the same of what FROM or a join names."""
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Anonymous):
             feed = node.this.name.casefold()
@@ -178,7 +165,7 @@ class _Walk:
             return self.of_table(tuple(part.name for part in node.parts), visible)
         return self.of_query(node, visible)
 
-    def of_table(self, parts: tuple[str, ...], visible: _Queries) -> Increment | None:
+    def of_table(self, parts: tuple[str, ...], visible: Queries) -> Increment | None:
         """Return the same of a CTE, a view, the changes of a table or a batch of a stream, by the parts of its name."""
         cte = visible.get(parts[0].casefold()) if len(parts) == 1 else None
         if cte is not None:
@@ -190,7 +177,7 @@ class _Walk:
         tree = read_query(known.query).expression if known is not None and known.query is not None else None
         return self._inside(tree, {}) if tree is not None else None
 
-    def _inside(self, tree: exp.Expr, visible: _Queries) -> Increment | None:
+    def _inside(self, tree: exp.Expr, visible: Queries) -> Increment | None:
         if self.depth > _MAX_DEPTH:
             return None
         self.depth += 1
@@ -199,7 +186,7 @@ class _Walk:
         finally:
             self.depth -= 1
 
-    def of_select(self, select: exp.Select, visible: _Queries) -> Increment | None:
+    def of_select(self, select: exp.Select, visible: Queries) -> Increment | None:
         """Return the same of a SELECT, all of whose rows come from an increment or pass a filter that makes one."""
         origin = select.args.get("from_")
         kept = [origin.this] if origin is not None else []
@@ -227,9 +214,9 @@ class _Walk:
         marks = _Marks(self, visible, select, compared)
         return next((each for item in asked if (each := marks.of_condition(item)) is not None), None)
 
-    def reads_target(self, node: exp.Expr, visible: _Queries) -> bool:
+    def reads_target(self, node: exp.Expr, visible: Queries) -> bool:
         """Whether a query or relation names the target, by itself or through CTEs."""
-        visible = _with_ctes(node, visible)
+        visible = with_ctes(node, visible)
         for table in node.find_all(exp.Table):
             parts = tuple(part.name for part in table.parts)
             cte = visible.get(parts[0].casefold()) if len(parts) == 1 else None
@@ -240,22 +227,15 @@ class _Walk:
                 return True
         return False
 
-    def is_target(self, node: exp.Expr, visible: _Queries) -> bool:
+    def is_target(self, node: exp.Expr, visible: Queries) -> bool:
         """Whether a relation gives rows of the target, or aggregates of it, and reads nothing else."""
         return all(self.reads_target(table, visible) for table in node.find_all(exp.Table))
-
-
-def _with_ctes(node: exp.Expr, visible: _Queries) -> _Queries:
-    ctes = node.args.get("with_")
-    for cte in ctes.expressions if ctes is not None else ():
-        visible = {**visible, cte.alias.casefold(): _Cte(cte.this, visible)}
-    return visible
 
 
 class _Marks:
     """The conditions of one SELECT: which compare with the target, or with the clock."""
 
-    def __init__(self, walk: _Walk, visible: _Queries, select: exp.Select, compared: list[exp.Expr]) -> None:
+    def __init__(self, walk: _Walk, visible: Queries, select: exp.Select, compared: list[exp.Expr]) -> None:
         self.walk = walk
         self.visible = visible
         self.names = {each.alias_or_name.casefold() for each in compared}

@@ -1,0 +1,95 @@
+"""The CTEs that a query sees, and what computes one of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sqlglot import exp
+
+from merge_runner.lazy_dataclass import dataclass
+from merge_runner.merge.read_query import read_query
+from merge_runner.merge.statement import MergeStatement
+from merge_runner.pruning.query.source import Lookup
+
+_MAX_DEPTH = 20
+
+
+@dataclass(frozen=True)
+class Cte:
+    """The query of a CTE, and the CTEs that it sees."""
+
+    query: exp.Expr
+    visible: Queries
+
+
+Queries = Mapping[str, Cte]
+"""CTEs by name, case folded."""
+
+
+def ctes_of(statement: MergeStatement) -> Queries:
+    """Return the CTEs of a statement that can be read."""
+    visible: Queries = {}
+    for cte in statement.ctes:
+        if cte.query.expression is not None:
+            visible = {**visible, cte.name.casefold(): Cte(cte.query.expression, visible)}
+    return visible
+
+
+def with_ctes(node: exp.Expr, visible: Queries) -> Queries:
+    """Return the CTEs that a query sees, its own among them."""
+    ctes = node.args.get("with_")
+    for cte in ctes.expressions if ctes is not None else ():
+        visible = {**visible, cte.alias.casefold(): Cte(cte.this, visible)}
+    return visible
+
+
+def computed_by(name: str, statement: MergeStatement, lookup: Lookup) -> Iterator[exp.Expr]:
+    """Yield the expressions that compute a column of the source: none where a table has it, one for each branch."""
+    source = statement.source
+    outputs = _Outputs(lookup)
+    if source.query is None:
+        yield from outputs.of_table(source.parts, name, ctes_of(statement), 0)
+    elif source.query.expression is not None:
+        yield from outputs.of_query(source.query.expression, name, ctes_of(statement), 0)
+
+
+class _Outputs:
+    def __init__(self, lookup: Lookup) -> None:
+        self.lookup = lookup
+
+    def of_table(self, parts: tuple[str, ...], name: str, visible: Queries, depth: int) -> Iterator[exp.Expr]:
+        cte = visible.get(parts[0].casefold()) if len(parts) == 1 else None
+        if depth > _MAX_DEPTH:
+            return
+        if cte is not None:
+            yield from self.of_query(cte.query, name, cte.visible, depth + 1)
+        elif (known := self.lookup(parts) if parts else None) is not None and known.query is not None:
+            tree = read_query(known.query).expression
+            yield from self.of_query(tree, name, {}, depth + 1) if tree is not None else ()
+
+    def of_query(self, node: exp.Expr, name: str, visible: Queries, depth: int) -> Iterator[exp.Expr]:
+        visible = with_ctes(node, visible)
+        if isinstance(node, exp.SetOperation):
+            yield from self.of_query(node.this, name, visible, depth)
+            yield from self.of_query(node.expression, name, visible, depth)
+        elif isinstance(node, exp.Subquery):
+            yield from self.of_query(node.this, name, visible, depth)
+        elif isinstance(node, exp.Table):
+            yield from self.of_table(tuple(part.name for part in node.parts), name, visible, depth)
+        elif isinstance(node, exp.Select):
+            yield from self._of_select(node, name, visible, depth)
+
+    def _of_select(self, select: exp.Select, name: str, visible: Queries, depth: int) -> Iterator[exp.Expr]:
+        folded = name.casefold()
+        item = next((each for each in select.expressions if each.alias_or_name.casefold() == folded), None)
+        value = item.unalias() if item is not None else None
+        if value is not None and not isinstance(value, exp.Column):
+            yield value
+        elif value is not None or any(each.is_star for each in select.expressions):
+            qualifier = value.table.casefold() if value is not None else ""
+            inner = value.name if value is not None else name
+            origin = select.args.get("from_")
+            joined = (join.this for join in select.args.get("joins") or ())
+            for relation in (*([origin.this] if origin is not None else []), *joined):
+                if not qualifier or relation.alias_or_name.casefold() == qualifier:
+                    yield from self.of_query(relation, inner, visible, depth)
