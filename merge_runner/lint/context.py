@@ -33,6 +33,9 @@ _DBT_TEMPORARY = "__dbt_tmp"
 
 _WRITES = pattern(r"\binsert\s+(into|overwrite)\b|\bmerge\s+into\b|\.merge\(|\.write|insertInto", re.IGNORECASE)
 
+_CASE_SENSITIVE = "spark.sql.casesensitive"
+"""The conf, case folded, with which names that differ in case are two."""
+
 _OF_VIEWS = "global_temp"
 """The schema of the temporary views that all sessions of an application see."""
 
@@ -78,6 +81,13 @@ class LintedFile:
     def relation(self) -> Relation | None:
         """The table that the model is; None for a plain file."""
         return self.node.relation if self.node else None
+
+    @property
+    def may_be_case_sensitive(self) -> bool:
+        """Whether names that differ in case alone may be two: a conf of the session, or a text that is run, says so."""
+        value = next((value for key, value in self.conf.items() if key.casefold() == _CASE_SENSITIVE), "false")
+        texts = (self.source.text,) if self.node is None else self.node.config.pre_hook
+        return str(value).casefold() == "true" or any(_CASE_SENSITIVE in text.casefold() for text in texts)
 
     def config_place(self, key: str) -> Place:
         """Return where the config key of a model is written; the beginning of its file where nothing says."""

@@ -3,7 +3,8 @@
 ## What it does
 
 Reports an INSERT whose columns and values differ in number, and a column that appears twice in one SET or INSERT. Names
-compare without case and without the target's alias; a struct and a field of it are the same column.
+compare without case (but with `spark.sql.caseSensitive: true` in the conf of the model or profile) and without the
+target's alias; a struct and a field of it are the same column.
 
 ## Why it matters
 
@@ -60,11 +61,12 @@ def check_file(file: LintedFile) -> Iterator[Hit]:
     if file.statement is None:
         return
     scope = Scope.of(file.statement, UNKNOWN)
+    exact = file.may_be_case_sensitive
     for clause in file.statement.clauses:
         by_column: dict[str, list[Path]] = {}
         for assignment in clause.assignments:
             path = assigned(assignment, scope)
-            others = by_column.setdefault(path[0], [])
+            others = by_column.setdefault(assignment.column[-len(path)] if exact else path[0], [])
             other = next((other for other in others if overlap(other, path)), None)
             others.append(path)
             if other is None:

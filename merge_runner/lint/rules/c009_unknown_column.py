@@ -7,7 +7,8 @@ the query of USING and its CTEs that the tables read there do not have, and for 
 source that lacks a column of the target. It reports only where all columns of the table or query are known: those of a
 model, a seed, a recorded table; a source may have more columns than its YAML lists. A column that is named in several
 places is one finding, at the first. A name without a qualifier that both sides have counts too: it is unknown which of
-the two is meant. With `MERGE WITH SCHEMA EVOLUTION`, new columns in an INSERT list and unqualified ones in SET are
+the two is meant; with `spark.sql.caseSensitive: true` in the conf of the model or profile, those that differ in case
+are two names. With `MERGE WITH SCHEMA EVOLUTION`, new columns in an INSERT list and unqualified ones in SET are
 fine, and `*` takes what the source has.
 
 ## Why it matters
@@ -174,6 +175,8 @@ def _wrong(merge: LintedMerge, reference: ColumnRef) -> tuple[str, str | None] |
     elif merge.declares_variables or is_qualified_variable(reference.path):
         return None  # it may be a session variable
     elif source.has_column(column) is True and layout.has_column(column) is True:
+        if merge.file.may_be_case_sensitive and not _is_spelt_alike(merge, column):
+            return None
         names = (merge.statement.target.qualifier, merge.statement.source.qualifier)
         either = " or ".join(f"{name}.{column}" for name in names if name)
         return f'both target and source have a column "{column}"', f"write {either}" if either else None
@@ -182,6 +185,11 @@ def _wrong(merge: LintedMerge, reference: ColumnRef) -> tuple[str, str | None] |
             column, {*(known.name for known in layout.columns or ()), *_sources(merge)}
         )
     return None
+
+
+def _is_spelt_alike(merge: LintedMerge, column: str) -> bool:
+    """Whether target and source both have the column in this very case."""
+    return all(column in {known.name for known in side} for side in (merge.layout.columns or (), merge.source.known))
 
 
 def _sources(merge: LintedMerge) -> list[str]:

@@ -5,6 +5,9 @@ Reports a name in ON, SET, VALUES or a condition of WHEN, such as `cdr.id`, whos
 the source of the MERGE, once for each table that is meant: a misspelled alias, the name of a table that has an alias, a
 table or alias inside the query of USING, and a column that SET or INSERT qualifies by the source.
 
+The key of SET is looked for in the target alone: `s.name = …` sets a field where the target has a struct `s`, whatever
+the alias of the source is. Where the columns of the target are not all known, that is a warning.
+
 A column with fields (`address.city`) is not reported. Where the columns of target or source are not all known, any word
 may be such a column, so only what shows by itself is reported: a name that an alias hides, a table inside USING, an
 alias with one letter wrong. After a query without an alias in USING nothing is reported: the names inside it are seen.
@@ -52,12 +55,20 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """One hit for each such qualifier, at its first place."""
     target, source = merge.statement.target.qualifier, merge.statement.source.qualifier
     for found in merge.unknown_qualifiers:
-        message = f"{found.word} is neither {target} nor {source}"
+        message, severity = f"{found.word} is neither {target} nor {source}", SEVERITY
         if found.evidence == "the source in SET":
             message = f"{found.word} is the source: SET and INSERT name columns of the target"
+            severity = "warning" if _may_be_struct(merge, found.word.casefold()) else SEVERITY
         elif found.count > 1:
             message += f" ({found.count} names)"
-        yield Hit(found.span, message, _hint(found), subject=found.word)
+        yield Hit(found.span, message, _hint(found), severity, subject=found.word)
+
+
+def _may_be_struct(merge: LintedMerge, word: str) -> bool:
+    """Whether the target may have a struct with this name, of which SET sets fields; INSERT can name none."""
+    inserts = (clause for clause in merge.statement.clauses if clause.action == "insert")
+    inserted = {each.column[0].casefold() for clause in inserts for each in clause.assignments if len(each.column) > 1}
+    return merge.layout.has_column(word) is None and word not in inserted
 
 
 def _hint(found: UnknownQualifier) -> str | None:
