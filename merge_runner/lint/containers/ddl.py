@@ -17,6 +17,7 @@ from merge_runner.merge.expression import literal, unquote
 from merge_runner.merge.relation_name import read_name
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.sql import Sql, tokenize
+from merge_runner.plan.layout.declared_schema import identity, is_filled
 from merge_runner.pruning.layout.layout import PartitionField, TableColumn, partition_field
 
 Parts = tuple[str, ...]
@@ -225,7 +226,9 @@ def _column(sql: Sql, start: int, stop: int) -> TableColumn:
     for i in sql.top(end, stop):
         if [sql.key(i + ahead) for ahead in range(4)] == ["GENERATED", "ALWAYS", "AS", "("]:
             generated = sql.span(i + 4, sql.partner[i + 3]).of(sql.text)
-    return TableColumn(unquote(sql.word(start)), data_type, nullable, generated)
+    filling = next((i for i in sql.top(end, stop) if sql.key(i) in ("GENERATED", "DEFAULT")), stop)
+    texts = (sql.span(filling, stop).of(sql.text),) if filling < stop else ()
+    return TableColumn(unquote(sql.word(start)), data_type, nullable, generated, is_filled(texts), identity(texts))
 
 
 def _split(sql: Sql, start: int, stop: int) -> Iterator[tuple[int, int]]:

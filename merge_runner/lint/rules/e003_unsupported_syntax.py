@@ -10,6 +10,10 @@ Delta, CLUSTER BY on Iceberg or by more than four columns, WITH SCHEMA EVOLUTION
 WITH RECURSIVE on Spark 3.5 and 4.0, a generated column on Delta or a VARIANT on Spark 3.5. It also reports what only
 another system's MERGE has, such as RETURNING.
 
+In scripts, notebooks and code the format is that of the table where the files' DDL or `--layout` says it; where nothing
+does, what no format takes is reported. In a Databricks notebook that goes for Delta tables, too, as the Delta of that
+platform can do more.
+
 ## Why it matters
 
 The model fails as soon as it runs, often with an error that does not name the cause: on Delta, `DEFAULT` gives
@@ -48,8 +52,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from merge_runner.formats import Format
+from merge_runner.formats.lines import RECOMMENDED, Line
 from merge_runner.formats.registry import FORMATS, capabilities
 from merge_runner.formats.syntax import runs
+from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lazy_pattern import pattern
 from merge_runner.lint.rule import Hit
 from merge_runner.text import Place, Span
@@ -57,53 +64,94 @@ from merge_runner.text import Place, Span
 if TYPE_CHECKING:
     from sqlglot import exp
 
-    from merge_runner.formats import Format
-    from merge_runner.formats.lines import Line
     from merge_runner.formats.table_clauses import DeclaredColumn
     from merge_runner.lint.context import LintedFile, LintedMerge
     from merge_runner.lint.finding import Severity
     from merge_runner.merge.statement import Clause, Expr, MergeStatement
     from merge_runner.project.schema.config import ModelConfig
+    from merge_runner.pruning.layout.layout import TableLayout
     from merge_runner.pruning.predicate.scope import Scope
 
 SEVERITY: Severity = "error"
 
 _PREDICATE = pattern(r"\b(exists|in)\s*\Z", re.IGNORECASE)
 _RECURSIVE = pattern(r"\bwith\s+recursive\b", re.IGNORECASE)
+_OF_A_PLATFORM = ("notebook", "dbt")
+"""Containers whose MERGE may run on a platform, the Delta of which can do more than the one that was measured."""
 _IN_USING = "compute it in USING, as a column of the source"
 
 
 def check_file(file: LintedFile) -> Iterator[Hit]:
-    """What the parser refuses as another system's, then the MERGE, then the layout of the table."""
+    """What the parser refuses as another system's, then the MERGE by its text alone, then the layout of the table."""
+    from merge_runner.pruning.layout.layout import UNKNOWN
+    from merge_runner.pruning.predicate.scope import Scope
+
     if file.error is not None and file.error.kind == "unsupported":
         yield Hit(file.error.span, file.error.message, file.error.hint)
     if file.statement is not None:
-        yield from _merge(file, file.statement)
+        scope = Scope.of(file.statement, UNKNOWN)
+        if file.node is not None:
+            yield from _parameters(file.statement)
+        for clause in file.statement.clauses:
+            yield from _sides(clause, scope)
     if file.node is not None and file.platform == "oss" and file.node.materialized in ("merge", "table"):
         yield from _table(file, file.node.config)
 
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
+    """What the format of the target cannot run; where that is not known, what no format can."""
+    if merge.file.platform != "oss":
+        return
+    statement, engine = merge.file.statement or merge.statement, _Engine.of(merge)
+    yield from _variables(merge, statement)
+    yield from _statement(statement, engine)
+    for clause in statement.clauses:
+        for assignment in clause.assignments:
+            yield from _value(engine, statement, assignment.value, merge.scope)
+            yield from _column(engine, clause, assignment.column, assignment.span, merge.scope)
+        yield from _identities(clause, statement, merge.layout)
+
+
+@dataclass(frozen=True)
+class _Engine:
+    """What runs a MERGE: the formats that its target may have, and the line of Spark."""
+
+    formats: tuple[Format, ...]
+    line: Line
+
+    @classmethod
+    def of(cls, merge: LintedMerge) -> _Engine:
+        """Return what runs a MERGE. What is said of a table of which nothing is known has to hold everywhere."""
+        name, file = merge.layout.format, merge.file
+        if name is None or (name == "delta" and file.node is None and file.container in _OF_A_PLATFORM):
+            return cls(FORMATS, RECOMMENDED)
+        return cls((name,), file.line)
+
+    def runs(self, feature: str, insert_only: bool = False) -> bool:
+        """Return whether one of the formats runs a feature on the line."""
+        return any(runs(each, feature, insert_only, self.line) for each in self.formats)
+
+    def label(self, feature: str, insert_only: bool = False) -> str:
+        """Return the format as messages name it; with the line of Spark where others have the feature."""
+        label = " and ".join(capabilities(each).label for each in self.formats)
+        elsewhere = any(runs(each, feature, insert_only) for each in self.formats)
+        return f"{label} on {self.line}" if elsewhere else label
+
+
+def _variables(merge: LintedMerge, statement: MergeStatement) -> Iterator[Hit]:
     """Session variables that the format cannot resolve."""
     # Delta in a plain file may be a platform's that can do more; a MERGE of Iceberg is planned by Spark itself.
     name = merge.layout.format
-    line = merge.file.line
-    if name is None or merge.file.platform != "oss" or runs(name, "session variable", line=line):
+    if name is None or runs(name, "session variable", line=merge.file.line):
         return
-    statement = merge.file.statement or merge.statement
+    engine = _Engine((name,), merge.file.line)
     parts: list[Expr] = [*statement.on, *(clause.condition for clause in statement.clauses if clause.condition)]
     for part in (*parts, *_values(statement)):
         for path, node in _names(part):
             if merge.scope.is_variable(path) or _is_qualified_variable(path):
-                where = _of(name, "session variable", line)
+                where = engine.label("session variable")
                 message = f"{where} cannot resolve the session variable {'.'.join(path)} in a MERGE"
                 yield Hit(_span(part, node), message, "read it in USING, as a column of the source")
-
-
-def _of(name: Format, feature: str, line: Line, insert_only: bool = False) -> str:
-    """The format as messages name it; with the line of Spark where others have the feature."""
-    label = capabilities(name).label
-    return f"{label} on {line}" if runs(name, feature, insert_only) else label
 
 
 def _is_qualified_variable(path: tuple[str, ...]) -> bool:
@@ -111,39 +159,23 @@ def _is_qualified_variable(path: tuple[str, ...]) -> bool:
     return len(path) > 2 and (path[0].casefold(), path[1].casefold()) == ("system", "session")
 
 
-def _merge(file: LintedFile, statement: MergeStatement) -> Iterator[Hit]:
-    from merge_runner.pruning.layout.layout import UNKNOWN
-    from merge_runner.pruning.predicate.scope import Scope
-
-    name = file.node.config.format if file.node is not None else None
-    scope = Scope.of(statement, UNKNOWN)
-    if file.node is not None:
-        yield from _parameters(statement)
-    for clause in statement.clauses:
-        yield from _sides(clause, scope)
-    if name is None or file.platform != "oss":
-        return  # a plain file: its format is not known
-    if statement.schema_evolution and not runs(name, "schema evolution", line=file.line):
-        message = f"{_of(name, 'schema evolution', file.line)} has no MERGE WITH SCHEMA EVOLUTION"
+def _statement(statement: MergeStatement, engine: _Engine) -> Iterator[Hit]:
+    """What is around the clauses."""
+    if statement.schema_evolution and not engine.runs("schema evolution"):
+        message = f"{engine.label('schema evolution')} has no MERGE WITH SCHEMA EVOLUTION"
         yield Hit(
             statement.target.span, message, "add the columns before, as `on_schema_change: append_new_columns` does"
         )
-    if (place := _recursive_using(statement)) and not runs(name, "recursive CTE in USING", line=file.line):
-        message = f"{file.line} has no WITH RECURSIVE"
+    if (place := _recursive_using(statement)) and not engine.runs("recursive CTE in USING"):
+        message = f"{engine.line} has no WITH RECURSIVE"
         yield Hit(place, message, "compute it in a hook or a job, into a table that this model reads")
-    if statement.recursive and statement.ctes and not runs(name, "recursive CTE", line=file.line):
-        message = f"{_of(name, 'recursive CTE', file.line)} cannot run a MERGE after WITH RECURSIVE"
-        inside = runs(name, "recursive CTE in USING", line=file.line)
+    if statement.recursive and statement.ctes and not engine.runs("recursive CTE"):
+        message = f"{engine.label('recursive CTE')} cannot run a MERGE after WITH RECURSIVE"
+        inside = engine.runs("recursive CTE in USING")
         hint = (
             "move the WITH RECURSIVE into the query of USING" if inside else "compute it in a model that this one reads"
         )
         yield Hit(statement.ctes[0].span, message, hint)
-    columns = _columns(file)
-    for clause in statement.clauses:
-        for assignment in clause.assignments:
-            yield from _value(name, file.line, statement, assignment.value, scope)
-            yield from _column(name, clause, assignment.column, assignment.span, scope)
-        yield from _identities(clause, statement, columns)
 
 
 def _recursive_using(statement: MergeStatement) -> Span | None:
@@ -175,13 +207,12 @@ def _parameters(statement: MergeStatement) -> Iterator[Hit]:
         yield Hit(span, message, f"write {{{{ var('{given}') | literal }}}} for a value, `| identifier` for a name")
 
 
-def _value(name: Format, line: Line, statement: MergeStatement, value: Expr, scope: Scope) -> Iterator[Hit]:
+def _value(engine: _Engine, statement: MergeStatement, value: Expr, scope: Scope) -> Iterator[Hit]:
     from merge_runner.merge.forbidden import forbidden
 
     insert_only = statement.merge_class == "insert-only"
-    system = capabilities(name).label
-    if value.text.strip().lower() == "default" and not runs(name, "DEFAULT", insert_only, line):
-        message = f"{system} cannot resolve DEFAULT as a value in MERGE"
+    if value.text.strip().lower() == "default" and not engine.runs("DEFAULT", insert_only):
+        message = f"{engine.label('DEFAULT', insert_only)} cannot resolve DEFAULT as a value in MERGE"
         yield Hit(value.span, message, "leave the column out of INSERT, or write the value itself")
         return
     for found in forbidden(value):
@@ -191,14 +222,11 @@ def _value(name: Format, line: Line, statement: MergeStatement, value: Expr, sco
                 feature = "predicate subquery"
             else:
                 feature = "correlated subquery" if _is_correlated(value, found.span, scope) else "scalar subquery"
-        if runs(name, feature, insert_only, line):
+        if engine.runs(feature, insert_only):
             continue
         what = f"the {feature} {found.name}" if found.name else f"a {feature}"
-        where = (
-            f" on {_of(name, feature, line, insert_only)}"
-            if any(runs(each, feature, insert_only) for each in FORMATS)
-            else ""
-        )
+        somewhere = any(runs(each, feature, insert_only) for each in FORMATS)
+        where = f" on {engine.label(feature, insert_only)}" if somewhere else ""
         yield Hit(found.span, f"{what} cannot be a value of SET or INSERT{where}", _IN_USING)
 
 
@@ -249,8 +277,8 @@ def _span(part: Expr, node: exp.Expr) -> Span:
     return Span(part.span.start + start, part.span.start + end + 1)
 
 
-def _column(name: Format, clause: Clause, column: tuple[str, ...], span: Span, scope: Scope) -> Iterator[Hit]:
-    if clause.action != "insert" or runs(name, "field of a struct in INSERT", insert_only=True):
+def _column(engine: _Engine, clause: Clause, column: tuple[str, ...], span: Span, scope: Scope) -> Iterator[Hit]:
+    if clause.action != "insert" or engine.runs("field of a struct in INSERT", insert_only=True):
         return
     folded = tuple(part.casefold() for part in column)
     own = next((each for each in scope.target_names if folded[: len(each)] == each and len(folded) > len(each)), ())
@@ -291,14 +319,12 @@ def _is_of(folded: tuple[str, ...], names: Iterable[tuple[str, ...]]) -> bool:
     return any(len(folded) > len(each) and folded[: len(each)] == each for each in names)
 
 
-def _identities(clause: Clause, statement: MergeStatement, columns: tuple[DeclaredColumn, ...]) -> Iterator[Hit]:
+def _identities(clause: Clause, statement: MergeStatement, layout: TableLayout) -> Iterator[Hit]:
     """Identity columns that get a value."""
-    for column in columns:
-        generated = " ".join(column.generated.lower().split())
-        if " as identity" not in generated:
+    for column in layout.columns or ():
+        if column.identity is None:
             continue
-        always = generated.startswith("generated always")
-        if clause.action == "update" or (clause.action == "insert" and always):
+        if clause.action == "update" or (clause.action == "insert" and column.identity == "always"):
             words = "UPDATE" if clause.action == "update" else "INSERT"
             message = f'{words} cannot give the identity column "{column.name}" a value'
             hint = f"name the columns of {words} without it"

@@ -70,6 +70,7 @@ def _columns(columns: Sequence[TableColumn], real: Sequence[TableColumn]) -> tup
                 column.nullable if said.nullable is None else said.nullable,
                 said.generated or column.generated,
                 said.filled or column.filled,
+                said.identity or column.identity,
             )
         )
     return (*found, *(column for column in columns if column.name.casefold() not in names))

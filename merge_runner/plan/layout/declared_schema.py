@@ -16,9 +16,10 @@ from merge_runner.lazy_pattern import pattern
 from merge_runner.project.load.files import DataTestEntry
 from merge_runner.project.schema.properties import Column, Constraint, DataTest
 from merge_runner.project_file import read_file
-from merge_runner.pruning.layout.layout import TableColumn
+from merge_runner.pruning.layout.layout import Identity, TableColumn
 
 _FILLED = pattern(r"\s*(generated\s+(always|by\s+default)\s+as\s+identity\b|default\s+(?!null\s*\Z))", re.IGNORECASE)
+_IDENTITY = pattern(r"\s*generated\s+(always|by\s+default)\s+as\s+identity\b", re.IGNORECASE)
 _GENERATED = pattern(r"\s*generated\s+always\s+as\s*\((.*)\)\s*\Z", re.IGNORECASE | re.DOTALL)
 
 
@@ -44,8 +45,9 @@ class Declared:
         nullable = self.nullable(column.name, otherwise)
         if not column.constraints:
             return TableColumn(column.name, type_of(column.data_type), nullable)
+        custom = tuple(_custom(column))
         return TableColumn(
-            column.name, type_of(column.data_type), nullable, _generated(column), is_filled(_custom(column))
+            column.name, type_of(column.data_type), nullable, _generated(column), is_filled(custom), identity(custom)
         )
 
     def nullable(self, name: str, otherwise: bool | None) -> bool | None:
@@ -66,8 +68,10 @@ class Declared:
                 found.append(replace(column, nullable=nullable))
                 continue
             data_type = type_of(declared.data_type) or column.data_type
-            generated, filled = _generated(declared) or column.generated, is_filled(_custom(declared)) or column.filled
-            found.append(TableColumn(declared.name, data_type, nullable, generated, filled))
+            custom = tuple(_custom(declared))
+            generated, filled = _generated(declared) or column.generated, is_filled(custom) or column.filled
+            how = identity(custom) or column.identity
+            found.append(TableColumn(declared.name, data_type, nullable, generated, filled, how))
         return (*found, *(self.column(column, otherwise) for column in own.values()))
 
 
@@ -136,6 +140,14 @@ def _generated(column: Column) -> str | None:
 def is_filled(texts: Iterable[str]) -> bool:
     """Return whether one of these parts of a column's DDL gives it a value where INSERT leaves it out."""
     return any(_FILLED.match(text) for text in texts)
+
+
+def identity(texts: Iterable[str]) -> Identity | None:
+    """Return how one of these parts of a column's DDL generates an identity; None where none does."""
+    match = next((match for text in texts if (match := _IDENTITY.match(text)) is not None), None)
+    if match is None:
+        return None
+    return "always" if match[1].lower() == "always" else "by default"
 
 
 def _custom(column: Column) -> Iterable[str]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
+from typing import Literal
 
 from merge_runner.formats import Format
 from merge_runner.formats.capabilities import Capabilities
@@ -19,6 +20,8 @@ from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lazy_pattern import pattern
 from merge_runner.merge.syntax.placeholder import has_placeholder
 
+Identity = Literal["always", "by default"]
+
 _TRANSFORM = pattern(r"\s*(\w+)\s*\((.*)\)\s*\Z", re.DOTALL)
 
 
@@ -26,7 +29,8 @@ _TRANSFORM = pattern(r"\s*(\w+)\s*\((.*)\)\s*\Z", re.DOTALL)
 class TableColumn:
     """A column. `data_type`, `nullable` None: unknown. `generated` is the expression of a generated column.
 
-    `filled`: where INSERT leaves it out it gets a value, as an identity or a column with a DEFAULT.
+    `filled`: where INSERT leaves it out it gets a value, as an identity or a column with a DEFAULT. `identity` is how
+    an identity is generated.
     """
 
     name: str
@@ -34,6 +38,7 @@ class TableColumn:
     nullable: bool | None = None
     generated: str | None = None
     filled: bool = False
+    identity: Identity | None = None
 
 
 @dataclass(frozen=True)
