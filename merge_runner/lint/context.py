@@ -36,6 +36,9 @@ _WRITES = pattern(r"\binsert\s+(into|overwrite)\b|\bmerge\s+into\b|\.merge\(|\.w
 _CASE_SENSITIVE = "spark.sql.casesensitive"
 """The conf, case folded, with which names that differ in case are two."""
 
+_NOT_NULL = ("not_null", "primary_key")
+"""The types of constraints with which a column of a model is created NOT NULL."""
+
 _OF_VIEWS = "global_temp"
 """The schema of the temporary views that all sessions of an application see."""
 
@@ -130,6 +133,19 @@ class LintedMerge(JudgedMerge):
         if self.file.node is None:
             return "declare" in self.file.source.text.lower()
         return any("declare" in hook.lower() for hook in self.file.node.config.pre_hook)
+
+    @property
+    def not_null(self) -> frozenset[str]:
+        """The columns (case folded) that the table itself keeps from NULL; one that a data test promises is none."""
+        node = self.file.node
+        if node is None:
+            # What dbt's manifest says of a column may be of a test, too.
+            columns = () if self.file.container == "dbt" else self.layout.columns or ()
+            return frozenset(column.name.casefold() for column in columns if column.nullable is False)
+        own = [(each, [name]) for name, column in node.columns.items() for each in column.get("constraints") or ()]
+        promises = [*own, *((each, each.get("columns") or ()) for each in node.constraints)]
+        named = (names for constraint, names in promises if constraint.get("type") in _NOT_NULL)
+        return frozenset(name.strip().strip("`").casefold() for names in named for name in names)
 
     @property
     def scans_all_on_purpose(self) -> bool:

@@ -1,4 +1,4 @@
-"""INSERT names more or fewer columns than values, or a column is set twice.
+"""INSERT names more or fewer columns than values, a column is set twice, or one that takes no NULL gets none.
 
 ## What it does
 
@@ -6,10 +6,15 @@ Reports an INSERT whose columns and values differ in number, and a column that a
 compare without case (but with `spark.sql.caseSensitive: true` in the conf of the model or profile) and without the
 target's alias; a struct and a field of it are the same column.
 
+Where the columns of the target are known, it also reports a NOT NULL column that INSERT leaves out, or that SET or
+INSERT gives NULL. One with a DEFAULT, an identity and a generated column get a value by themselves. What only a data
+test `not_null` says of a column does not count.
+
 ## Why it matters
 
 Spark stops, at the parser or at the analysis of the statement. Which of two values is the right one only the author
-knows.
+knows. Iceberg refuses a MERGE that leaves a NOT NULL column out; Delta each row that is inserted so, which may be weeks
+later.
 
 ## Bad
 
@@ -33,7 +38,7 @@ when not matched then insert *
 
 ## When to ignore it
 
-Never: Spark refuses the statement.
+Where the table was altered since the file was written that creates it. Else never: Spark refuses the statement.
 """
 
 from __future__ import annotations
@@ -45,7 +50,7 @@ from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
 
 if TYPE_CHECKING:
-    from merge_runner.lint.context import LintedFile
+    from merge_runner.lint.context import LintedFile, LintedMerge
 
 SEVERITY: Severity = "error"
 
@@ -75,3 +80,20 @@ def check_file(file: LintedFile) -> Iterator[Hit]:
             name = ".".join(path)
             message = f"{name} is {verb} twice" if other == path else f"{name} and {'.'.join(other)} are both {verb}"
             yield Hit(assignment.span, message, "give each column one value")
+
+
+def check_merge(merge: LintedMerge) -> Iterator[Hit]:
+    """Columns that take no NULL, and get one, or nothing: one hit for those that an INSERT leaves out."""
+    from merge_runner.pruning.judge.missing_values import missing_values
+
+    missing = list(missing_values(merge.statement, merge.layout, merge.not_null, merge.scope, merge.source))
+    for clause in merge.statement.clauses:
+        own = [each for each in missing if each.clause is clause]
+        left_out = ", ".join(each.column for each in own if each.null is None)
+        if left_out:
+            message = f"INSERT gives no value to {left_out}, NOT NULL in the target"
+            yield Hit(clause.span, message, "insert a value, or give the column a default", replaces_here=("C013",))
+        for each in own:
+            if each.null is not None:
+                message = f"{each.column} is NOT NULL in the target, and is set to NULL"
+                yield Hit(each.null.span, message, "write a value, or drop NOT NULL", replaces_here=("C013",))
