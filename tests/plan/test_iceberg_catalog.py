@@ -5,6 +5,7 @@ import pytest
 from merge_runner import Project
 from merge_runner.errors import ProblemsError
 from merge_runner.plan.explain.explain import explain
+from merge_runner.plan.plan import Planner
 
 MERGE = "merge into {{ this }} as t using (select 1 as id) as s on t.id = s.id when not matched then insert *"
 
@@ -69,6 +70,39 @@ def test_without_one_catalog_it_is_said_what_to_write(load, output, message, hin
     (problem,) = (each for each in caught.value.problems if each.message.startswith("fct "))
     assert message in problem.message
     assert hint in problem.hint
+
+
+UNIT_TEST = """
+models: [{name: fct, columns: [{name: id, data_type: int}]}]
+unit_tests: [{name: u, model: fct, given: [{input: this, rows: []}], expect: {rows: [{id: 1}]}}]
+"""
+
+
+def planned(make_project, output):
+    root = make_project(
+        {
+            "profiles.yml": f"shop: {{outputs: {{dev: {{{output}}}}}}}\n",
+            "models/fct.sql": "{{ config(format='iceberg') }}" + MERGE,
+            "models/m.yml": UNIT_TEST,
+        }
+    )
+    return Planner(Project.load(root).prepared, "0123456789").plan("unit_test.shop.fct.u")
+
+
+def test_a_unit_test_says_what_to_write_where_there_is_no_catalog(make_project):
+    with pytest.raises(ProblemsError) as caught:
+        planned(make_project, "schema: shop")
+    (problem,) = caught.value.problems
+    assert problem.message == "fct is an Iceberg table, and there is no Iceberg catalog"
+    assert "write `catalogs: {ice: {type: embedded}}` into the output dev" in problem.hint
+
+
+@pytest.mark.parametrize(
+    "catalogs", ["{ice: {type: embedded}}", "{one: {type: embedded}, two: {type: embedded}}", "{far: {type: rest}}"]
+)
+def test_a_unit_test_has_a_catalog_of_its_own(make_project, catalogs):
+    (step,) = planned(make_project, f"schema: shop, catalogs: {catalogs}").steps
+    assert step.target.relation.catalog == "merge_runner_unit_tests"
 
 
 def test_a_delta_table_in_a_catalog_of_iceberg_says_which_format_it_takes(load):

@@ -26,7 +26,9 @@ GIVEN = "{input: ref('stg'), rows: [{id: 1}]}"
 def plan(make_project, test, **models):
     texts = {"stg": STG, "fct": FCT, **models}
     yml = f"{COLUMNS}unit_tests:\n  - {{name: u, model: fct, {test}}}\n"
-    root = make_project({**{f"models/{name}.sql": text for name, text in texts.items()}, "models/m.yml": yml})
+    profile = "shop: {outputs: {dev: {schema: shop, catalogs: {ice: {type: embedded}}}}}"
+    files = {f"models/{name}.sql": text for name, text in texts.items()}
+    root = make_project({**files, "models/m.yml": yml, "profiles.yml": profile})
     project = Project.load(root)
     return Planner(project.prepared, "0123456789").plan("unit_test.shop.fct.u")
 

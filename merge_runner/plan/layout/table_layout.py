@@ -115,16 +115,30 @@ def check_iceberg_catalog(profile: Profile, node: Node) -> None:
     Without a warehouse the session's catalog is the cluster's own, of which nothing is known here; nor is it where the
     profile itself says which catalog that is.
     """
-    if profile.warehouse is None or SESSION_CATALOG in profile.catalogs or {_DEFAULT, _SESSION} & profile.conf.keys():
-        return
+    check_some_iceberg_catalog(profile, node)
     catalogs = profile.iceberg_catalogs
-    output = f"the output {profile.target} of profile {profile.name} in profiles.yml"
-    if catalogs:
+    if catalogs and not _knows_catalog(profile):
         message = (
             f"{node.name} is an Iceberg table, and its schema does not say in which catalog: {', '.join(catalogs)}"
         )
-        hint = f"write `schema: {catalogs[0]}.{profile.schema}` into {output}"
-    else:
+        hint = f"write `schema: {catalogs[0]}.{profile.schema}` into {_output(profile)}"
+        raise ProblemsError([Problem("iceberg-catalog", message, node.place, hint)])
+
+
+def check_some_iceberg_catalog(profile: Profile, node: Node) -> None:
+    """Raises ProblemsError `iceberg-catalog` where the profile has no Iceberg catalog at all, as above."""
+    if not profile.iceberg_catalogs and not _knows_catalog(profile):
         message = f"{node.name} is an Iceberg table, and there is no Iceberg catalog"
-        hint = f"write `catalogs: {{ice: {{type: embedded}}}}` into {output}"
-    raise ProblemsError([Problem("iceberg-catalog", message, node.place, hint)])
+        hint = f"write `catalogs: {{ice: {{type: embedded}}}}` into {_output(profile)}"
+        raise ProblemsError([Problem("iceberg-catalog", message, node.place, hint)])
+
+
+def _knows_catalog(profile: Profile) -> bool:
+    """Whether the session knows by itself in which catalog a table is."""
+    if profile.warehouse is None or SESSION_CATALOG in profile.catalogs:
+        return True
+    return not profile.conf.keys().isdisjoint((_DEFAULT, _SESSION))
+
+
+def _output(profile: Profile) -> str:
+    return f"the output {profile.target} of profile {profile.name} in profiles.yml"
