@@ -1,4 +1,7 @@
-"""What no condition of a MERGE can hold: subqueries, aggregates, window and non-deterministic functions, generators."""
+"""What no condition of a MERGE can hold: subqueries, aggregates, window and non-deterministic functions, generators.
+
+Of the last but one, which some formats refuse in USING, too, the calls in a query.
+"""
 
 from __future__ import annotations
 
@@ -44,6 +47,20 @@ def forbidden(condition: Expr) -> Iterator[Forbidden]:
         offset = condition.span.start
         for sort, name, span in _of_text(condition.text):
             yield Forbidden(sort, name, Span(offset + span.start, offset + span.end))
+
+
+def non_deterministic_calls(query: Expr) -> Iterator[Forbidden]:
+    """Give the calls of non-deterministic functions in a query, those inside of its subqueries too."""
+    if "(" not in query.text:
+        return
+    sql = tokenize(query.text)
+    for i in range(len(sql.tokens)):
+        if sql.kind(i) in ("word", "name") and sql.key(i + 1) == "(" and (i == 0 or sql.key(i - 1) != "."):
+            name = unquote(sql.word(i)).lower()
+            if name in NON_DETERMINISTIC:
+                span = sql.span(i, sql.partner[i + 1] + 1)
+                start = query.span.start
+                yield Forbidden("non-deterministic function", name, Span(start + span.start, start + span.end))
 
 
 @lru_cache(maxsize=1024)

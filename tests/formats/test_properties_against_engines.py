@@ -272,10 +272,11 @@ def test_every_row_of_the_syntax(session):
     wrong = []
     made = {}
     for row in (row for row in syntax.ROWS if row.format in installed_line().formats):
-        at = made.get((row.format, row.table))
+        key = row.format, row.table, *row.properties.items()
+        at = made.get(key)
         if at is None:
-            at = made[row.format, row.table] = table(row.format)
-            if runs(session, create(row.format, columns=row.table, at=at)) is not None:
+            at = made[key] = table(row.format)
+            if runs(session, create(row.format, row.properties, row.table, at=at)) is not None:
                 assert not creates(row.table, row.format)
                 continue
         refused = _not_run(session, row, at)

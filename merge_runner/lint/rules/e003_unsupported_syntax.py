@@ -4,15 +4,19 @@
 
 Reports what Spark's parser takes and Spark, Delta or Iceberg then refuse, on the [line of
 Spark](../../guides/spark-versions.md) that lint judges for: `DEFAULT` as a value on Delta, a parameter `:p`, an
-aggregate, a window function, a generator or an `EXISTS` among the values of SET and INSERT, `rand()` there on Iceberg,
-a column of the source in WHEN NOT MATCHED BY SOURCE, an identity column that is assigned, a partition transform on
-Delta, CLUSTER BY on Iceberg or by more than four columns, WITH SCHEMA EVOLUTION on Spark 3.5, and on Iceberg on 4.0,
-WITH RECURSIVE on Spark 3.5 and 4.0, a generated column on Delta or a VARIANT on Spark 3.5. It also reports what only
-another system's MERGE has, such as RETURNING.
+aggregate, a window function, a generator or an `EXISTS` among the values of SET and INSERT, `rand()` there and in USING
+on Iceberg, a column of the source in WHEN NOT MATCHED BY SOURCE, an identity column that is assigned, a partition
+transform on Delta, CLUSTER BY on Iceberg or by more than four columns, WITH SCHEMA EVOLUTION on Spark 3.5, and on
+Iceberg on 4.0, WITH RECURSIVE on Spark 3.5 and 4.0, a generated column on Delta or a VARIANT on Spark 3.5. It also
+reports what only another system's MERGE has, such as RETURNING.
 
 In scripts, notebooks and code the format is that of the table where the files' DDL or `--layout` says it; where nothing
-does, what no format takes is reported. In a Databricks notebook that goes for Delta tables, too, as the Delta of that
-platform can do more.
+does, and in Databricks notebooks, as that platform can do more, what no format takes is reported.
+
+Where the types of columns are known, it reports what is refused for them alone: maps and variants that are compared,
+maps that are hashed, a key of SET that names a part of what is no struct, or no field of one, and on Delta a
+`char(n)` of the target or of a table in USING that ON, a condition or a value reads, and a target with deletion vectors
+and a column `filePath`.
 
 ## Why it matters
 
@@ -55,7 +59,7 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.formats import Format
 from merge_runner.formats.lines import RECOMMENDED, Line
 from merge_runner.formats.registry import FORMATS, capabilities
-from merge_runner.formats.syntax import runs
+from merge_runner.formats.syntax import RANDOM_SOURCE, runs
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lazy_pattern import pattern
 from merge_runner.lint.rule import Hit
@@ -77,7 +81,7 @@ SEVERITY: Severity = "error"
 _PREDICATE = pattern(r"\b(exists|in)\s*\Z", re.IGNORECASE)
 _RECURSIVE = pattern(r"\bwith\s+recursive\b", re.IGNORECASE)
 _OF_A_PLATFORM = ("notebook", "dbt")
-"""Containers whose MERGE may run on a platform, the Delta of which can do more than the one that was measured."""
+"""Containers whose MERGE may run on a platform, the formats of which can do more than those that were measured."""
 _IN_USING = "compute it in USING, as a column of the source"
 
 
@@ -102,6 +106,9 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """What the format of the target cannot run; where that is not known, what no format can."""
     if merge.file.platform != "oss":
         return
+    from merge_runner.pruning.judge.random_source import random_calls
+    from merge_runner.pruning.judge.refused_types import refusals
+
     statement, engine = merge.file.statement or merge.statement, _Engine.of(merge)
     yield from _variables(merge, statement)
     yield from _statement(statement, engine)
@@ -110,6 +117,14 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             yield from _value(engine, statement, assignment.value, merge.scope)
             yield from _column(engine, clause, assignment.column, assignment.span, merge.scope)
         yield from _identities(clause, statement, merge.layout)
+    insert_only = statement.merge_class == "insert-only"
+    refused = [*refusals(statement, merge.layout, merge.source, merge.scope, merge.lookup)]
+    if not engine.runs(RANDOM_SOURCE, insert_only):  # only then is it asked what the source reads
+        refused += random_calls(statement, merge.layout, merge.reading, merge.lookup)
+    for refusal in refused:
+        if not engine.runs(refusal.feature, insert_only):
+            where = f" on {engine.label(refusal.feature)}" if engine.is_narrower(refusal.feature) else ""
+            yield Hit(refusal.span, f"{refusal.message}{where}", refusal.hint)
 
 
 @dataclass(frozen=True)
@@ -123,13 +138,17 @@ class _Engine:
     def of(cls, merge: LintedMerge) -> _Engine:
         """Return what runs a MERGE. What is said of a table of which nothing is known has to hold everywhere."""
         name, file = merge.layout.format, merge.file
-        if name is None or (name == "delta" and file.node is None and file.container in _OF_A_PLATFORM):
+        if name is None or (file.node is None and file.container in _OF_A_PLATFORM):
             return cls(FORMATS, RECOMMENDED)
         return cls((name,), file.line)
 
     def runs(self, feature: str, insert_only: bool = False) -> bool:
         """Return whether one of the formats runs a feature on the line."""
         return any(runs(each, feature, insert_only, self.line) for each in self.formats)
+
+    def is_narrower(self, feature: str) -> bool:
+        """Return whether another format or line runs a feature."""
+        return any(runs(each, feature) for each in FORMATS)
 
     def label(self, feature: str, insert_only: bool = False) -> str:
         """Return the format as messages name it; with the line of Spark where others have the feature."""

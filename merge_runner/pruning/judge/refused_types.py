@@ -1,0 +1,207 @@
+"""What Spark and the formats refuse of a MERGE by the types of columns alone: its text is as it should be.
+
+Run on Spark 4.1.4 with Delta 4.4.0 and Iceberg 1.12.0; `formats/syntax.py` has a probe of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import NamedTuple
+
+from sqlglot import exp
+
+from merge_runner.errors import did_you_mean
+from merge_runner.formats.merge_plans import marks
+from merge_runner.formats.syntax import CHARS, FILE_PATH, MAPS, PARTS
+from merge_runner.formats.types import DataType
+from merge_runner.merge.statement import Assignment, Expr, MergeStatement
+from merge_runner.pruning.layout.layout import TableLayout
+from merge_runner.pruning.predicate.expression_type import Columns, Typed, expression_type
+from merge_runner.pruning.predicate.scope import Scope, name_parts
+from merge_runner.pruning.predicate.tautology import assigned
+from merge_runner.pruning.query.source import KnownTable, Lookup, SourceFacts
+from merge_runner.text import Span
+
+_HASHES = frozenset({"hash", "xxhash64"})
+_COMPARED = ("map", "variant")
+_HASHED = ("map",)
+_FILE_PATH = "filePath"
+
+
+class Refusal(NamedTuple):
+    """What is refused: `feature` is that of `formats/syntax.py`, `span` is in the statement's text."""
+
+    feature: str
+    span: Span
+    message: str
+    hint: str | None
+
+
+def refusals(
+    statement: MergeStatement, layout: TableLayout, source: SourceFacts, scope: Scope, lookup: Lookup
+) -> Iterator[Refusal]:
+    """Return what one of the formats, or both, refuse where the types of the columns are those that are known."""
+    yield from _comparisons(statement, layout, source, scope)
+    yield from _chars(statement, layout, lookup(statement.source.parts) if statement.source.parts else None, scope)
+    yield from _keys(statement, layout, scope)
+    column = layout.column(_FILE_PATH)
+    marked = layout.format is not None and marks(layout.format, layout.properties)
+    if column is not None and marked and statement.merge_class != "insert-only":
+        message = f"a MERGE that marks rows in a table with a column {column.name} is refused"
+        yield Refusal(FILE_PATH, statement.target.relation, message, "rename the column, or turn deletion vectors off")
+
+
+def _comparisons(
+    statement: MergeStatement, layout: TableLayout, source: SourceFacts, scope: Scope
+) -> Iterator[Refusal]:
+    """Maps, and what holds one, that are compared or hashed in ON and the clauses (DATATYPE_MISMATCH)."""
+
+    def typed(node: exp.Expr) -> Typed:
+        reference = scope.reference(node)
+        if reference is None or reference.side not in ("target", "source"):
+            return Typed()
+        column = (layout if reference.side == "target" else source).column(reference.column)
+        return Typed(_field(column.data_type, reference.path[1:]) if column is not None else None)
+
+    for part in _parts(statement):
+        for node in _nodes(part):
+            hashes = isinstance(node, exp.Anonymous)
+            unordered = _HASHED if hashes else _COMPARED
+            for operand, kind in _unordered(_operands(node), typed, unordered):
+                name = ".".join(name_parts(operand) or ()) or "it"
+                does = f"{node.name}() takes none" if hashes else "none can be compared"
+                message = f"{name} holds a {kind}, and {does}"
+                yield Refusal(MAPS, _span(part, node), message, "compare to_json(…) of both, or the values of keys")
+                break
+
+
+def _chars(
+    statement: MergeStatement, layout: TableLayout, source: KnownTable | None, scope: Scope
+) -> Iterator[Refusal]:
+    """Columns of the type CHAR, of the target or of a table in USING, that ON, a condition or a value reads."""
+    for part in _parts(statement):
+        for node in _nodes(part):
+            reference = scope.reference(node)
+            if reference is None or len(reference.path) > 1:
+                continue
+            if reference.side == "target":
+                column = layout.column(reference.column)
+            else:  # a query, and a view, give the values as strings
+                is_table = source is not None and source.query is None and source.layout.format is not None
+                column = source.layout.column(reference.column) if source is not None and is_table else None
+            if column is not None and column.data_type is not None and column.data_type.name == "char":
+                message = f"{reference.column} is a {column.data_type}, which a MERGE cannot read"
+                hint = "declare the column as string or varchar"
+                if reference.side != "target":
+                    hint = "read the table in a query: `using (select … from …)`"
+                yield Refusal(CHARS, _span(part, node), message, hint)
+
+
+def _keys(statement: MergeStatement, layout: TableLayout, scope: Scope) -> Iterator[Refusal]:
+    """Keys of SET that name a part of what is no struct, or a field that a struct does not have."""
+    for clause in statement.clauses:
+        for assignment in clause.assignments if clause.action == "update" else ():
+            column, *fields = assigned(assignment, scope)
+            known = layout.column(column)
+            data_type = known.data_type if known is not None else None
+            for depth, field in enumerate(fields):
+                if data_type is None:
+                    break
+                whole, inner = ".".join((column, *fields[:depth])), _field(data_type, (field,))
+                if data_type.name != "struct":
+                    message = f"SET cannot write {whole}.{field}: {whole} is of the type {data_type.name}, no struct"
+                    yield Refusal(PARTS, _key(statement, assignment), message, f"set the whole {whole}")
+                elif inner is None and not statement.schema_evolution:
+                    message = f"SET cannot write {whole}.{field}: the struct has no such field"
+                    known_fields = [name for name, _ in data_type.fields]
+                    yield Refusal(PARTS, _key(statement, assignment), message, did_you_mean(field, known_fields))
+                data_type = inner
+
+
+def _parts(statement: MergeStatement) -> Iterator[Expr]:
+    yield from statement.on
+    for clause in statement.clauses:
+        if clause.condition is not None:
+            yield clause.condition
+        yield from (assignment.value for assignment in clause.assignments)
+
+
+def _nodes(part: Expr) -> Iterator[exp.Expr]:
+    """The nodes of an expression outside of subqueries and lambdas, which have names of their own."""
+    todo = [part.expression] if part.expression is not None else []
+    while todo:
+        node = todo.pop()
+        yield node
+        if not isinstance(node, (exp.Column, exp.Dot)):
+            todo += [each for each in node.iter_expressions() if not isinstance(each, (exp.Query, exp.Lambda))]
+
+
+@cache
+def _kinds() -> tuple[type[exp.Expr], ...]:
+    return (
+        exp.EQ,
+        exp.NEQ,
+        exp.NullSafeEQ,
+        exp.NullSafeNEQ,
+        exp.GT,
+        exp.GTE,
+        exp.LT,
+        exp.LTE,
+        exp.EqualNull,
+        exp.Nullif,
+    )
+
+
+def _operands(node: exp.Expr) -> tuple[exp.Expr, ...]:
+    """What a node compares or hashes."""
+    if isinstance(node, _kinds()):
+        return (node.this, node.expression)
+    if isinstance(node, exp.Case) and node.this is not None:
+        return (node.this, *(branch.this for branch in node.args["ifs"]))
+    if isinstance(node, (exp.Greatest, exp.Least)):
+        return (node.this, *node.expressions)
+    if isinstance(node, exp.In):
+        return (node.this, *node.expressions)
+    if isinstance(node, exp.Between):
+        return (node.this, node.args["low"], node.args["high"])
+    if isinstance(node, exp.Anonymous) and node.name.casefold() in _HASHES:
+        return tuple(node.expressions)
+    return ()
+
+
+def _unordered(operands: Iterable[exp.Expr], typed: Columns, kinds: tuple[str, ...]) -> Iterator[tuple[exp.Expr, str]]:
+    """Give the operands whose values have no order, as they are of one of the types or hold it, with that type."""
+    for operand in operands:
+        if isinstance(operand, (exp.Tuple, exp.Struct)):
+            parts = (each.expression if isinstance(each, exp.PropertyEQ) else each for each in operand.expressions)
+            yield from _unordered(parts, typed, kinds)
+            continue
+        data_type = expression_type(operand, typed).data_type
+        kind = next((each for each in kinds if data_type is not None and data_type.holds(each)), None)
+        if kind is not None:
+            yield operand, kind
+
+
+def _field(data_type: DataType | None, path: tuple[str, ...]) -> DataType | None:
+    """The type of a field of structs; None where it is not known, or lies inside of an array or a map."""
+    for name in path:
+        if data_type is None or data_type.name != "struct":
+            return None
+        data_type = next((inner for field, inner in data_type.fields if field.casefold() == name.casefold()), None)
+    return data_type
+
+
+def _span(part: Expr, node: exp.Expr) -> Span:
+    """Where the names in a node are."""
+    marks = [each.meta for each in node.find_all(exp.Identifier) if "start" in each.meta]
+    if not marks:
+        return part.span
+    start, end = min(mark["start"] for mark in marks), max(mark["end"] for mark in marks)
+    return Span(part.span.start + start, part.span.start + end + 1)
+
+
+def _key(statement: MergeStatement, assignment: Assignment) -> Span:
+    """Where the column is that SET writes."""
+    before = statement.text[assignment.span.start : assignment.value.span.start].partition("=")[0].rstrip()
+    return Span(assignment.span.start, assignment.span.start + len(before))
