@@ -18,6 +18,7 @@ from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.plan.layout.layout_file import TableKey
 from merge_runner.pruning.predicate.variables import declared_variables
 from merge_runner.pruning.query.source import KnownTable
+from merge_runner.pruning.query.target_view import target_view
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import Place
 
@@ -35,6 +36,12 @@ class FoundMerge:
     scope: NameScope
     tables: FolderTables
     variables: frozenset[str] = frozenset()
+
+    @property
+    def target(self) -> tuple[str, ...]:
+        """The parts of the name of the table that it writes: that below the view, where it names one."""
+        view = target_view(self.statement.target.parts, self.table)
+        return view.parts if view is not None else self.statement.target.parts
 
     def key(self, parts: Iterable[str]) -> TableKey:
         """Return the parts of a name in the statement as they compare, completed by USE."""
@@ -86,5 +93,18 @@ def _parsed(path: str, contents: Contents, tables: FolderTables, problems: Probl
             continue
         before = [each.rendered.text for each in contents.statements[:index]]
         variables = frozenset(name.casefold() for name in declared_variables(before))
-        merges.append(FoundMerge(place, statement, index, scope, tables, variables))
+        merge = FoundMerge(place, statement, index, scope, tables, variables)
+        if (reason := _unwritable(merge)) is not None:
+            problems.add("not-imported", f"the MERGE is not imported: {reason}", place, "name the table itself")
+            continue
+        merges.append(merge)
     return merges
+
+
+def _unwritable(merge: FoundMerge) -> str | None:
+    """Why no model can stand for a MERGE into a view: which table it writes is not known, or no engine runs it."""
+    parts = merge.statement.target.parts
+    view = target_view(parts, merge.table)
+    if view is None or (view.parts and view.fault is None):
+        return None
+    return f"its target {parts[-1]} {view.fault or 'is a view of what is not known'}"

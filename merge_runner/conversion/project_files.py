@@ -102,7 +102,7 @@ class _Conversion:
         models: list[_Model] = []
         taken: Counter[str] = Counter()
         for found in merges:
-            parts = found.statement.target.parts
+            parts = found.target
             key = found.key(parts) or ("merge",)
             is_unknown = _path(key) is not None or any(map(has_placeholder, key[:-1]))
             table = (_name(key[-1]),) if is_unknown else tuple(map(_name, key))
@@ -127,7 +127,7 @@ class _Conversion:
         if first is not model:
             self._decide(model, f"it writes the table of {first.name} too: make one model of both, or order them")
         target = found.statement.target
-        key = found.key(target.parts)
+        key = found.key(found.target)
         written = as_written(".".join(key) or target.relation.of(found.statement.text))
         if _path(key) is not None:
             self._decide(

@@ -118,6 +118,8 @@ class Capabilities:
     """Where all clauses of a MERGE are WHEN MATCHED, what they all ask of the target prunes as ON does."""
     infers_through_join: bool = False
     """Spark infers a constant of a source column for the target column that is joined to it, and prunes by that."""
+    writes_through_views: bool = False
+    """A MERGE into a temporary view that gives all columns of its table as they are writes the table."""
     duplicates_unmatched_rows: bool = False
     """A MERGE that copies and has no WHEN MATCHED writes a row once for each source row that it is joined to."""
     keeps_batches: bool = False

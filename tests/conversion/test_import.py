@@ -49,3 +49,23 @@ def test_nothing_is_written_where_nothing_can_be_read(folder):
     with pytest.raises(ProblemsError):
         import_merges("broken.sql", "shop")
     assert not (folder / "shop").exists()
+
+
+def test_no_model_is_made_of_a_view_that_no_engine_writes_through(folder):
+    texts = {
+        "a.sql": "create temporary view va as select * from core.a where b > 0;\n"
+        "create temporary view vb as select 1 as id;\n"
+        "merge into va using core.b as b on va.a = b.a when matched then update set *;\n"
+        "merge into vb using core.b as b on vb.id = b.a when matched then delete;\n"
+        "merge into core.c as c using core.b as b on c.a = b.a when matched then delete;\n",
+        "b.py": 'spark.sql("select * from delta.`/lake/a` limit 5").createOrReplaceTempView("vc")\n'
+        'spark.sql("merge into vc using core.b as b on vc.a = b.a when matched then update set *")\n',
+    }
+    write_files(folder, texts)
+    imported = import_merges(["a.sql", "b.py"], "shop")
+    assert [path.stem for path in imported.models] == ["c"]
+    assert [f"{each.place}: {each.message}" for each in imported.left_out] == [
+        "a.sql:3:1: the MERGE is not imported: its target va filters its table",
+        "a.sql:4:1: the MERGE is not imported: its target vb is no query of a single table",
+        "b.py:2:12: the MERGE is not imported: its target vc is more than the rows of a table",
+    ]

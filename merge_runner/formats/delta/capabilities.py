@@ -67,6 +67,7 @@ DELTA = Capabilities(
     shallow_clone=True,
     counts_files_by_query=True,
     plans_false=True,
+    writes_through_views=True,
     # `operationParameters` of a commit.
     logs_conditions=True,
     conflicts_by_partition=True,

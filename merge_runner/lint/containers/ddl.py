@@ -40,10 +40,11 @@ class CreateTable:
 
 @dataclass(frozen=True)
 class CreateView:
-    """A view, and the text of its query."""
+    """A view, and the text of its query. `temporary`: it is one of the session, or of the application."""
 
     name: Parts
     query: str
+    temporary: bool = False
 
 
 @dataclass(frozen=True)
@@ -133,8 +134,8 @@ def _create(sql: Sql) -> Ddl | None:
     return CreateTable(name.parts, format, columns, clauses.partition_by, clauses.cluster_by, clauses.properties)
 
 
-def _view(sql: Sql, i: int) -> Ddl | None:
-    name = read_name(sql, _past(sql, i, "IF", "NOT", "EXISTS"))
+def _view(sql: Sql, begin: int) -> Ddl | None:
+    name = read_name(sql, _past(sql, begin, "IF", "NOT", "EXISTS"))
     i = name.stop
     if sql.key(i) == "(":
         return None  # its columns have other names than those of the query
@@ -142,7 +143,8 @@ def _view(sql: Sql, i: int) -> Ddl | None:
         i = max(sql.partner[i], i) + 1
     if i + 1 >= len(sql.tokens) or not name.parts:
         return None
-    return CreateView(name.parts, sql.span(i + 1, len(sql.tokens)).of(sql.text))
+    temporary = any(sql.key(word) in ("TEMPORARY", "TEMP") for word in range(1, begin))
+    return CreateView(name.parts, sql.span(i + 1, len(sql.tokens)).of(sql.text), temporary)
 
 
 class _Clauses:

@@ -86,7 +86,9 @@ def file_tables(statements: Sequence[FoundStatement], *, evolves: bool = False) 
                 else:
                     versions.setdefault(key, []).append((index, table))
             case CreateView() as view:
-                versions.setdefault(scope.key(view.name), []).append((index, KnownTable(UNKNOWN, view.query)))
+                versions.setdefault(scope.key(view.name), []).append(
+                    (index, KnownTable(UNKNOWN, view.query, temporary=view.temporary))
+                )
             case AlterTable() as alter:
                 key = scope.key(alter.name)
                 if key not in versions:

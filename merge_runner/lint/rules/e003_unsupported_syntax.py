@@ -18,6 +18,10 @@ maps that are hashed, a key of SET that names a part of what is no struct, or no
 `char(n)` of the target or of a table in USING that ON, a condition or a value reads, and a target with deletion vectors
 and a column `filePath`.
 
+A target that is a view is reported where no engine writes through it: one that filters or is not temporary, one that
+does not give all columns of its table as they are, and any view of an Iceberg table. Through another one, the layout
+and verdict are those of the table below.
+
 ## Why it matters
 
 The model fails as soon as it runs, often with an error that does not name the cause: on Delta, `DEFAULT` gives
@@ -110,6 +114,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     from merge_runner.pruning.judge.refused_types import refusals
 
     statement, engine = merge.file.statement or merge.statement, _Engine.of(merge)
+    yield from _view(merge, statement, engine)
     yield from _variables(merge, statement)
     yield from _statement(statement, engine)
     for clause in statement.clauses:
@@ -155,6 +160,19 @@ class _Engine:
         label = " and ".join(capabilities(each).label for each in self.formats)
         elsewhere = any(runs(each, feature, insert_only) for each in self.formats)
         return f"{label} on {self.line}" if elsewhere else label
+
+
+def _view(merge: LintedMerge, statement: MergeStatement, engine: _Engine) -> Iterator[Hit]:
+    """A target that is a view, which the format does not write through."""
+    from merge_runner.pruning.query.target_view import target_view
+
+    view = target_view(statement.target.parts, merge.lookup)
+    if view is None or (view.fault is None and any(capabilities(each).writes_through_views for each in engine.formats)):
+        return
+    systems = " and ".join(capabilities(each).label for each in engine.formats)
+    why = f"{view.fault}: no MERGE writes" if view.fault else f"is a view: no MERGE into {systems} writes"
+    hint = f"merge into {'.'.join(view.parts)}" if view.parts else "merge into the table itself"
+    yield Hit(statement.target.relation, f"{statement.target.parts[-1]} {why} through it", hint)
 
 
 def _variables(merge: LintedMerge, statement: MergeStatement) -> Iterator[Hit]:

@@ -26,8 +26,8 @@ from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.compiler import Compiler
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.syntax.environment import also_asked, asked_of
-from merge_runner.pruning.layout.layout import UNKNOWN
 from merge_runner.pruning.predicate.variables import declared_variables
+from merge_runner.pruning.query.target_view import target_layout
 from merge_runner.template.outcome import ASKS_ENGINE
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import Place, SourceText
@@ -129,8 +129,8 @@ class ProjectLinter:
         if statement is None:
             return None
         if node is None:  # a hook's
-            known = self._layouts.lookup(statement.target.parts) if statement.target.parts else None
-            return linted_merge(file, statement, known.layout if known is not None else UNKNOWN, self._layouts.lookup)
+            layout = target_layout(statement.target.parts, self._layouts.lookup)
+            return linted_merge(file, statement, layout, self._layouts.lookup)
         file = replace(file, variables=declared_variables(node.config.pre_hook))
         return linted_merge(file, statement, self._layouts.target(node.unique_id), self._layouts.lookup)
 

@@ -24,9 +24,9 @@ from merge_runner.merge.parse import parse
 from merge_runner.merge.script import statements
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.project_file import read_file
-from merge_runner.pruning.layout.layout import UNKNOWN
 from merge_runner.pruning.predicate.variables import declared_variables
 from merge_runner.pruning.query.source import KnownTable, Lookup
+from merge_runner.pruning.query.target_view import target_layout
 from merge_runner.relation import Relation
 from merge_runner.template.context import Context
 from merge_runner.template.outcome import ASKS_ENGINE
@@ -194,8 +194,7 @@ class ContentsLinter:
             before = declared_variables(each.rendered.text for each in found[:index])
             linted = replace(linted, statement=merge, variables=before)
             lookup = self._lookup(file, index)
-            target = lookup(merge.target.parts) if merge.target.parts else None
-            judged = linted_merge(linted, merge, target.layout if target else UNKNOWN, lookup)
+            judged = linted_merge(linted, merge, target_layout(merge.target.parts, lookup), lookup)
             yield check_file(linted, judged, self.selection)
 
     def _lookup(self, file: PlainFile, index: int) -> Lookup:

@@ -35,8 +35,8 @@ from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.secret_names import secret_values, secret_vars
 from merge_runner.project.syntax.toml_tree import TomlTree
 from merge_runner.project_file import Boundary
-from merge_runner.pruning.layout.layout import UNKNOWN
 from merge_runner.pruning.query.source import KnownTable, Lookup
+from merge_runner.pruning.query.target_view import target_layout
 from merge_runner.template.rendered import Rendered
 from merge_runner.template.templates import Templates
 from merge_runner.text import SourceText, Span
@@ -173,8 +173,7 @@ class _DbtLinter:
         else:
             linted = replace(linted, statement=statement, rendered=model.rendered(statement))
             lookup = self._known.lookup(model.project.lookup(model.node, model.query))
-            target = lookup(statement.target.parts) if statement.target.parts else None
-            merge = linted_merge(linted, statement, target.layout if target else UNKNOWN, lookup)
+            merge = linted_merge(linted, statement, target_layout(statement.target.parts, lookup), lookup)
             checked = check_file(linted, merge, self._selection)
         found = tuple(
             model.adapted(finding, merge, configured=finding.code in self._configured) for finding in checked.findings
@@ -192,8 +191,7 @@ class _DbtLinter:
                 checked = check_file(replace(linted, error=error), None, self._selection)
             else:
                 lookup = self._known.lookup(model.project.lookup())
-                target = lookup(statement.target.parts) if statement.target.parts else None
-                layout = target.layout if target else UNKNOWN
+                layout = target_layout(statement.target.parts, lookup)
                 merge = linted_merge(replace(linted, statement=statement), statement, layout, lookup)
                 checked = check_file(merge.file, merge, self._selection)
             found = tuple(replace(finding, fix=None) for finding in checked.findings)

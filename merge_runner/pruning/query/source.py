@@ -21,12 +21,14 @@ class KnownTable:
 
     `fixed`: its rows are the same however often a statement reads it, though it has no versions to be named: a batch of
     a stream, the changes of a table. `files`: it is a table of files that Spark itself reads, such as CSV or Parquet.
+    `temporary`: it is a view of a session.
     """
 
     layout: TableLayout
     query: str | None = None
     fixed: bool = False
     files: bool = False
+    temporary: bool = False
 
     @cached_property
     def rows(self) -> SourceFacts:
