@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.merge.find import find_merge
 from merge_runner.merge.syntax.lexer import Token, scan
 from merge_runner.text import Span
 
-Kind = Literal["merge", "other"]
+Kind = Literal["merge", "hidden", "other"]
 
 _ENDS_HEAD = {
     "IF": "THEN",
@@ -29,6 +30,8 @@ _EXPLAINED = frozenset({"EXPLAIN", "LOGICAL", "FORMATTED", "EXTENDED", "CODEGEN"
 @dataclass(frozen=True)
 class ScriptStatement:
     """A statement of a script: its `span` without the semicolon, and whether it is a MERGE.
+
+    `hidden`: its string, name or comment without an end takes a MERGE in, and all else that follows it.
 
     `words` are its first words in upper case, as many as are of use: `("CREATE", "OR", "REPLACE", "TABLE", …)`.
     """
@@ -65,6 +68,8 @@ def _statement(text: str, tokens: Sequence[Token]) -> Iterator[ScriptStatement]:
         kind = "merge"
         if all(token.key in _EXPLAINED for token in tokens[:merge]):
             tokens = tokens[merge:]
+    elif tokens[-1].kind == "endless" and find_merge(text[tokens[-1].start + 1 :].lstrip("*")) is not None:
+        kind = "hidden"
     yield ScriptStatement(Span(tokens[0].start, tokens[-1].end), kind, tuple(token.key for token in tokens[:8]))
 
 

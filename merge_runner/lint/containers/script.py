@@ -11,10 +11,11 @@ _OF_USE = frozenset({"CREATE", "REPLACE", "ALTER", "USE", "DECLARE", "SET", "DRO
 """The first words of statements that describe tables, resolve names or set variables."""
 
 
-def read_script(rendered: Rendered, container: Container | None = None) -> Contents:
+def read_script(rendered: Rendered, container: Container | None = None, *, is_sql: bool = True) -> Contents:
     """Return the MERGEs of a SQL text, and the statements that describe tables, resolve names or set variables.
 
-    `container` None: `sql` where there is one statement, else `script`.
+    `container` None: `sql` where there is one statement, else `script`. A string or comment without an end that takes
+    a MERGE in is a statement, which Spark refuses; where it is not sure that the text `is_sql`, it says nothing.
     """
     text = rendered.text
     found = list(statements(text))
@@ -25,6 +26,8 @@ def read_script(rendered: Rendered, container: Container | None = None) -> Conte
         span = statement.span
         if (reason := _unread(statement, text)) is not None:
             unread.append(UnreadMerge(kind, rendered.place(span.start, span.end), reason))
+        elif statement.kind == "hidden":
+            used += [FoundStatement(kind, rendered.part(span.start, span.end))] if is_sql else []
         elif statement.kind == "merge" or statement.words[0] in _OF_USE:
             used.append(FoundStatement(kind, rendered.part(span.start, span.end)))
     return Contents(tuple(used), tuple(unread))
@@ -38,6 +41,8 @@ def unread_in(text: str) -> str | None:
 def _unread(statement: ScriptStatement, text: str) -> str | None:
     """Why a MERGE in another statement is not read; None where there is none."""
     inside = statement.span.of(text)
+    if statement.kind == "hidden":
+        return None
     is_known = statement.words[0] != ""  # a placeholder has no word
     if is_known and (statement.kind == "merge" or statement.words[0] in _OF_USE):
         return None

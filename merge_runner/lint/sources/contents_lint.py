@@ -183,7 +183,7 @@ class ContentsLinter:
     def _checked(self, file: PlainFile, found: Sequence[FoundStatement]) -> Iterator[Checked]:
         for index, statement in enumerate(found):
             rendered = statement.rendered
-            if not any(each.kind == "merge" for each in statements(rendered.text)):
+            if not any(each.kind != "other" for each in statements(rendered.text)):
                 continue
             linted = LintedFile(rendered.source, None, rendered, container=statement.container)
             try:

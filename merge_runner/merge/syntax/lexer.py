@@ -104,7 +104,8 @@ def lex(text: str) -> list[Token]:
 def scan(text: str) -> Iterator[Token]:
     """Give the tokens of a text that Spark need not take as a whole, such as a script.
 
-    A character that Spark does not know is left out; a string, name or comment without an end reaches to the text's.
+    A character that Spark does not know is left out; a string, name or comment without an end reaches to the text's,
+    as a token of the kind `endless`.
     """
     at = 0
     while at < len(text):
@@ -112,7 +113,7 @@ def scan(text: str) -> Iterator[Token]:
         if found is None:
             at = _after_blanks(text, at)
             if text[at] in "'\"`":
-                yield Token("string", "", at, len(text))
+                yield Token("endless", "", at, len(text))
                 return
             at += 1
             continue
@@ -123,6 +124,7 @@ def scan(text: str) -> Iterator[Token]:
         if kind == "comment":
             if text.startswith("/", start):
                 if (end := comment_end(text, start)) is None:
+                    yield Token("endless", "", start, len(text))
                     return
                 at = end
         else:
