@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.spark.errors import EngineError, engine_error, engine_errors, from_engine
+from merge_runner.engine.stream.callback_port import open_callback_port
 from merge_runner.plan.nodes.streams import StreamInput
 from merge_runner.relation import quote
 
@@ -77,6 +78,7 @@ def read_stream(session: SparkSession, stream: StreamInput, available_now: bool,
         trigger: dict[str, Any] = {"processingTime": f"{stream.trigger or 0} seconds"}
         if available_now:
             trigger = {"availableNow": True}
+        open_callback_port(session.sparkContext._gateway)
         writer = _rows(session, stream).writeStream.queryName(stream.name).trigger(**trigger).foreachBatch(each)
         return RunningStream(writer.option("checkpointLocation", stream.checkpoint).start(), failures)
 
