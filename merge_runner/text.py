@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from dataclasses import field
 from functools import cached_property
+from itertools import chain
 
 from merge_runner.lazy_dataclass import dataclass
 
@@ -92,8 +94,9 @@ class SourceText:
         return text_name(self.path, self.cell)
 
     @cached_property
-    def _starts(self) -> list[int]:
-        return [0, *(newline.end() for newline in re.finditer("\n", self.text))]
+    def _starts(self) -> array[int]:
+        # A list takes 36 bytes for each line, and a file may have millions.
+        return array("Q", chain((0,), (newline.end() for newline in re.finditer("\n", self.text))))
 
     def place(self, start: int, end: int | None = None) -> Place:
         """Return the place of offset `start` (and of the exclusive `end`); offsets after the text mean its end."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -12,8 +13,18 @@ SECONDS = 120
 FAULTS = ("Traceback (most recent call last)", "[internal]", '"internal"', "MemoryError")
 
 
-def run(folder: Path, *arguments: str, seconds: float = SECONDS) -> subprocess.CompletedProcess[str]:
-    """Return how `merge-runner arguments` ends in a folder; fail where it takes too long, or fails inside."""
+def run(
+    folder: Path, *arguments: str, seconds: float = SECONDS, memory: int | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Return how `merge-runner arguments` ends in a folder; fail where it takes too long, or fails inside.
+
+    `memory` is how many bytes it may have: what takes more is a MemoryError.
+    """
+
+    def limit() -> None:
+        if memory is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
     ended = subprocess.run(
         [sys.executable, "-m", "merge_runner", *arguments],
         cwd=folder,
@@ -22,6 +33,7 @@ def run(folder: Path, *arguments: str, seconds: float = SECONDS) -> subprocess.C
         text=True,
         timeout=seconds,
         check=False,
+        preexec_fn=limit,
     )
     for fault in FAULTS:
         assert fault not in ended.stdout + ended.stderr

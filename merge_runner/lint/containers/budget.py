@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+MOST_CODE = 500_000
+"""Characters of code in a file, or in all cells of a notebook. Python's own syntax tree takes up to 450 bytes for each;
+a file of this size is generated."""
 MOST_STEPS = 100_000
 """Expressions, names and calls that are looked at for the values of a file. A long notebook takes some thousands; this
 many take some seconds."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from merge_runner.lint.containers.budget import MOST_CODE
 from merge_runner.lint.containers.found import Container, Contents, FoundStatement, UnreadMerge
 from merge_runner.lint.containers.ipynb import NotebookCell, notebook_cells
 from merge_runner.lint.containers.notebook import Cell, cells, is_notebook
@@ -51,9 +52,13 @@ def read_contents(source: SourceText, render: Render) -> Contents:
     Raises ProblemsError as `render` does, and MergeSyntaxError for an .ipynb file that is no notebook.
     """
     if source.path.lower().endswith(".ipynb"):
-        return _notebook(list(notebook_cells(source)))
+        found = list(notebook_cells(source))
+        return _too_long("ipynb", [cell.text for cell in found]) or _notebook(found)
     language = _LANGUAGES.get(source.path.rpartition(".")[2].lower(), "sql")
-    if is_notebook(source):
+    container: Container | None = "notebook" if is_notebook(source) else _CONTAINERS.get(language)
+    if container is not None and (contents := _too_long(container, [source])) is not None:
+        return contents
+    if container == "notebook":
         read = _databricks(source, language, list(cells(source)))
     elif language == "sql":
         read = [read_script(render(source))]
@@ -74,6 +79,18 @@ def _in_other_code(source: SourceText) -> Contents:
 
 
 _LANGUAGES = {"py": "python", "scala": "scala"}
+_CONTAINERS: Mapping[str, Container] = {"python": "python", "scala": "scala"}
+
+
+def _too_long(container: Container, texts: Sequence[SourceText]) -> Contents | None:
+    """The first MERGE in code that is too long to be read; None where it is not."""
+    if sum(len(text.text) for text in texts) <= MOST_CODE:
+        return None
+    for text in texts:
+        if (merge := _WORD.search(text.text)) is not None:
+            why = f"lint does not follow this code: it has more than {MOST_CODE:,} characters"
+            return Contents(unread=(UnreadMerge(container, text.place(*merge.span()), why),))
+    return Contents()
 
 
 def _databricks(source: SourceText, language: str, found: Iterable[Cell]) -> list[Contents]:
