@@ -17,6 +17,7 @@ from merge_runner.engine.spark.errors import EngineError, Kind, from_engine, sil
 from merge_runner.engine.spark.health_check import Pulse
 from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.jvm_util import java_class
+from merge_runner.engine.spark.nested_assignments import assign_columns_before_delta
 from merge_runner.engine.spark.sql import name_caller, set_confs
 from merge_runner.engine.table_format.registry import table_format
 from merge_runner.formats.merge_plans import phase
@@ -181,7 +182,9 @@ def open_driver(
     silence_error_log()
     conf = SparkConf(loadDefaults=True).setAll(list(confs.items()))
     if jvm is None:
-        return ClassicDriver(SparkSession.builder.config(conf=conf).getOrCreate())
+        found = SparkSession.builder.config(conf=conf).getOrCreate()
+        assign_columns_before_delta(found)
+        return ClassicDriver(found)
 
     def ended() -> None:
         jvm.end(wait=False)
@@ -189,6 +192,7 @@ def open_driver(
         afterwards()
 
     spark = SparkSession(SparkContext(conf=conf, gateway=jvm.connect()))
+    assign_columns_before_delta(spark)
     return ClassicDriver(spark, ended=ended, fate=jvm.fate, killed=jvm.kill, stops_with_jvm=stops_with_jvm(confs))
 
 

@@ -10,6 +10,7 @@ from merge_runner.engine.driver.local_driver import ClassicDriver, forget_gatewa
 from merge_runner.engine.spark.errors import silence_error_log
 from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.jvm import gateway
+from merge_runner.engine.spark.nested_assignments import assign_columns_before_delta
 
 _CONTEXT = "org.apache.spark.SparkContext"
 _DELTA_LOG = "org.apache.spark.sql.delta.DeltaLog"
@@ -64,6 +65,7 @@ def attach_driver(
         context = SparkContext(gateway=connected, jsc=java_context, conf=SparkConf(_jconf=java_context.getConf()))
         getattr(jvm, _DELTA_LOG).clearCache()
         spark = SparkSession(context, jsparkSession=_fresh_session(jvm, java_context.sc()))
+        assign_columns_before_delta(spark)
     except BaseException:
         connected.close()
         forget_gateway()
