@@ -15,6 +15,7 @@ from merge_runner.pruning.runtime_filter.bound_predicate import (
     KeyedLiteral,
     ValueRange,
     bound_predicate,
+    merged_ranges,
 )
 from tests.yaml_data import read_yaml
 
@@ -107,6 +108,36 @@ def test_every_text_passes(texts, most):
     literals = {each: kind.literal(each.hex()) for each in texts}
     for each in texts:
         assert any(_first(literals, pair[0]) <= each <= _first(literals, pair[-1]) for pair in ends), text
+
+
+BYTES = st.lists(
+    st.sampled_from([b"a", b"b", b"\x80", b"\xc3", "é".encode(), b"\xe2\x82", "\ufffd".encode(), "𐀀".encode(), b"\x00"])
+).map(b"".join)
+
+
+@given(BYTES, BYTES, BYTES)
+def test_the_ends_of_a_text_meet_the_statistics_of_each_file_that_has_it(one, text, other):
+    kind = literal_type(parse_type("string"), parse_type("string"))
+    low, high = map(bytes.fromhex, kind.ends(text.hex()))
+    assert low <= text <= high
+    # What is no UTF-8 is U+FFFD in the statistics of a file.
+    smallest, largest = (each.decode("utf-8", "replace").encode() for each in (min(one, text), max(text, other)))
+    assert smallest <= high and low <= largest
+
+
+def test_a_text_beyond_all_characters_has_no_ends():
+    kind = literal_type(parse_type("string"), parse_type("string"))
+    with pytest.raises(OutOfRangeError):
+        kind.ends("61F48FBFBF")
+    assert kind.ends("6100") == ("6100", "6100")
+
+
+def test_ranges_that_overlap_are_one():
+    def range_(first, last):
+        return ValueRange(KeyedLiteral(first, str(first)), KeyedLiteral(last, str(last)))
+
+    merged = merged_ranges([range_(5, 9), range_(1, 3), range_(3, 3), range_(2, 4), range_(10, 10), range_(6, 7)])
+    assert merged == (range_(1, 4), range_(5, 9), range_(10, 10))
 
 
 def _first(literals, literal):

@@ -190,7 +190,8 @@ class _Maker:
                 types_of_both = f"{own.dataType.simpleString()}, its value {value.dataType.simpleString()}"
                 self._note(f"`{bound.column}` is {types_of_both}: cast the value to the column's type")
             elif kind is not None:
-                asked.append((bound, AskedValues(text, kind, bound.null_safe)))
+                by_statistics = self.step.judged.layout.is_partition(bound.column) is not True
+                asked.append((bound, AskedValues(text, kind, bound.null_safe, by_statistics)))
         if not asked:
             raise _LeaveOutError("no column is left to bound")
         return asked

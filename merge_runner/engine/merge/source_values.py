@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.pruning.runtime_filter.bound_literal import LiteralType, OutOfRangeError
-from merge_runner.pruning.runtime_filter.bound_predicate import BoundValues, KeyedLiteral, ValueRange, length_in_common
+from merge_runner.pruning.runtime_filter.bound_predicate import (
+    BoundValues,
+    KeyedLiteral,
+    ValueRange,
+    length_in_common,
+    merged_ranges,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,11 +29,25 @@ _PART_OF_HEX = 4
 
 @dataclass(frozen=True)
 class AskedValues:
-    """What is asked: `value` is an expression of the source's row; `null`: whether NULL counts as a value."""
+    """What is asked: `value` is an expression of the source's row; `null`: whether NULL counts as a value.
+
+    `by_statistics`: files are left out by their statistics, which need not have the values themselves.
+    """
 
     value: str
     kind: LiteralType
     null: bool
+    by_statistics: bool
+
+    def range(self, low: Any, high: Any) -> ValueRange | None:
+        """Return the range of two keys as literals; None where the column cannot hold one. Raises OutOfRangeError."""
+        if self.by_statistics:
+            low, high = self.kind.ends(low)[0], self.kind.ends(high)[1]
+        first = self.kind.literal(low)
+        last = first if low == high else self.kind.literal(high)
+        if first is None or last is None:
+            return None
+        return ValueRange(KeyedLiteral(low, first), KeyedLiteral(high, last))
 
 
 def source_values(
@@ -59,14 +79,10 @@ def _distinct(session: SparkSession, prefix: str, source: str, keys: Sequence[st
 def _single(item: AskedValues, keys: set[Any]) -> BoundValues | None:
     null = item.null and None in keys
     try:
-        literals = [
-            KeyedLiteral(key, literal)
-            for key in sorted(keys - {None})
-            if (literal := item.kind.literal(key)) is not None
-        ]
+        ranges = [range_ for key in keys - {None} if (range_ := item.range(key, key)) is not None]
     except OutOfRangeError:
         return None
-    return BoundValues(tuple(ValueRange(each, each) for each in literals), item.kind.step, null)
+    return BoundValues(merged_ranges(ranges), item.kind.step, null)
 
 
 def _ranges(session: SparkSession, prefix: str, source: str, key: str, item: AskedValues) -> BoundValues | None:
@@ -83,17 +99,16 @@ def _ranges(session: SparkSession, prefix: str, source: str, key: str, item: Ask
         f"{prefix}SELECT min(k) AS low, max(k) AS high FROM (SELECT {key} AS k, {part} AS part FROM {source}) "
         "WHERE k IS NOT NULL GROUP BY part",
     )
-    pairs = sorted((row["low"], row["high"]) for row in rows)
     ranges = []
-    for low, high in pairs:
+    for row in rows:
         try:
-            first, last = item.kind.literal(low), item.kind.literal(high)
+            range_ = item.range(row["low"], row["high"])
         except OutOfRangeError:
             return None
-        if first is None or last is None:
+        if range_ is None:
             return None  # an end that the column cannot hold, as a bigint beyond all ints
-        ranges.append(ValueRange(KeyedLiteral(low, first), KeyedLiteral(high, last)))
-    return BoundValues(tuple(ranges), item.kind.step, item.null and ends["nulls"])
+        ranges.append(range_)
+    return BoundValues(merged_ranges(ranges), item.kind.step, item.null and ends["nulls"])
 
 
 def _width(ends: Any) -> float:

@@ -22,12 +22,19 @@ _WIDE = Context(prec=80)
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _DAY_ZERO = date(1970, 1, 1)
 _MICROSECOND = timedelta(microseconds=1)
+_ASCII_END = 0x80
+_LAST_CHARACTER = b"\xf4\x8f\xbf\xbf"
+"""U+10FFFF."""
 _FIRST_PRINTABLE = " "
 _ESCAPED = frozenset("'\\\x7f")
 
 
 class OutOfRangeError(Exception):
-    """A value that no literal can say: a date before the year 1 or after 9999."""
+    """A value that no literal can say: a date before the year 1 or after 9999, or a text beyond all characters."""
+
+
+def _as_it_is(key: Any) -> tuple[Any, Any]:
+    return key, key
 
 
 @dataclass(frozen=True)
@@ -37,12 +44,14 @@ class LiteralType:
     `key` is SQL with `{value}` for an expression of the value's type: it gives a text or whole number that orders as
     Spark orders the values. `literal` is Spark's literal of a key, or None for a key that no value of the column
     equals; it raises OutOfRangeError. `step`: keys are whole numbers, or decimals, on a line (None: texts); what lies
-    less than a step apart has no other key between.
+    less than a step apart has no other key between. `ends` gives two keys around one that the statistics of each file
+    with that value meet, whatever they hold in its place.
     """
 
     key: str
     literal: Callable[[Any], str | None]
     step: Decimal | None = None
+    ends: Callable[[Any], tuple[Any, Any]] = _as_it_is
 
 
 def literal_type(column: DataType, value: DataType) -> LiteralType | None:
@@ -152,7 +161,23 @@ def _cast(column: DataType, value: DataType) -> str | None:
 
 def _string(column: DataType, value: DataType) -> LiteralType | None:
     plain = _is_string(column) and _is_string(value)
-    return LiteralType("hex(cast({value} as binary))", string_literal_of) if plain else None
+    return LiteralType("hex(cast({value} as binary))", string_literal_of, ends=_text_ends) if plain else None
+
+
+def _text_ends(key: str) -> tuple[str, str]:
+    """Return the first and the last text that begins as a text does before its first character beyond ASCII.
+
+    The statistics of Delta 4.4.0 and Iceberg 1.12.0 have U+FFFD in the place of bytes that are no UTF-8. A file with
+    the bytes 80 and `é` (C3 A9) says that its smallest value is U+FFFD (EF BF BD), which is larger than `é`.
+    """
+    text = bytes.fromhex(key)
+    start = next((place for place, byte in enumerate(text) if byte >= _ASCII_END), None)
+    if start is None:
+        return key, key
+    if text[start:] >= _LAST_CHARACTER:
+        raise OutOfRangeError(f"the bytes {key} of a text")
+    first = text[:start]
+    return first.hex().upper(), (first + _LAST_CHARACTER).hex().upper()
 
 
 def _is_string(data_type: DataType) -> bool:

@@ -114,6 +114,17 @@ def joined_ranges(ranges: Sequence[ValueRange], step: Decimal | int | None, most
     return [ValueRange(ranges[start].first, ranges[stop - 1].last) for start, stop in zip(starts, stops, strict=True)]
 
 
+def merged_ranges(ranges: Sequence[ValueRange]) -> tuple[ValueRange, ...]:
+    """Return ranges in the order of their keys, those that overlap as one."""
+    merged: list[ValueRange] = []
+    for each in sorted(ranges, key=lambda range_: range_.first.key):
+        if not merged or merged[-1].last.key < each.first.key:
+            merged.append(each)
+        elif merged[-1].last.key < each.last.key:
+            merged[-1] = ValueRange(merged[-1].first, each.last)
+    return tuple(merged)
+
+
 def _on_a_line(keys: Sequence[str]) -> list[Decimal]:
     """Texts, in hex and in their order, as numbers in the same order: digits are the bytes of the kinds that they use.
 
