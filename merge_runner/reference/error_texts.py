@@ -467,6 +467,15 @@ _RUN = {
     "missing-input": Meaning(
         "A table that a node reads has not been built yet.", "Build its model first (`-s +NODE`)."
     ),
+    "other-location": Meaning(
+        "The catalog of the Spark driver has a table of this name in another folder: that of another project or target "
+        "which uses the same driver.",
+        "Give each warehouse a driver of its own, or each target another `schema`.",
+    ),
+    "other-catalog": Meaning(
+        "The Spark driver that was given has an embedded catalog of this name in another warehouse.",
+        "Give each warehouse a driver of its own, or each catalog another name.",
+    ),
     "missing-source": Meaning("The files of a source do not exist.", "Check its `path`, relative to the project."),
     "source-exists": Meaning(
         "The catalog has a table of a source's name that was not created from its `path`.",

@@ -23,6 +23,7 @@ from merge_runner.engine.table_format.protocol import TableFormats
 from merge_runner.engine.tables import ddl
 from merge_runner.engine.tables.alter import alter
 from merge_runner.engine.tables.drift import check_drift
+from merge_runner.engine.tables.table_location import check_location
 from merge_runner.errors import did_you_mean
 from merge_runner.formats.registry import capabilities, table_format_of
 from merge_runner.location import Location
@@ -86,7 +87,8 @@ class Catalog:
     def attach(self, session: SparkSession, item: Input) -> None:
         """Makes an input known to the catalog, once in the life of the process.
 
-        Raises EngineError `missing-input` where the model that makes it has never been built.
+        Raises EngineError `missing-input` where the model that makes it has never been built, `other-location` where
+        the catalog has another table of its name.
         """
         self._once(item.relation.name, lambda: self._attach(item, session))
 
@@ -96,7 +98,7 @@ class Catalog:
 
     @_attach.register(TableInput)
     def _(self, item: TableInput, session: SparkSession) -> None:
-        if item.location is None or session.catalog.tableExists(str(item.relation)):
+        if item.location is None or self._exists(session, item.relation, item.location):
             return
         if not _has_table(session, item.location):
             if item.place is not None:
@@ -264,8 +266,11 @@ class Catalog:
         self._mark(relation)
 
     def adopt(self, session: SparkSession, layout: Layout) -> bool:
-        """Makes the table of a layout known to the catalog; False where there is none yet."""
-        if session.catalog.tableExists(str(layout.relation)):
+        """Makes the table of a layout known to the catalog; False where there is none yet.
+
+        Raises EngineError `other-location` where the catalog has another table of this name.
+        """
+        if self._exists(session, layout.relation, layout.location):
             return True
         if layout.location is None or not _has_table(session, layout.location):
             return False
@@ -273,6 +278,14 @@ class Catalog:
             layout.relation.name,
             lambda: self._attach(TableInput(layout.relation, layout.format, layout.location), session),
         )
+        return True
+
+    def _exists(self, session: SparkSession, relation: Relation, location: Location | None) -> bool:
+        """Whether the catalog has a table. Raises EngineError where it is another than the one at the location."""
+        if not session.catalog.tableExists(str(relation)):
+            return False
+        if location is not None:
+            self._once(f"location {relation.name}", lambda: check_location(session, relation, location))
         return True
 
     def _mark(self, relation: Relation) -> None:

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from merge_runner.engine.driver.driver import Driver
+from merge_runner.engine.spark.embedded_catalog import embedded_catalog
 from merge_runner.engine.spark.storage.check import check_reachable
 from merge_runner.engine.startup import Starting
+from merge_runner.errors import Problem, ProblemsError
 from merge_runner.location import Uri, location
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.syntax.environment import whole_env
@@ -35,9 +37,10 @@ def driving(prepared: Prepared, events: Events, driver: Driver | None, starting:
 
     `starting` is one on its way, to be used. After an EndedAtOnceError it is killed.
     Raises what `Starting.driver` raises, ProblemsError `storage` where the object store of the warehouse does not
-    answer, or refuses to list it.
+    answer, or refuses to list it, `other-catalog` where `driver` has an embedded catalog in another warehouse.
     """
     if driver is not None:
+        _check_catalogs(prepared, driver)
         yield driver
         return
     started = time.monotonic()
@@ -58,3 +61,15 @@ def driving(prepared: Prepared, events: Events, driver: Driver | None, starting:
         raise
     else:
         own.stop()
+
+
+def _check_catalogs(prepared: Prepared, driver: Driver) -> None:
+    """Raise ProblemsError where an embedded catalog of the profile is another one in a driver that was given."""
+    profile, root = prepared.files.profile, prepared.files.root
+    for name in profile.embedded_catalogs:
+        own = embedded_catalog(profile, root, name)["uri"]
+        there = driver.spark.conf.get(f"spark.sql.catalog.{name}.uri", own)
+        if there != own:
+            message = f'the catalog "{name}" is meant in {own}, and the Spark driver that was given has it in {there}'
+            hint = "give each warehouse a driver of its own, or each catalog another name"
+            raise ProblemsError([Problem("other-catalog", message, hint=hint)])
