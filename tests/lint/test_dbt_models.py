@@ -214,7 +214,7 @@ def test_columns_that_a_query_does_not_name_leave_the_merge_unknown(shop):
     assert (item.place.path, item.rules) == ("models/marts/other_columns.sql", ())
     assert item.reason == "merge_exclude_columns depends on the columns of the table"
     assert report.findings == report.merges == ()
-    assert summary(report) == "No findings: no merges in 1 model; MERGE not judged for 1 model"
+    assert summary(report) == "No findings: no merge judged in 1 model; MERGE not judged for 1 model"
 
 
 def test_without_a_key_dbt_appends_and_never_updates(shop):

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Literal, get_args
 
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.merge.find import find_merge
 from merge_runner.text import Place, SourceText
 
 if TYPE_CHECKING:
@@ -14,14 +15,16 @@ if TYPE_CHECKING:
 Container = Literal["sql", "script", "notebook", "ipynb", "python", "builder", "scala", "dbt", "model"]
 """What a MERGE is written in; the value of `container` in the JSON of lint.
 
-`sql`: a file of one statement. `script`: a file of several. `notebook`: a Databricks notebook as source. `python` and
-`scala`: a string given to `….sql(…)`. `builder`: a chain of `DeltaTable.merge` or `DataFrame.mergeInto`.
+`sql`: a file of one statement. `script`: a file of several. `notebook`: a notebook of Databricks or Fabric as source.
+`python` and `scala`: a string given to `….sql(…)`. `builder`: a chain of `DeltaTable.merge` or `DataFrame.mergeInto`.
 """
 
 CONTAINERS: tuple[Container, ...] = get_args(Container)
 
 NOT_FOLLOWED = "lint cannot follow its calls from `merge(…)` to `execute()`, or from `mergeInto(…)` to `merge()`"
 """Why a builder is not read."""
+NOT_PUT_TOGETHER = "lint cannot follow how this text is put together"
+"""Why the MERGE that a text begins is not read."""
 
 
 def has_words(text: str, *words: str) -> bool:
@@ -71,3 +74,8 @@ class Contents:
     sql: tuple[Rendered, ...] = ()
     code: tuple[tuple[str, SourceText], ...] = ()
     """Each with its language."""
+
+    @property
+    def merges(self) -> int:
+        """How many of the statements are MERGEs."""
+        return sum(find_merge(statement.rendered.text) is not None for statement in self.statements)

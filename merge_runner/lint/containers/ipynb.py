@@ -1,4 +1,4 @@
-"""Notebooks of Jupyter, Databricks and Fabric: JSON whose cells are in Python or, by a magic, in SQL."""
+"""Notebooks of Jupyter, Databricks, Fabric and Synapse: JSON whose cells are in Python or, by a magic, in SQL."""
 
 from __future__ import annotations
 
@@ -30,8 +30,21 @@ class NotebookCell:
     sql: tuple[SourceText, ...] = ()
 
 
+def is_synapse_notebook(source: SourceText) -> bool:
+    """Return whether a .json file is a notebook as Synapse keeps it: `{"name": …, "properties": {"cells": […]}}`."""
+    may_be = all(f'"{key}"' in source.text for key in ("properties", "cells"))
+    if not may_be or not source.path.lower().endswith(".json"):
+        return False
+    try:
+        data = json.loads(source.text)
+    except (ValueError, RecursionError):
+        return False
+    properties = data.get("properties") if isinstance(data, dict) else None
+    return isinstance(properties, dict) and isinstance(properties.get("cells"), list)
+
+
 def notebook_cells(source: SourceText) -> Iterator[NotebookCell]:
-    """Give the cells of code of an .ipynb notebook, numbered as all its cells are.
+    """Give the cells of code of an .ipynb notebook, or one of Synapse, numbered as all its cells are.
 
     Raises MergeSyntaxError for a file that is no notebook.
     """
@@ -42,6 +55,8 @@ def notebook_cells(source: SourceText) -> Iterator[NotebookCell]:
         raise MergeSyntaxError(f"the notebook is not JSON: {error.msg}", at, _NO_NOTEBOOK) from None
     except (ValueError, RecursionError):
         raise MergeSyntaxError("the notebook is not JSON", Span(0, 0), _NO_NOTEBOOK) from None
+    if isinstance(data, dict) and isinstance(inner := data.get("properties"), dict) and "cells" in inner:
+        data = inner  # Synapse
     listed = data.get("cells") if isinstance(data, dict) else None
     if not isinstance(listed, list):
         old = isinstance(data, dict) and "worksheets" in data

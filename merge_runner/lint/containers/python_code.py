@@ -6,11 +6,19 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from merge_runner.lint.containers.budget import OverBudgetError
 from merge_runner.lint.containers.call_chain import chain
 from merge_runner.lint.containers.data_frame import relation
-from merge_runner.lint.containers.found import NOT_FOLLOWED, Contents, FoundStatement, UnreadMerge, has_words
+from merge_runner.lint.containers.found import (
+    NOT_FOLLOWED,
+    NOT_PUT_TOGETHER,
+    Contents,
+    FoundStatement,
+    UnreadMerge,
+    has_words,
+)
 from merge_runner.lint.containers.merge_builder import WHEN, begins_merge, built_merge
 from merge_runner.lint.containers.placeholders import with_placeholders
 from merge_runner.lint.containers.python_scopes import Names, Use
@@ -18,12 +26,10 @@ from merge_runner.lint.containers.python_strings import PythonFile
 from merge_runner.lint.containers.python_values import Values
 from merge_runner.lint.containers.script import unread_in
 from merge_runner.lint.containers.traced import Traced
+from merge_runner.lint.containers.unread_text import IN_CODE, merge_in_parts
 from merge_runner.merge.find import find_merge
 from merge_runner.text import SourceText
 
-_MERGES = re.compile(
-    r"\bMERGE\s+(?:WITH\s+SCHEMA\s+EVOLUTION\s+)?INTO\b|\bmergeInto\b|\.when(?:Not)?Matched", re.IGNORECASE
-)
 _DDL = re.compile(r"(?:create|replace|alter)\s[^'\"]{0,40}\btable", re.IGNORECASE)
 _TABLE = re.compile(r"\s*(?:--[^\n]*\n\s*)*(?:CREATE|REPLACE|ALTER)\s[^(]*\bTABLE\b", re.IGNORECASE)
 _BEGINS = re.compile(r"\s*MERGE\b", re.IGNORECASE)
@@ -39,7 +45,7 @@ def read_python(sources: Sequence[SourceText]) -> Contents:
 
     The cells share their names. A source that is not Python, and holds the words of a MERGE, is reported in `unread`.
     """
-    if not any(_MERGES.search(source.text) or _DDL.search(source.text) for source in sources):
+    if not any(IN_CODE.search(source.text) or _DDL.search(source.text) for source in sources):
         return Contents()
     parsed: list[tuple[PythonFile, ast.Module]] = []
     unread: list[UnreadMerge] = []
@@ -47,7 +53,7 @@ def read_python(sources: Sequence[SourceText]) -> Contents:
         try:
             parsed.append((PythonFile(source, number), _parsed(source)))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            if (merge := _MERGES.search(source.text)) is not None:
+            if (merge := IN_CODE.search(source.text)) is not None:
                 why = f"this is not Python that lint can read: {_why(error)}"
                 unread.append(UnreadMerge("python", source.place(*merge.span()), why))
     if not parsed:
@@ -55,12 +61,13 @@ def read_python(sources: Sequence[SourceText]) -> Contents:
     try:
         found = _Reader(sources, parsed)
         statements = sorted([*found.views(), *found.statements()], key=_where)
-        return Contents(tuple(statements), (*unread, *found.unread()))
+        read = Contents(tuple(statements), (*unread, *found.unread()))
+        return read if read.merges or read.unread else replace(read, unread=tuple(found.parts()))
     except RecursionError:
         why = "the code is nested too deeply for lint"
     except OverBudgetError as error:
         why = f"lint does not follow this code: {error}"
-    merge = _MERGES.search(sources[0].text)
+    merge = IN_CODE.search(sources[0].text)
     at = sources[0].place(*merge.span()) if merge is not None else sources[0].place(0, 0)
     return Contents(unread=(*unread, UnreadMerge("python", at, why)))
 
@@ -181,6 +188,15 @@ class _Reader:
                 at = use.file.origin(node)
                 place = use.file.source.place(at.start, at.end)
                 yield UnreadMerge("python", place, "lint finds no `.sql(…)` in this file that is given this text")
+
+    def parts(self) -> Iterator[UnreadMerge]:
+        """The first string that begins a MERGE whose other parts are not found."""
+        strings = [(node, use) for node, use in self.names.strings if id(node) not in self.used]
+        first = merge_in_parts([node.value for node, _ in strings if isinstance(node.value, str)])
+        if first is not None:
+            node, use = strings[first]
+            at = use.file.origin(node)
+            yield UnreadMerge("python", use.file.source.place(at.start, at.end), NOT_PUT_TOGETHER)
 
     def _not_followed(self) -> Iterator[UnreadMerge]:
         """The calls that begin a builder and that no chain is read from; without any, the first that adds a clause."""

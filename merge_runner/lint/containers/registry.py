@@ -8,12 +8,14 @@ from dataclasses import replace
 
 from merge_runner.lint.containers.budget import MOST_CODE
 from merge_runner.lint.containers.found import Container, Contents, FoundStatement, UnreadMerge
-from merge_runner.lint.containers.ipynb import NotebookCell, notebook_cells
+from merge_runner.lint.containers.ipynb import NotebookCell, is_synapse_notebook, notebook_cells
 from merge_runner.lint.containers.notebook import Cell, cells, is_notebook
 from merge_runner.lint.containers.placeholders import placeholders_of
 from merge_runner.lint.containers.python_code import read_python
 from merge_runner.lint.containers.scala_code import read_scala
 from merge_runner.lint.containers.script import read_script
+from merge_runner.lint.containers.unread_text import IN_CODE, merge_in_code, merge_in_sql
+from merge_runner.merge.find import find_merge
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import SourceText
 
@@ -24,11 +26,12 @@ Render = Callable[[SourceText], Rendered]
 """Gives the text of SQL as Spark gets it; raises ProblemsError."""
 
 _WORD = re.compile("merge", re.IGNORECASE)
-_IN_CODE = re.compile(
-    r"merge[\s\"'+\\]+(?:[rfu]{1,2}[\"'])?\s*(?:with\s+schema|into)|when(?:not)?matched|mergeInto", re.IGNORECASE
-)
-_IN_STRING = re.compile(r"[\"']\s*(?P<merge>merge\s+into)\b", re.IGNORECASE)
+_MACRO = re.compile(r"\{%[-+]?\s*macro\b")
 CODE = (".py", ".scala", ".ipynb")
+_LANGUAGES = {"py": "python", "scala": "scala"}
+DATA = (".json", ".yml", ".yaml", ".toml")
+_PROSE = frozenset({"md", "markdown", "html", "latex", "svg"})
+"""Cells that are read by people alone."""
 
 _TABLE = re.compile(
     r"(?:create|replace|alter)\s+(?:or\s+replace\s+)?(?:global\s+)?(?:temp(?:orary)?\s+|external\s+)?(?:table|view)\b",
@@ -43,39 +46,50 @@ def may_describe_tables(source: SourceText) -> bool:
 
 def may_hold_merge(source: SourceText) -> bool:
     """Return whether a file can hold a MERGE, by its words alone; reading it takes a thousand times as long."""
-    return (_IN_CODE if source.path.lower().endswith((".py", ".scala")) else _WORD).search(source.text) is not None
+    if source.path.lower().endswith(DATA):
+        return is_synapse_notebook(source) or merge_in_code(source.text, is_data=True) is not None
+    return (IN_CODE if source.path.lower().endswith((".py", ".scala")) else _WORD).search(source.text) is not None
 
 
 def read_contents(source: SourceText, render: Render) -> Contents:
     """Return what a file holds; one of another suffix is SQL.
 
-    Raises ProblemsError as `render` does, and MergeSyntaxError for an .ipynb file that is no notebook.
+    Where nothing is read of a file that holds a MERGE, its first one is in `unread`. Raises ProblemsError as `render`
+    does, and MergeSyntaxError for an .ipynb file that is no notebook.
     """
-    if source.path.lower().endswith(".ipynb"):
-        found = list(notebook_cells(source))
-        return _too_long("ipynb", [cell.text for cell in found]) or _notebook(found)
-    language = _LANGUAGES.get(source.path.rpartition(".")[2].lower(), "sql")
+    suffix = source.path.rpartition(".")[2].lower()
+    if suffix == "ipynb":
+        return _cells_of(source)
+    if source.path.lower().endswith(DATA):
+        return _data(source)
+    language = _LANGUAGES.get(suffix, "sql")
     container: Container | None = "notebook" if is_notebook(source) else _CONTAINERS.get(language)
     if container is not None and (contents := _too_long(container, [source])) is not None:
         return contents
     if container == "notebook":
-        read = _databricks(source, language, list(cells(source)))
+        read = _source_notebook(source, language, list(cells(source)))
     elif language == "sql":
-        read = [read_script(render(source))]
-        if not source.path.lower().endswith(SUFFIXES) and read[0] == Contents():
-            read.append(_in_other_code(source))
+        read = [read_script(render(source), is_sql=suffix == "sql")]
+        if not any(contents.unread or contents.merges for contents in read):
+            read.append(_not_read(source))
     else:
         read = [_code(language, [source])]
     return _joined(read, (source,))
 
 
-def _in_other_code(source: SourceText) -> Contents:
-    """The first MERGE in a string of a file that is named, and whose language lint does not know: Java, R, a shell."""
-    found = _IN_STRING.search(source.text)
-    if found is None:
+def _not_read(source: SourceText) -> Contents:
+    """The first MERGE of a file in which none is a statement: of SQL, or in a language that lint does not know."""
+    is_sql = source.path.lower().endswith(SUFFIXES)
+    span = (merge_in_sql if is_sql else merge_in_code)(source.text)
+    if span is None:
         return Contents()
     reason = f"lint reads code in {', '.join(CODE)} files"
-    return Contents(unread=(UnreadMerge("sql", source.place(*found.span("merge")), reason),))
+    if is_sql and find_merge(source.text) is None:
+        reason = "it is in a string"
+    elif is_sql:
+        in_macro = _MACRO.search(source.text, 0, span.start) is not None
+        reason = "it is in a macro, linted where a model calls it" if in_macro else "Jinja renders the file without it"
+    return Contents(unread=(UnreadMerge("sql", source.place(span.start, span.end), reason),))
 
 
 _LANGUAGES = {"py": "python", "scala": "scala"}
@@ -93,7 +107,23 @@ def _too_long(container: Container, texts: Sequence[SourceText]) -> Contents | N
     return Contents()
 
 
-def _databricks(source: SourceText, language: str, found: Iterable[Cell]) -> list[Contents]:
+def _cells_of(source: SourceText) -> Contents:
+    found = list(notebook_cells(source))
+    return _too_long("ipynb", [cell.text for cell in found]) or _notebook(found)
+
+
+def _data(source: SourceText) -> Contents:
+    """What a file of JSON or YAML holds: the cells of a Synapse notebook, else the first MERGE in a text of it."""
+    if is_synapse_notebook(source):
+        return _cells_of(source)
+    span = merge_in_code(source.text, is_data=True)
+    if span is None:
+        return Contents()
+    place = source.place(span.start, span.end)
+    return Contents(unread=(UnreadMerge("sql", place, "lint reads no SQL in files of JSON, YAML and TOML"),))
+
+
+def _source_notebook(source: SourceText, language: str, found: Iterable[Cell]) -> list[Contents]:
     read = []
     code: dict[str, list[SourceText]] = {"python": [], "scala": []}
     for cell in found:
@@ -101,9 +131,11 @@ def _databricks(source: SourceText, language: str, found: Iterable[Cell]) -> lis
             read.append(_sql(cell.text, "notebook"))
         elif cell.language in code:
             code[cell.language].append(cell.text)
-    foreign = tuple((each, text) for each, texts in code.items() if each != language for text in texts)
+        elif cell.language is not None:
+            read.append(_other_cell(cell.language, cell.text, "notebook"))
+    foreign = tuple((each, text) for each, texts in code.items() for text in texts)
     if language in code:
-        code[language] = [source]  # cells in other languages are comments there
+        code[language].insert(0, source)  # cells after MAGIC are comments there
     return [*read, *(_code(each, texts) for each, texts in code.items() if texts), Contents(code=foreign)]
 
 
@@ -116,9 +148,20 @@ def _notebook(found: Iterable[NotebookCell]) -> Contents:
         read += [_sql(text, "ipynb") for text in cell.sql]
         if cell.language in code:
             code[cell.language].append(cell.text)
+        elif not cell.sql:
+            read.append(_other_cell(cell.language, cell.text, "ipynb"))
     read += [_code(language, sources) for language, sources in code.items() if sources]
     foreign = tuple(("scala", text) for text in code["scala"])  # the comments of Python are read in all cells
     return _joined([*read, Contents(code=foreign)], tuple(texts))
+
+
+def _other_cell(language: str, text: SourceText, container: Container) -> Contents:
+    """The first MERGE of a cell that is in none of the languages which are read."""
+    span = None if language in _PROSE else merge_in_code(text.text)
+    if span is None:
+        return Contents()
+    reason = f"it is in {language}; lint reads cells of Spark SQL, Python and Scala"
+    return Contents(unread=(UnreadMerge(container, text.place(span.start, span.end), reason),))
 
 
 def _sql(text: SourceText, container: Container) -> Contents:

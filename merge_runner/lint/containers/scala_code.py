@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from merge_runner.lint.containers.budget import OverBudgetError
-from merge_runner.lint.containers.found import NOT_FOLLOWED, Contents, FoundStatement, UnreadMerge, has_words
+from merge_runner.lint.containers.found import (
+    NOT_FOLLOWED,
+    NOT_PUT_TOGETHER,
+    Contents,
+    FoundStatement,
+    UnreadMerge,
+    has_words,
+)
 from merge_runner.lint.containers.placeholders import with_placeholders
 from merge_runner.lint.containers.scala_builder import ScalaBuilders
 from merge_runner.lint.containers.scala_strings import ScalaStrings
 from merge_runner.lint.containers.script import unread_in
 from merge_runner.lint.containers.traced import Origin
+from merge_runner.lint.containers.unread_text import merge_in_parts
 from merge_runner.merge.find import find_merge
 from merge_runner.text import Place, SourceText
 
@@ -48,7 +57,8 @@ def _contents(source: SourceText) -> Contents:
     unread = [each for each in given if isinstance(each, UnreadMerge)]
     unread += [UnreadMerge("scala", place, _NOT_GIVEN) for place in _not_given(reader)]
     unread += [UnreadMerge("builder", reader.place(i), NOT_FOLLOWED) for i in builders.not_followed()]
-    return Contents(tuple(found), tuple(unread))
+    read = Contents(tuple(found), tuple(unread))
+    return read if read.merges or read.unread else replace(read, unread=tuple(_parts(reader)))
 
 
 def _given(reader: ScalaStrings) -> Iterator[FoundStatement | UnreadMerge]:
@@ -74,6 +84,14 @@ def _given(reader: ScalaStrings) -> Iterator[FoundStatement | UnreadMerge]:
             yield UnreadMerge("scala", reader.source.place(origin.start, origin.end), reason)
         else:
             yield FoundStatement("scala", with_placeholders(text).rendered([reader.source]))
+
+
+def _parts(reader: ScalaStrings) -> Iterator[UnreadMerge]:
+    """The first string that begins a MERGE whose other parts are not found."""
+    strings = [i for i, token in enumerate(reader.tokens) if token.kind == "string" and i not in reader.used]
+    first = merge_in_parts([reader.tokens[i].text for i in strings])
+    if first is not None:
+        yield UnreadMerge("scala", reader.place(strings[first]), NOT_PUT_TOGETHER)
 
 
 def _not_given(reader: ScalaStrings) -> Iterator[Place]:

@@ -49,9 +49,12 @@ def counted(number: int, word: str) -> str:
 
 
 def _merges(report: Report) -> str:
-    """`no merges`, `2 merges`; where they are written in several things: `3 merges (2 in Python, 1 in scripts)`."""
+    """`no merges`, `2 merges`; where they are written in several things: `3 merges (2 in Python, 1 in scripts)`.
+
+    Where there are some that cannot be read, it is not said that there are none.
+    """
     if not report.merges:
-        return "no merges"
+        return "no merge judged" if any(not item.rules for item in report.not_judged) else "no merges"
     found = report.containers
     kinds = f" ({', '.join(f'{count} in {_WRITTEN_IN[kind]}' for kind, count in found.items())})"
     return counted(len(report.merges), "merge") + (kinds if len(found) > 1 else "")

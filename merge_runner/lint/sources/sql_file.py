@@ -9,7 +9,7 @@ from pathlib import Path
 
 from merge_runner.errors import Problem, Problems
 from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lint.containers.registry import SUFFIXES
+from merge_runner.lint.containers.registry import SUFFIXES, may_hold_merge
 from merge_runner.lint.sources.dbt_model import DbtModel
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project_file import Boundary
@@ -46,17 +46,28 @@ def sql_files(folder: Path) -> list[Path]:
 
 
 def files_below(folder: Path) -> Iterator[Path]:
-    """Give the files below a folder that can hold a MERGE, but for those of tools and of installed packages."""
+    """Give the files below a folder that can hold a MERGE, but for those of tools and of installed packages.
+
+    Synapse keeps its notebooks as JSON in a folder of the name `notebook`.
+    """
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name not in _LEFT_OUT and not name.startswith(".")]
         for name in names:
-            if name.endswith(SUFFIXES) and not name.startswith("."):
+            may_hold = name.endswith(SUFFIXES) or (name.endswith(".json") and Path(place).name == "notebook")
+            if may_hold and not name.startswith("."):
                 yield Path(place, name)
 
 
 def holds_no_sql(file: str) -> bool:
     """Return whether the name of a file says that it holds something else than SQL or code."""
     return file.lower().endswith((".yml", ".yaml", ".toml", ".json", ".csv", ".md"))
+
+
+def is_data_without_merge(file: PlainFile) -> bool:
+    """Return whether a file is one of data or documentation by its name, and holds no MERGE that is to be spoken of."""
+    if not holds_no_sql(file.path):
+        return False
+    return file.source is None or file.path.lower().endswith((".csv", ".md")) or not may_hold_merge(file.source)
 
 
 def read_plain(file: Path, path: str, boundary: Boundary | None) -> PlainFile:

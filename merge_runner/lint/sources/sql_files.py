@@ -7,7 +7,7 @@ from pathlib import Path
 
 from merge_runner.errors import Problems
 from merge_runner.lint.sources.dbt_files import DbtFiles
-from merge_runner.lint.sources.sql_file import PlainFile, files_below, holds_no_sql, read_plain, shown
+from merge_runner.lint.sources.sql_file import PlainFile, files_below, is_data_without_merge, read_plain, shown
 from merge_runner.project_file import Boundary
 
 
@@ -15,8 +15,8 @@ def plain_files(paths: Iterable[Path], root: Path) -> Iterator[PlainFile]:
     """Give the files that are meant: a file itself, of a folder all below it that can hold a MERGE (`files_below`).
 
     In a dbt project these are its models, also where its target/run is named. They are shown relative to `root` where
-    they are in it. A file that holds no SQL by its name is left out: a hook is given whatever has changed. Raises
-    ProblemsError for a path that does not exist, and for a dbt project without a manifest.
+    they are in it. A file of data or documentation is left out unless it holds a MERGE: a hook is given whatever has
+    changed. Raises ProblemsError for a path that does not exist, and for a dbt project without a manifest.
     """
     problems = Problems()
     dbt = DbtFiles(root, problems)
@@ -31,11 +31,12 @@ def plain_files(paths: Iterable[Path], root: Path) -> Iterator[PlainFile]:
         elif path.is_dir():
             found.update(dict.fromkeys(sorted(files_below(path)), Boundary(path)))
         elif path.exists() or path.is_symlink():
-            if not holds_no_sql(path.name):
-                found[path] = boundary.of_named(path)
+            found[path] = boundary.of_named(path)
         else:
             problems.add("no-such-file", f"there is no file or folder {path}")
     problems.check()
     yield from models.values()
     for file, inside in found.items():
-        yield read_plain(file, shown(file, root), inside)
+        plain = read_plain(file, shown(file, root), inside)
+        if not is_data_without_merge(plain):
+            yield plain

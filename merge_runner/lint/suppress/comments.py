@@ -63,7 +63,7 @@ def _comments(source: SourceText) -> tuple[Comment, ...]:
     ending = source.path.rpartition(".")[2].lower()
     if ending in ("yml", "yaml"):
         return tuple(_hashes(source.text, _yaml_texts(source.text)))
-    if ending in ("py", "ipynb"):
+    if ending in ("py", "ipynb", "json"):  # of JSON the cells of a notebook
         return tuple(_python(source.text))
     if ending == "scala":
         return tuple(_scala(source.text))

@@ -60,16 +60,32 @@ def test_there_are_enough_statements():
     assert sum(len(case.values[0].get("merges", [])) for case in CASES) >= 60
 
 
+MERGE = "merge into t using (select distinct id from s) s on t.id = s.id when matched then delete"
+NAMED = {
+    "Job.java": f'class Job {{\n  void run() {{ spark.sql("{MERGE}"); }}\n}}',
+    "Job.kt": f'// it\'s an upsert, merge into t\nspark.sql("""\n{MERGE}""")',
+    "load.hql": f"-- 'merge into t'\n{MERGE}",
+    "load.sh": f"spark-sql -e '\n  {MERGE}'",
+    "note.zpln": json.dumps({"paragraphs": [{"text": f"%sql\n{MERGE}"}]}),
+    "job.yml": f"tasks:\n  - sql: |\n      {MERGE}\n",
+    "prose.yml": "description: merge into is used here",
+    "prose.md": f"```sql\n{MERGE}\n```",
+    "package.json": '{"name": "merge into", "description": "using it when needed"}',
+}
+
+
 def test_a_merge_in_a_language_that_lint_does_not_know_is_not_passed_over(tmp_path):
-    texts = {
-        "Job.java": 'class Job {\n  void run() { spark.sql("merge into t using s on t.id = s.id when matched then delete"); }\n}',
-        "load.hql": "-- 'merge into t'\nmerge into t using (select distinct id from s) s on t.id = s.id when matched then delete",
-    }
-    for path, text in texts.items():
+    for path, text in NAMED.items():
         (tmp_path / path).write_text(text)
-    files = list(plain_files([tmp_path / path for path in texts], tmp_path))
+    files = list(plain_files([tmp_path / path for path in NAMED], tmp_path))
     assert outcome(lint_files(files, LintOptions(), {}, Surroundings(tmp_path))) == {
         "merges": ["load.hql:2:1 sql none t"],
         "findings": ["load.hql:2:53 P001"],
-        "not_judged": ["Job.java:2:27 sql: lint reads code in .py, .scala, .ipynb files"],
+        "not_judged": [
+            "Job.java:2:27 sql: lint reads code in .py, .scala, .ipynb files",
+            "Job.kt:3:1 sql: lint reads code in .py, .scala, .ipynb files",
+            "load.sh:2:3 sql: lint reads code in .py, .scala, .ipynb files",
+            "note.zpln:1:33 sql: lint reads code in .py, .scala, .ipynb files",
+            "job.yml:3:7 sql: lint reads no SQL in files of JSON, YAML and TOML",
+        ],
     }

@@ -1,0 +1,81 @@
+"""Words of a MERGE that no reader takes for a statement: a file that holds one is not passed over without a word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from merge_runner.lint.containers.found import has_words
+from merge_runner.merge.find import find_merge
+from merge_runner.merge.syntax.lexer import scan
+from merge_runner.text import Span
+
+_INTO = re.compile(
+    r"(?<![\w.])(?:(?<!\\)|(?<=\\n)|(?<=\\t))merge(?:\s|\\[nrt])+(?:with\s+schema\s+evolution\s+)?into\b"
+    r"|(?<=\\[nrt])merge(?:\s|\\[nrt])+into\b",
+    re.IGNORECASE,
+)
+IN_CODE = re.compile(
+    r"merge[\s\"'+\\]+(?:[rfu]{1,2}[\"'])?\s*(?:with\s+schema|into)|when(?:not)?matched|mergeInto", re.IGNORECASE
+)
+"""What a file of code has in it that may hold a MERGE: its words may be in strings that are joined."""
+_BEGINS = re.compile(r"\W*(?:MERGE\s+INTO|merge\s+into)\b")
+_TARGET_ENDS = re.compile(r"\W*(?:MERGE|merge)\s+(?:INTO|into)\s+\S*[.{%$]\S*(?:\s+(?:AS\s+|as\s+)?\w+)?\W*\Z")
+"""A text that ends behind a target which is no word of prose: it has a dot or a placeholder."""
+_USING = re.compile(r"(?:\b|(?<=\\n))using\b", re.IGNORECASE)
+_MATCHED = re.compile(r"(?:\b|(?<=\\n))when(?:\s|\\[nrt])+(?:not\s+)?matched\b", re.IGNORECASE)
+_LONGEST_LINE = 400
+_QUOTE = re.compile(r"[\"'`]\s*\Z")
+_COMMENT = re.compile(r"^\s*\*|(?:^|\s)(?:#|//|--|/\*)")
+"""How comments begin in most languages, or go on in a line of a block."""
+_JINJA_COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
+
+
+def merge_in_code(text: str, *, is_data: bool = False) -> Span | None:
+    """Return the words of the first MERGE in a text in a language that lint does not know; None where there is none.
+
+    It has USING and WHEN MATCHED after it or, but in data, begins a string: prose that mentions one is passed over, and
+    so is a line after the mark of a comment.
+    """
+    clauses = _last_clauses(text)
+    for found in _INTO.finditer(text):
+        line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()][-_LONGEST_LINE:]
+        if _COMMENT.search(line) is not None:
+            continue
+        if found.end() <= clauses or (not is_data and _QUOTE.search(line) is not None):
+            return Span(*found.span())
+    return None
+
+
+def _last_clauses(text: str) -> int:
+    """The offset of the last USING that a WHEN comes after; -1 where there is none."""
+    whens = [found.start() for found in _MATCHED.finditer(text)][-1:]
+    return max((found.start() for when in whens for found in _USING.finditer(text, 0, when)), default=-1)
+
+
+def merge_in_sql(text: str) -> Span | None:
+    """Return the words of the first MERGE in a text of SQL with Jinja, in a string only where it is a whole statement.
+
+    None: there is none outside of comments.
+    """
+    text = _JINJA_COMMENT.sub(lambda comment: " " * len(comment[0]), text)
+    if (found := find_merge(text)) is not None:
+        return found
+    for token in scan(text):
+        if token.kind == "string" and has_words(token.span.of(text), "MERGE", "INTO", "USING", "WHEN"):
+            inside = _INTO.search(text, token.start, token.end)
+            if inside is not None:
+                return Span(*inside.span())
+    return None
+
+
+def merge_in_parts(texts: Sequence[str]) -> int | None:
+    """Return the index of the first of the strings of a file that begins a MERGE, whose parts others may be.
+
+    None: there is none, or no other string has what follows its target.
+    """
+    using, when = (any(words.search(text) is not None for text in texts) for words in (_USING, _MATCHED))
+    for i, text in enumerate(texts):
+        if _BEGINS.match(text) is not None and ((using and when) or _TARGET_ENDS.match(text) is not None):
+            return i
+    return None
