@@ -74,6 +74,8 @@ class LintedFile:
 
     container: Container = "model"
     """What its MERGE is written in."""
+    discarded: tuple[Place, ...] = ()
+    """The calls next to its builder that add a clause to nothing."""
 
     @property
     def path(self) -> str:

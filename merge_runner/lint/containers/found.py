@@ -23,6 +23,8 @@ CONTAINERS: tuple[Container, ...] = get_args(Container)
 
 NOT_FOLLOWED = "lint cannot follow its calls from `merge(…)` to `execute()`, or from `mergeInto(…)` to `merge()`"
 """Why a builder is not read."""
+NOT_RUN = "it is never run: `.execute()` of its builder is missing, or `.merge()` after `mergeInto(…)`"
+"""Why a builder whose calls are a statement by themselves is not judged."""
 NOT_PUT_TOGETHER = "lint cannot follow how this text is put together"
 """Why the MERGE that a text begins is not read."""
 
@@ -48,6 +50,8 @@ class FoundStatement:
 
     container: Container
     rendered: Rendered
+    discarded: tuple[Place, ...] = ()
+    """The calls next to a builder that add a clause to nothing: what they return is thrown away."""
 
 
 @dataclass(frozen=True)

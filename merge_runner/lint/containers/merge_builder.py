@@ -75,8 +75,36 @@ def built_merge(call: ast.Call, use: Use, values: Values) -> BuiltMerge | None:
         return None
     # The variable of the table is not that of the builder.
     before = chain(first.func.value, whole.links[begins].use, values)
-    text = _Builder(before, whole.links[begins:], values).text()
+    # The writer of Spark is changed by each call, also where what the call returns is thrown away.
+    more = _added_elsewhere(first, values) if ends_with == "merge" else ()
+    text = _Builder(before, (*whole.links[begins:], *more), values).text()
     return BuiltMerge(text, first) if text is not None else None
+
+
+def throws_clause_away(call: ast.Call) -> bool:
+    """Return whether a call that is a statement adds a clause to nothing: a builder of Delta is a new one in each call.
+
+    Source: delta/tables.py of Delta 4.0, whose methods return `DeltaMergeBuilder(self._spark, new_jbuilder)`.
+    """
+    return isinstance(call.func, ast.Attribute) and call.func.attr in _DELTA and begun_by(call) is None
+
+
+def begun_by(call: ast.Call) -> ast.Call | None:
+    """Return the call that begins a builder in a chain of calls that is written as one."""
+    node: ast.expr = call
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if begins_merge(node):
+            return node
+        node = node.func.value
+    return None
+
+
+def _added_elsewhere(begins: ast.Call, values: Values) -> Iterator[Link]:
+    """The statements that add a clause to the writer which `begins` makes: which of them run before it is not known."""
+    for call, use in values.names.discarded:
+        if isinstance(call.func, ast.Attribute) and call.func.attr in ACTIONS:
+            if any(link.call is begins for link in chain(call, use, values).links):
+                yield Link(None, None, call, use)
 
 
 @dataclass

@@ -14,12 +14,13 @@ from merge_runner.lint.containers.data_frame import relation
 from merge_runner.lint.containers.found import (
     NOT_FOLLOWED,
     NOT_PUT_TOGETHER,
+    NOT_RUN,
     Contents,
     FoundStatement,
     UnreadMerge,
     has_words,
 )
-from merge_runner.lint.containers.merge_builder import WHEN, begins_merge, built_merge
+from merge_runner.lint.containers.merge_builder import WHEN, begins_merge, begun_by, built_merge, throws_clause_away
 from merge_runner.lint.containers.placeholders import with_placeholders
 from merge_runner.lint.containers.python_scopes import Names, Use
 from merge_runner.lint.containers.python_strings import PythonFile
@@ -28,7 +29,7 @@ from merge_runner.lint.containers.script import unread_in
 from merge_runner.lint.containers.traced import Traced
 from merge_runner.lint.containers.unread_text import IN_CODE, merge_in_parts
 from merge_runner.merge.find import find_merge
-from merge_runner.text import SourceText
+from merge_runner.text import Place, SourceText
 
 _DDL = re.compile(r"(?:create|replace|alter)\s[^'\"]{0,40}\btable", re.IGNORECASE)
 _TABLE = re.compile(r"\s*(?:--[^\n]*\n\s*)*(?:CREATE|REPLACE|ALTER)\s[^(]*\bTABLE\b", re.IGNORECASE)
@@ -113,6 +114,12 @@ def _where(found: FoundStatement) -> tuple[int, int, int]:
     return place.cell or 0, place.line, place.column
 
 
+def _called(node: ast.Attribute, use: Use) -> Place:
+    """The place of the name of what is called."""
+    end = use.file.origin(node).end
+    return use.file.source.place(end - len(node.attr), end)
+
+
 class _Reader:
     def __init__(self, sources: Sequence[SourceText], parsed: Sequence[tuple[PythonFile, ast.Module]]) -> None:
         self.sources = sources
@@ -131,7 +138,8 @@ class _Reader:
             built = built_merge(call, use, self.values)
             if built is not None:
                 self.begun.add(id(built.begins))
-                yield FoundStatement("builder", with_placeholders(built.text).rendered(self.sources))
+                rendered = with_placeholders(built.text).rendered(self.sources)
+                yield FoundStatement("builder", rendered, self._discarded() if len(self.begun) == 1 else ())
             for text in self._given(call, use):
                 merge = find_merge(text.text)
                 if merge is None and _TABLE.match(text.text) is None:
@@ -189,6 +197,11 @@ class _Reader:
                 place = use.file.source.place(at.start, at.end)
                 yield UnreadMerge("python", place, "lint finds no `.sql(…)` in this file that is given this text")
 
+    def _discarded(self) -> tuple[Place, ...]:
+        """The calls of these files that add a clause to nothing; they are said once, with the first builder."""
+        named = [(call.func, use) for call, use in self.names.discarded if throws_clause_away(call)]
+        return tuple(_called(node, use) for node, use in named if isinstance(node, ast.Attribute))
+
     def parts(self) -> Iterator[UnreadMerge]:
         """The first string that begins a MERGE whose other parts are not found."""
         strings = [(node, use) for node, use in self.names.strings if id(node) not in self.used]
@@ -205,6 +218,7 @@ class _Reader:
         if not adding:
             return
         begun = [(called, use) for called, call, use in named if begins_merge(call) and id(call) not in self.begun]
+        not_run = {id(begins.func) for call, _ in self.names.discarded if (begins := begun_by(call)) is not None}
         for called, use in begun if begun or self.begun else adding[:1]:
-            end = use.file.origin(called).end
-            yield UnreadMerge("builder", use.file.source.place(end - len(called.attr), end), NOT_FOLLOWED)
+            reason = NOT_RUN if id(called) in not_run else NOT_FOLLOWED
+            yield UnreadMerge("builder", _called(called, use), reason)

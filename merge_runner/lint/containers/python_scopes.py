@@ -71,6 +71,8 @@ class Names:
     """The string literals in expressions."""
     functions: dict[str, list[Scope]] = field(default_factory=dict)
     """By name, the functions and methods that are defined anywhere."""
+    discarded: list[tuple[ast.Call, Use]] = field(default_factory=list)
+    """The calls that are statements: what they return is thrown away."""
     changed: set[str] = field(default_factory=set)
     """Names whose list or dict a method or an assignment changes, anywhere."""
 
@@ -185,6 +187,8 @@ class _Reader:
     def _expressions(self, node: ast.stmt, use: Use) -> None:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             return  # a docstring
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            self.names.discarded.append((node.value, use))
         for _, value in ast.iter_fields(node):
             for item in value if isinstance(value, list) else (value,):
                 if isinstance(item, ast.expr):

@@ -3,7 +3,9 @@
 ## What it does
 
 Reports a clause that follows an unconditional one of its kind, one whose condition is always true, or
-one that already takes every row that this one would take: its conditions are a part of this clause's.
+one that already takes every row that this one would take: its conditions are a part of this clause's. In Python also a
+call such as `builder.whenMatchedDelete()` whose result is thrown away (a warning): a builder of Delta is not changed by
+its methods, they return another one.
 
 It also reports a clause whose own condition is never true:
 
@@ -72,6 +74,10 @@ def check_file(file: LintedFile) -> Iterator[Hit]:
     """Clauses that no row can reach."""
     if file.error is not None and file.error.kind == "unreachable":
         yield Hit(file.error.span, file.error.message, file.error.hint)
+    for place in file.discarded:
+        message = "what this call returns is thrown away: its clause is no part of the MERGE"
+        hint = "a builder of Delta does not change, each call returns a new one: `builder = builder.when…(…)`"
+        yield Hit(place, message, hint, severity="warning")
     if file.statement is None:
         return
     former: dict[str, _Former] = {}

@@ -185,7 +185,9 @@ class ContentsLinter:
             rendered = statement.rendered
             if not any(each.kind != "other" for each in statements(rendered.text)):
                 continue
-            linted = LintedFile(rendered.source, None, rendered, container=statement.container)
+            linted = LintedFile(
+                rendered.source, None, rendered, container=statement.container, discarded=statement.discarded
+            )
             try:
                 merge = parse(rendered.text)
             except MergeSyntaxError as error:
