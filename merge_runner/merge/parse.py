@@ -75,6 +75,8 @@ class _Statement:
         stop = end if bounds else before_filled(sql, self.i, end)
         more_clauses = before_filled(sql, self.i, end) < end
         on_span, on = sql.span(self.i, stop), self._conjuncts(self.i, stop)
+        # What is filled in right behind a name may begin with a blank.
+        more_clauses = more_clauses or (not bounds and sql.word(end - 1).endswith("}"))
         if not bounds and not more_clauses:
             raise MergeSyntaxError(
                 "the MERGE has no WHEN clause", sql.span(self.stop, self.stop), "add WHEN MATCHED or WHEN NOT MATCHED"

@@ -102,9 +102,9 @@ def begun_by(call: ast.Call) -> ast.Call | None:
 def _added_elsewhere(begins: ast.Call, values: Values) -> Iterator[Link]:
     """The statements that add a clause to the writer which `begins` makes: which of them run before it is not known."""
     for call, use in values.names.discarded:
-        if isinstance(call.func, ast.Attribute) and call.func.attr in ACTIONS:
-            if any(link.call is begins for link in chain(call, use, values).links):
-                yield Link(None, None, call, use)
+        adds = isinstance(call.func, ast.Attribute) and call.func.attr in ACTIONS
+        if adds and any(link.call is begins for link in chain(call, use, values).links):
+            yield Link(None, None, call, use)
 
 
 @dataclass

@@ -36,14 +36,16 @@ class Token(NamedTuple):
 
 
 _BLANK = r"[ \t\n\f\r\v\u00a0\u1680\u2000-\u200a\u2028\u202f\u205f\u3000]"
+_CLAUSE = r"(?i:when\s+(?:not\s+)?matched\b|then\s+(?:update|delete|insert)\b|(?:using|on|and|or|as)(?=[\s(]))"
+"""What no name goes on with: a placeholder in front of it ends in a parenthesis or a blank when it is filled in."""
 _TOKEN = re.compile(
     rf"""{_BLANK}*(?:
       (?P<comment>--[^\r\n\\]*(?:\\\n?[^\r\n\\]*)* | /\*(?!\+))
     | (?P<string>'[^'\\]*(?:(?:\\.|'')[^'\\]*)*' | "[^"\\]*(?:(?:\\.|"")[^"\\]*)*" | [rR]'[^']*' | [rR]"[^"]*")
     | (?P<number>(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?(?:[fFdD]|[bB][dD])?(?!\w|\$\{{)
         | \d+(?:[lLsSyY]|(?:[eE][+-]?\d+)?(?:[fFdD]|[bB][dD])?)(?!\w|\$\{{))
-    | (?P<name>`[^`]*(?:``[^`]*)*` | {PLACEHOLDER}(?:\w|{PLACEHOLDER})*)
-    | (?P<word>\w+(?:{PLACEHOLDER}\w*)*)
+    | (?P<name>`[^`]*(?:``[^`]*)*` | {PLACEHOLDER}(?:(?!{_CLAUSE})\w+|{PLACEHOLDER})*)
+    | (?P<word>\w+(?:{PLACEHOLDER}(?:(?!{_CLAUSE})\w+)?)*)
     | (?P<op><=>|>>>|/\*\+|<<|>>|<=|>=|<>|!=|!>|!<|==|=>|->|::|\|\||\|>|\*/|[();,.\[\]!=<>+\-*/%~&|^:?])
     | (?P<end>\Z))
     """,
