@@ -34,11 +34,14 @@ class ScriptStatement:
     `hidden`: its string, name or comment without an end takes a MERGE in, and all else that follows it.
 
     `words` are its first words in upper case, as many as are of use: `("CREATE", "OR", "REPLACE", "TABLE", …)`.
+    `in_block`: it is inside of BEGIN … END or the like. `rows` are the variables of the FOR loops around it.
     """
 
     span: Span
     kind: Kind
     words: tuple[str, ...]
+    in_block: bool = False
+    rows: tuple[str, ...] = ()
 
 
 def statements(text: str) -> Iterator[ScriptStatement]:
@@ -48,19 +51,23 @@ def statements(text: str) -> Iterator[ScriptStatement]:
     branches and loops is one by itself. Nothing is parsed, so that a statement that Spark refuses ends no other.
     """
     pending: list[Token] = []
+    blocks: list[str] = []
     for token in scan(text):
         if token.key == ";":
-            yield from _statement(text, pending)
+            yield from _statement(text, pending, blocks)
             pending = []
         else:
             pending.append(token)
-    yield from _statement(text, pending)
+    yield from _statement(text, pending, blocks)
 
 
-def _statement(text: str, tokens: Sequence[Token]) -> Iterator[ScriptStatement]:
-    begin = _without_heads(tokens)
+def _statement(text: str, tokens: Sequence[Token], blocks: list[str]) -> Iterator[ScriptStatement]:
+    """The statement of the tokens; `blocks` are those around it, each with the variable of its rows if it has one."""
+    begin = _without_heads(text, tokens, blocks)
     tokens = tokens[begin:]
     if not tokens or (tokens[0].key == "END" and len(tokens) <= 3):
+        if tokens and blocks:
+            blocks.pop()
         return
     kind: Kind = "other"
     merge = _merge(tokens)
@@ -70,7 +77,8 @@ def _statement(text: str, tokens: Sequence[Token]) -> Iterator[ScriptStatement]:
             tokens = tokens[merge:]
     elif tokens[-1].kind == "endless" and find_merge(text[tokens[-1].start + 1 :].lstrip("*")) is not None:
         kind = "hidden"
-    yield ScriptStatement(Span(tokens[0].start, tokens[-1].end), kind, tuple(token.key for token in tokens[:8]))
+    span, words = Span(tokens[0].start, tokens[-1].end), tuple(token.key for token in tokens[:8])
+    yield ScriptStatement(span, kind, words, bool(blocks), tuple(row for row in blocks if row))
 
 
 def _merge(tokens: Sequence[Token]) -> int | None:
@@ -85,8 +93,11 @@ def _merge(tokens: Sequence[Token]) -> int | None:
     return None
 
 
-def _without_heads(tokens: Sequence[Token]) -> int:
-    """The index after `BEGIN`, `IF … THEN`, `label: LOOP` and the like, in front of the first statement inside."""
+def _without_heads(text: str, tokens: Sequence[Token], blocks: list[str]) -> int:
+    """The index after `BEGIN`, `IF … THEN`, `label: LOOP` and the like, in front of the first statement inside.
+
+    Each that an END follows is added to `blocks`.
+    """
     i = 0
     while i < len(tokens):
         word = tokens[i].key
@@ -94,15 +105,21 @@ def _without_heads(tokens: Sequence[Token]) -> int:
         if following == ":" and i + 2 < len(tokens) and tokens[i + 2].key in _COMPOUND:
             i += 2
         elif word in _HEADS:
+            blocks += [""] if word in _COMPOUND else []
             i += 1
             while i < len(tokens) and tokens[i].key in ("NOT", "ATOMIC"):
                 i += 1
         elif word in _ENDS_HEAD:
+            row = tokens[i + 1 : i + 2] if word == "FOR" and tokens[i + 2 : i + 3] else []
+            names = row and tokens[i + 2].key in ("AS", "IN")
+            blocks += [row[0].span.of(text).strip("`") if names else ""] if word in _COMPOUND else []
             i = _after(tokens, i, _ENDS_HEAD[word])
         elif word == "DECLARE" and any(token.key == "HANDLER" for token in tokens[i : i + 4]):
             i = _after(tokens, i, "BEGIN")
+            blocks += [""] if tokens[i - 1].key == "BEGIN" else []
         elif word == "CREATE" and any(token.key in _ROUTINES for token in tokens[i : i + 5]):
             i = _after(tokens, i, "BEGIN", "AS")
+            blocks += [""] if tokens[i - 1].key == "BEGIN" else []
         else:
             return i
     return i

@@ -50,6 +50,10 @@ class FoundStatement:
 
     container: Container
     rendered: Rendered
+    in_block: bool = False
+    """Whether it is inside of BEGIN … END of a script, so that what it declares is no variable of the session."""
+    rows: tuple[str, ...] = ()
+    """The variables of the FOR loops around it."""
     discarded: tuple[Place, ...] = ()
     """The calls next to a builder that add a clause to nothing: what they return is thrown away."""
 

@@ -139,7 +139,7 @@ class _Reader:
             if built is not None:
                 self.begun.add(id(built.begins))
                 rendered = with_placeholders(built.text).rendered(self.sources)
-                yield FoundStatement("builder", rendered, self._discarded() if len(self.begun) == 1 else ())
+                yield FoundStatement("builder", rendered, discarded=self._discarded() if len(self.begun) == 1 else ())
             for text in self._given(call, use):
                 merge = find_merge(text.text)
                 if merge is None and _TABLE.match(text.text) is None:

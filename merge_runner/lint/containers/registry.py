@@ -29,6 +29,7 @@ _WORD = re.compile("merge", re.IGNORECASE)
 _MACRO = re.compile(r"\{%[-+]?\s*macro\b")
 CODE = (".py", ".scala", ".ipynb")
 _LANGUAGES = {"py": "python", "scala": "scala"}
+_CONTAINERS: Mapping[str, Container] = {"python": "python", "scala": "scala"}
 DATA = (".json", ".yml", ".yaml", ".toml")
 _PROSE = frozenset({"md", "markdown", "html", "latex", "svg"})
 """Cells that are read by people alone."""
@@ -90,10 +91,6 @@ def _not_read(source: SourceText) -> Contents:
         in_macro = _MACRO.search(source.text, 0, span.start) is not None
         reason = "it is in a macro, linted where a model calls it" if in_macro else "Jinja renders the file without it"
     return Contents(unread=(UnreadMerge("sql", source.place(span.start, span.end), reason),))
-
-
-_LANGUAGES = {"py": "python", "scala": "scala"}
-_CONTAINERS: Mapping[str, Container] = {"python": "python", "scala": "scala"}
 
 
 def _too_long(container: Container, texts: Sequence[SourceText]) -> Contents | None:

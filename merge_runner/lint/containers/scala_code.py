@@ -57,8 +57,8 @@ def _contents(source: SourceText) -> Contents:
     unread = [each for each in given if isinstance(each, UnreadMerge)]
     unread += [UnreadMerge("scala", place, _NOT_GIVEN) for place in _not_given(reader)]
     unread += [UnreadMerge("builder", reader.place(i), NOT_FOLLOWED) for i in builders.not_followed()]
-    read = Contents(tuple(found), tuple(unread))
-    return read if read.merges or read.unread else replace(read, unread=tuple(_parts(reader)))
+    whole = Contents(tuple(found), tuple(unread))
+    return whole if whole.merges or whole.unread else replace(whole, unread=tuple(_parts(reader)))
 
 
 def _given(reader: ScalaStrings) -> Iterator[FoundStatement | UnreadMerge]:

@@ -29,7 +29,8 @@ def read_script(rendered: Rendered, container: Container | None = None, *, is_sq
         elif statement.kind == "hidden":
             used += [FoundStatement(kind, rendered.part(span.start, span.end))] if is_sql else []
         elif statement.kind == "merge" or statement.words[0] in _OF_USE:
-            used.append(FoundStatement(kind, rendered.part(span.start, span.end)))
+            part = rendered.part(span.start, span.end)
+            used.append(FoundStatement(kind, part, statement.in_block, statement.rows))
     return Contents(tuple(used), tuple(unread))
 
 

@@ -24,6 +24,7 @@ from merge_runner.merge.parse import parse
 from merge_runner.merge.script import statements
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.project_file import read_file
+from merge_runner.pruning.predicate.scope import Variable
 from merge_runner.pruning.predicate.variables import declared_variables
 from merge_runner.pruning.query.source import KnownTable, Lookup
 from merge_runner.pruning.query.target_view import target_layout
@@ -193,8 +194,7 @@ class ContentsLinter:
             except MergeSyntaxError as error:
                 yield check_file(replace(linted, error=error), None, self.selection)
                 continue
-            before = declared_variables(each.rendered.text for each in found[:index])
-            linted = replace(linted, statement=merge, variables=before)
+            linted = replace(linted, statement=merge, variables=_variables(found[:index], statement))
             lookup = self._lookup(file, index)
             judged = linted_merge(linted, merge, target_layout(merge.target.parts, lookup), lookup)
             yield check_file(linted, judged, self.selection)
@@ -206,3 +206,11 @@ class ContentsLinter:
             return known or self.tables.find(file.path, index, parts)
 
         return find
+
+
+def _variables(before: Sequence[FoundStatement], statement: FoundStatement) -> dict[str, Variable]:
+    """The variables that a statement sees: what those before it declare, and the rows of the loops around it."""
+    found: dict[str, Variable] = {}
+    for each in before:
+        found |= declared_variables([each.rendered.text], "local" if each.in_block else "session")
+    return found | {row.casefold(): Variable(kind="row") for row in statement.rows}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from sqlglot import exp
 
@@ -16,8 +16,20 @@ from merge_runner.pruning.verdict import Side
 
 _Made = TypeVar("_Made")
 
-Variables = Mapping[str, DataType | None]
-"""The types of session variables by their names, case folded; None: not known."""
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of SQL: of the session, of a BEGIN … END block (`local`), or the `row` of a FOR loop.
+
+    `data_type` None: not known.
+    """
+
+    data_type: DataType | None = None
+    kind: Literal["session", "local", "row"] = "session"
+
+
+Variables = Mapping[str, Variable]
+"""Variables by their names, case folded."""
 
 _OF_VARIABLES = (("session",), ("system", "session"))
 """What the name of a variable may be qualified by."""
@@ -32,6 +44,8 @@ class ColumnRef:
 
     side: Side
     path: tuple[str, ...]
+    variable: Literal["session", "local", "row"] | None = None
+    """What is declared by the name of one of which the side is unknown."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ColumnRef) and self._key == other._key
@@ -128,6 +142,10 @@ class Scope:
         What is qualified as one may be declared in another script of the session.
         """
         folded = tuple(part.casefold() for part in parts)
+        if len(folded) > 1 and (variable := self.variables.get(folded[0])) is not None and variable.kind == "row":
+            # A loop over rows whose variable has the name of a column with fields is not written.
+            own = self.resolve(parts).path == parts
+            return own and self.target.has_column(parts[0]) is not True and self._in_source(folded[0]) is not True
         if not is_qualified_variable(parts) and (len(folded) > 1 or folded[0] not in self.variables):
             return False
         if len(folded) > 1 and self.resolve(parts).path != parts:
@@ -147,7 +165,8 @@ class Scope:
         side = self._unqualified(parts[0])
         if is_qualified_variable(parts) and self.target.has_column(parts[0]) is not True and side != "unknown":
             side = "source" if self._in_source(folded[0]) else "unknown"
-        return ColumnRef(side, parts)
+        known = self.variables.get(folded[0]) if side == "unknown" else None
+        return ColumnRef(side, parts, known.kind if known is not None else None)
 
     def reference(self, node: exp.Expr) -> ColumnRef | None:
         """What a column, or a path of names into one, refers to; None for any other expression."""

@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from sqlglot import exp
 
-from merge_runner.formats.types import DataType, parse_type
+from merge_runner.formats.types import parse_type
 from merge_runner.lazy_pattern import pattern
 from merge_runner.merge.read_query import read_expression
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.pruning.predicate.constant_folding import constant
-from merge_runner.pruning.predicate.scope import Scope, name_parts
+from merge_runner.pruning.predicate.scope import Scope, Variable, name_parts
 
 _Read = TypeVar("_Read", bound=Expr)
 
@@ -29,9 +29,9 @@ _DECLARE = pattern(
 )
 
 
-def declared_variables(statements: Iterable[str]) -> dict[str, DataType | None]:
+def declared_variables(statements: Iterable[str], kind: Literal["session", "local"] = "session") -> dict[str, Variable]:
     """Return the variables that those of the statements declare that are DECLARE VARIABLE."""
-    found: dict[str, DataType | None] = {}
+    found: dict[str, Variable] = {}
     for text in statements:
         match = _DECLARE.match(text)
         if match is None:
@@ -42,7 +42,7 @@ def declared_variables(statements: Iterable[str]) -> dict[str, DataType | None]:
             value = constant(tree) if tree is not None else None
             data_type = value.data_type if value is not None else None
         for name in match["names"].split(","):
-            found[name.strip().rpartition(".")[2].strip("`").casefold()] = data_type
+            found[name.strip().rpartition(".")[2].strip("`").casefold()] = Variable(data_type, kind)
     return found
 
 
@@ -70,5 +70,5 @@ def _parameter(node: exp.Expr, scope: Scope) -> exp.Expr:
     if not parts or not scope.is_variable(parts):
         return node
     found = exp.Parameter(this=exp.var(parts[-1]))
-    found.meta["type"] = scope.variables.get(parts[-1].casefold())
+    found.meta["type"] = variable.data_type if (variable := scope.variables.get(parts[-1].casefold())) else None
     return found

@@ -60,7 +60,9 @@ def outside_the_target(predicate: Predicate) -> Outcome | None:
     if side == "unknown":
         column = next(column for column in columns_of(predicate) if column.side == "unknown")
         reason = f"`{column.dotted}` may belong to target or source: qualify it with the target's alias"
-        if is_qualified_variable(column.path):
+        if column.variable is not None:
+            reason = _of_variable(column)
+        elif is_qualified_variable(column.path):
             first = column.column
             reason = f"`{column.dotted}` is a session variable unless target or source have a column `{first}`"
         return Outcome(None, "unreadable", reason)
@@ -69,6 +71,13 @@ def outside_the_target(predicate: Predicate) -> Outcome | None:
     if side == "both" and isinstance(predicate, Other):
         return _both(predicate)
     return None
+
+
+def _of_variable(column: ColumnRef) -> str:
+    """Why a name that is declared as a variable is not certain to be it: columns come first."""
+    if column.variable == "session" and len(column.path) == 1:
+        return f"`{column.dotted}` is a column, or the variable `session.{column.dotted}`: say which"
+    return f"`{column.dotted}` is a column, or a variable of the script: list the columns of the source in USING"
 
 
 def _truth(predicate: Truth) -> Outcome:

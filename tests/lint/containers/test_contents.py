@@ -89,3 +89,19 @@ def test_a_merge_in_a_language_that_lint_does_not_know_is_not_passed_over(tmp_pa
             "job.yml:3:7 sql: lint reads no SQL in files of JSON, YAML and TOML",
         ],
     }
+
+
+def test_the_name_of_a_variable_that_a_column_may_hide_is_said(tmp_path):
+    (tmp_path / "load.sql").write_text(
+        "create table core.f (id bigint not null, day date) using delta partitioned by (day);\n"
+        "declare variable cut date;\n"
+        "merge into core.f t using stage.f s on t.id = s.id and t.day >= cut when matched then delete;\n"
+        "begin\n  declare since date;\n"
+        "  merge into core.f t using stage.f s on t.id = s.id and t.day >= since when matched then delete;\nend\n"
+    )
+    files = list(plain_files([tmp_path], tmp_path))
+    reasons = [merge.reason for merge in lint_files(files, LintOptions(), {}, Surroundings(tmp_path)).merges]
+    assert reasons == [
+        "`cut` is a column, or the variable `session.cut`: say which",
+        "`since` is a column, or a variable of the script: list the columns of the source in USING",
+    ]
