@@ -20,14 +20,25 @@ def rows(session, table):
     return sorted(map(repr, session.table(table).collect()))
 
 
+OF_BOTH = [case for case in CASES if "formats" not in case]
+
+
 @pytest.mark.spark
-@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
-def test_it_is_what_another_run_then_does(driver, table_format):
+@pytest.mark.parametrize(
+    ("table_format", "cases"),
+    [
+        ("delta", [case for case in CASES if "formats" in case] + OF_BOTH[::2]),
+        ("iceberg", OF_BOTH[1::2]),
+        pytest.param("delta", OF_BOTH[1::2], marks=pytest.mark.slow),
+        pytest.param("iceberg", OF_BOTH[::2], marks=pytest.mark.slow),
+    ],
+    ids=["delta", "iceberg", "delta, the others", "iceberg, the others"],
+)
+def test_it_is_what_another_run_then_does(driver, table_format, cases):
     wrong = []
     driver.spark.sql(f"create schema if not exists {SCHEMA[table_format]}")
-    cases = [case for case in CASES if table_format in case.get("formats", ("delta", "iceberg"))]
-    for number, case in enumerate(cases):
-        table = f"{SCHEMA[table_format]}.t{number}"
+    for case in cases:
+        table = f"{SCHEMA[table_format]}.t{CASES.index(case)}"
         said, then = answers(driver.spark.newSession(), table_format, table, case)
         again = "nothing" if said is None else "unknown" if "not known" in said else "changes"
         if again != case["again"] or again not in ("unknown", then):
