@@ -2,10 +2,11 @@
 
 ## What it does
 It looks at WHEN NOT MATCHED BY SOURCE … THEN UPDATE (a soft delete) that writes a constant or the current time into a
-column, such as `is_deleted = true`, into which each INSERT writes another constant. It reports the column where no
-WHEN MATCHED clause writes it. It is silent where ON or a condition of WHEN MATCHED asks for one of the columns that the
-clause writes, as histories do, where rows that match are deleted, where USING reads the target, where the model has a
-hook, and where a plain file holds another statement that writes.
+column, such as `is_deleted = true`, into which each INSERT writes another constant. It reports the column where no WHEN
+MATCHED clause writes it, or where one does for rows alone that have changed: `when matched and t.v <> s.v then update
+set is_deleted = false, v = s.v` leaves a row marked that comes back as it was. It is silent where ON or a condition of
+WHEN MATCHED asks for one of the columns that the clause writes, as histories do, where rows that match are deleted,
+where USING reads the target, where the model has a hook, and where a plain file holds another statement that writes.
 
 ## Why it matters
 A row that comes back matches the one that is marked. It is updated and stays marked as deleted, while the same row is
@@ -62,6 +63,14 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     for found in kept_marks(merge.statement, merge.layout, merge.scope, merge.source):
         if merge.reads_target:
             return
+        if found.unless is not None:
+            yield Hit(
+                found.assignment.span,
+                f"WHEN MATCHED writes {found.column} back only where `{' '.join(found.unless.text.split())}`: a row "
+                "that is marked here and comes back as it was stays marked",
+                f"let the clause take marked rows, too: … OR t.{found.column} is not what INSERT writes",
+            )
+            continue
         yield Hit(
             found.assignment.span,
             f"no WHEN MATCHED clause writes {found.column}: a row that is marked here stays marked when the source has "

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from merge_runner.lazy_dataclass import dataclass
-from merge_runner.merge.statement import Assignment, Clause, MergeStatement
+from merge_runner.merge.statement import Assignment, Clause, Expr, MergeStatement
 from merge_runner.pruning.judge.insert_consistency import inserted_rows, target_terms
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.logic.canonical import term
@@ -21,17 +21,22 @@ _CLOCK = (exp.CurrentTimestamp, exp.CurrentDate)
 
 @dataclass(frozen=True)
 class KeptMark:
-    """What a WHEN NOT MATCHED BY SOURCE clause writes, and no matched clause takes back."""
+    """What a WHEN NOT MATCHED BY SOURCE clause writes, and no matched clause takes back.
+
+    `unless`: a matched clause does, but under this condition alone, which a row that comes back need not satisfy.
+    """
 
     clause: Clause
     column: str
     assignment: Assignment
+    unless: Expr | None = None
 
 
 def kept_marks(statement: MergeStatement, layout: TableLayout, scope: Scope, source: SourceFacts) -> Iterator[KeptMark]:
     """The marks that a row keeps when it is in the source again, though each INSERT writes another value there.
 
-    Left out are columns that ON or a matched clause asks for, and what cannot be read: there the author decides.
+    Left out are columns that ON or a matched clause asks for, and what cannot be read: there the author decides. A
+    matched clause for rows that have changed does not take back the mark of a row that comes back as it was.
     """
     matched = [clause for clause in statement.clauses if clause.kind == "matched"]
     inserts = [clause for clause in statement.clauses if clause.action == "insert"]
@@ -42,19 +47,46 @@ def kept_marks(statement: MergeStatement, layout: TableLayout, scope: Scope, sou
         return
     trees = [each.expression for each in asked if each.expression is not None]
     decided = {found.column.casefold() for tree in trees for found in scope.columns(tree) if found.side == "target"}
-    decided |= {assignment.column[-1].casefold() for clause in matched for assignment in clause.assignments}
+    changed = [clause for clause in matched if _asks_for_change(clause, scope)]
+    decided |= {each for clause in matched if clause not in changed for each in _written(clause)}
     for clause in statement.clauses:
         if clause.kind != "not_matched_by_source" or clause.action != "update":
             continue
-        names = {assignment.column[-1].casefold() for assignment in clause.assignments}
+        names = _written(clause)
         if not names.isdisjoint(decided):
             continue
+        unless = next((each.condition for each in changed if not names.isdisjoint(_written(each))), None)
         for assignment in clause.assignments:
             name = assignment.column[-1]
             values = [inserted_rows(each, statement, layout, scope, source).value(name) for each in inserts]
             if all(_differs(assignment, value, scope) for value in values):
-                yield KeptMark(clause, name, assignment)
+                yield KeptMark(clause, name, assignment, unless)
                 break
+
+
+def _written(clause: Clause) -> set[str]:
+    return {assignment.column[-1].casefold() for assignment in clause.assignments}
+
+
+def _asks_for_change(clause: Clause, scope: Scope) -> bool:
+    """Whether a clause takes rows alone whose source row has another value than the target's, or a later one."""
+    tree = clause.condition.expression if clause.condition is not None else None
+    return tree is not None and all(_is_change(leg, scope) for leg in _legs(tree))
+
+
+def _legs(tree: exp.Expr) -> Iterator[exp.Expr]:
+    inner = tree.unnest()
+    if isinstance(inner, exp.And | exp.Or):
+        for leg in inner.flatten():
+            yield from _legs(leg)
+    else:
+        yield inner
+
+
+def _is_change(leg: exp.Expr, scope: Scope) -> bool:
+    negated = leg.this.unnest() if isinstance(leg, exp.Not) else None
+    compares = isinstance(leg, exp.NEQ | exp.NullSafeNEQ | exp.GT | exp.LT | exp.GTE | exp.LTE)
+    return scope.side(leg) == "both" and (compares or isinstance(negated, exp.EQ | exp.NullSafeEQ))
 
 
 def _differs(assignment: Assignment, inserted: Term | None, scope: Scope) -> bool:

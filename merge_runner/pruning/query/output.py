@@ -17,6 +17,7 @@ from merge_runner.pruning.logic.term import Call, Col, Term, columns, is_constan
 from merge_runner.pruning.logic.time_units import PARTS
 from merge_runner.pruning.predicate.expression_type import Columns, Typed, expression_type
 from merge_runner.pruning.query.joined_rows import Key
+from merge_runner.pruning.query.relation import field_name
 
 ALIASED = (exp.Aliases, exp.Alias)
 _LEAVES = (exp.Column, exp.Literal, exp.Query)
@@ -119,7 +120,7 @@ def named_keys(keys: Sequence[Key], names: dict[Term, Col], known: Facts, whole:
         # What a function of columns distinguishes, the columns do as well.
         wanted = [part for item in wanted for part in ((item,) if item in names else set(columns(item)))]
         if all(item in names for item in wanted):
-            yield frozenset(names[item].name for item in wanted if not known.constant(item, whole=item in whole))
+            yield frozenset(field_name(names[item]) for item in wanted if not known.constant(item, whole=item in whole))
 
 
 def hashed_keys(
@@ -179,6 +180,25 @@ def copied_columns(
         for name in key & further.keys():
             for other in further[name][:3]:
                 yield key - {name} | {other}
+
+
+def picked_struct(node: exp.Expr | None) -> exp.Struct | None:
+    """Return the struct that an aggregate takes from one row of a group, as `max_by(struct(*), ts)` does."""
+    inner = node.this if isinstance(node, PICKING) else None
+    return inner if isinstance(inner, exp.Struct) else None
+
+
+def field_of(struct: exp.Struct, wanted: Term, resolve: Resolve) -> str | None:
+    """Return the name of the field that has this value; None where none is known to.
+
+    A star has the columns of all relations, or of one: where it is the group's, no other is called alike.
+    """
+    for item in struct.expressions:
+        if isinstance(item, exp.PropertyEQ) and term(item.expression, resolve) == wanted:
+            return item.this.name.casefold()
+        if item.is_star and isinstance(wanted, Col) and not wanted.path:
+            return wanted.name
+    return None
 
 
 def aggregates(node: exp.Expr | None) -> bool:

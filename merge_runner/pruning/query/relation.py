@@ -31,8 +31,9 @@ class Relation:
     """The case folded parts of its name where it is all rows of a table, view or CTE."""
 
     def column(self, name: str) -> Col:
-        """The term of a column."""
-        return Col(self.number, name.casefold())
+        """The term of a column, or of a field as keys name it (`field_name`)."""
+        column, *path = name.casefold().split(_FIELD)
+        return Col(self.number, column, tuple(path))
 
     def typed(self, name: str) -> Typed:
         """The type of a column."""
@@ -44,6 +45,15 @@ class Relation:
     def lifted(self, item: Term) -> Term:
         """A condition on its own columns, as one on the joined rows."""
         return replaced(item, lambda part: replace_column(part, self.number))
+
+
+_FIELD = "\1"
+"""Between a column and a field of it in the parts of a key: in no name."""
+
+
+def field_name(column: Col) -> str:
+    """Return what a key calls a column, or a field of a struct."""
+    return _FIELD.join((column.name, *column.path))
 
 
 def replace_column(part: Term, number: int) -> Term | None:

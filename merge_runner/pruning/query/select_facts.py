@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -14,7 +14,7 @@ from merge_runner.pruning.logic.fold import replaced
 from merge_runner.pruning.logic.implication import Facts
 from merge_runner.pruning.logic.restriction import is_plain, restricted_columns
 from merge_runner.pruning.logic.term import Call, Col, Term, columns, conjuncts, is_constant
-from merge_runner.pruning.predicate.expression_type import Typed, expression_type
+from merge_runner.pruning.predicate.expression_type import UNKNOWN, Typed, expression_type
 from merge_runner.pruning.predicate.scope import name_parts
 from merge_runner.pruning.query.absent_rows import absences
 from merge_runner.pruning.query.joined_rows import AMBIGUOUS, JoinedRows, Key
@@ -29,6 +29,7 @@ from merge_runner.pruning.query.output import (
     copy_picked,
     copy_restrictions,
     derived_bounds,
+    field_of,
     fixed_to,
     hashed_keys,
     is_count,
@@ -36,6 +37,7 @@ from merge_runner.pruning.query.output import (
     is_inside,
     named_keys,
     not_of_itself,
+    picked_struct,
     renamed_term,
 )
 from merge_runner.pruning.query.relation import Queries, ReadSelect
@@ -63,6 +65,8 @@ class _Select:
         """How many outputs precede the first star whose columns are not all known."""
         self.passed: dict[int, set[str]] = {}
         """Relations whose columns are not all known and that a star passes on, and what EXCEPT leaves out of them."""
+        self.expanded: list[exp.Struct] = []
+        """Structs of one row of a group whose fields are the columns: `max_by(struct(*), ts).*`."""
 
     def facts(self) -> SourceFacts:
         select, rows = self.select, self.rows
@@ -84,6 +88,8 @@ class _Select:
         having = select.args.get("having")
         if having is not None:
             terms += conjuncts(condition(having.this, self.resolve))
+        for struct in self.expanded:
+            self._expand(struct, keys)
         for output in self.outputs:
             self._number(output, keys, terms)
         if any(output.node is not None and is_generator(output.node) for output in self.outputs):
@@ -95,6 +101,11 @@ class _Select:
         star = node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else node
         if isinstance(star, exp.Star):
             self._star(star, node)
+            return
+        if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Star):
+            struct = picked_struct(node.this)
+            self.expanded += [struct] if struct is not None and self.select.args.get("group") is not None else []
+            self._leave_open()
             return
         name, value = "", node
         if isinstance(node, exp.Aliases) or is_generator(node):
@@ -108,8 +119,8 @@ class _Select:
         elif (parts := name_parts(node)) is not None:
             name = parts[-1]
         found = term(value, self.resolve)
-        if found is not None and is_constant(found) and aggregates(value):
-            found = None  # count(*) names no column, and is another number in each group
+        if found is not None and is_constant(found) and (aggregates(value) or value.find(exp.Star) is not None):
+            found = None  # count(*) and struct(*) name no column, and are others in each group or row
         typed = expression_type(value, self.typed)
         self.outputs.append(Output(name, self._itself() if found is None else found, typed, value))
         if isinstance(node, exp.Alias):
@@ -119,6 +130,12 @@ class _Select:
         self.has_star = True
         left_out = {item.name.casefold() for item in star.args.get("except_") or ()}
         qualifier = [part.name for part in node.parts[:-1]] if node is not star else []  # type: ignore[attr-defined]
+        if (whole := self._struct(qualifier)) is not None:
+            self._leave_open()
+            fields = (part for key in self.rows.keys for part in key if isinstance(part, Col) and len(part.path) == 1)
+            known = {part.path[0]: part for part in fields if Col(part.relation, part.name) == whole}
+            self.outputs += [Output(name, part, UNKNOWN) for name, part in known.items() if name not in left_out]
+            return
         for relation, column in self.rows.star(qualifier):
             if relation.facts.columns is None and self.leading is None:
                 self.leading = len(self.outputs)
@@ -128,6 +145,35 @@ class _Select:
             elif column.name.casefold() not in left_out or not column.name:
                 own = relation.column(column.name)
                 self.outputs.append(Output(column.name, own, relation.typed(column.name)))
+
+    def _struct(self, qualifier: list[str]) -> Col | None:
+        """The column whose fields `r.*` gives; None where it is a relation, or nothing that is known."""
+        folded = tuple(name.casefold() for name in qualifier)
+        if not folded or any(relation.visible and folded in relation.names for relation in self.rows.relations):
+            return None
+        found = self.rows.resolve(exp.column(*reversed(qualifier))) if len(folded) <= 2 else None
+        return found if isinstance(found, Col) and not found.path else None
+
+    def _leave_open(self) -> None:
+        """Note that more columns follow than are known."""
+        self.has_star, self.complete = True, False
+        self.leading = len(self.outputs) if self.leading is None else self.leading
+
+    def _expand(self, struct: exp.Struct, keys: Sequence[Key]) -> None:
+        """The fields of the struct that the rows are grouped by."""
+        for part in {part for key in keys for part in key}:
+            name = field_of(struct, part, self.rows.resolve)
+            if name is not None:
+                self.outputs.append(Output(name, part, UNKNOWN))
+
+    def _name_fields(self, keys: Sequence[Key], names: dict[Term, Col]) -> None:
+        """The parts of keys that a struct of one row of the group holds, where nothing else does."""
+        for output in self.outputs if self.select.args.get("group") is not None else ():
+            struct = picked_struct(output.node)
+            for part in {part for key in keys for part in key} if struct is not None and output.name else ():
+                name = field_of(struct, part, self.rows.resolve) if struct is not None else None
+                if name is not None:
+                    names.setdefault(part, Col(0, output.name.casefold(), (name,)))
 
     @staticmethod
     def _is_itself(column: Col) -> bool:
@@ -208,6 +254,8 @@ class _Select:
                 restrictions[fixed_to(Col(0, name_at("", place)), output.term)] = None
             if output.name:
                 self._name(output, terms, known, names, restrictions, fixed=not one and not several)
+        if not several:
+            self._name_fields(keys, names)
         absent = [] if one or several else list(absences(select, self.rows))
         compared = frozenset[Term](own for each in absent for _, own, _ in each.pairs)
         self._pass_on(terms, [*keys, compared], names)
