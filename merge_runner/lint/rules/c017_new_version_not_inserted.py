@@ -1,11 +1,11 @@
 """A history closes the old version of a row, and its new version is not inserted.
 
 ## What it does
-It looks for a history (slowly changing dimension, type 2) that is kept by one MERGE: ON joins by the key and asks for
-the open version (`t.is_current`, `t.valid_to is null`), an UPDATE closes it where the row has changed, and an INSERT
-adds open versions under the key that ON compares. It is silent where the INSERT writes another column than the one that
-ON joins by, where the model has a hook, and where a plain file holds another statement that writes: that may insert the
-new versions.
+It looks for a history (slowly changing dimension, type 2) that is kept by one MERGE: ON joins by the key, it or WHEN
+MATCHED asks for the open version (`t.is_current`, `t.valid_to is null`), an UPDATE closes it where the row has changed,
+and an INSERT adds open versions under the key that ON compares. It is silent where the INSERT writes another column
+than the one that ON joins by, where the model has a hook, and where a plain file holds another statement that writes:
+that may insert the new versions.
 
 ## Why it matters
 A source row does one thing. The row with the new version has the key of the open one, so it is MATCHED: it closes the

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from merge_runner.merge.statement import Clause, MergeStatement
+from merge_runner.merge.split import split
+from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
 from merge_runner.pruning.judge.insert_consistency import (
     SOURCE,
     TARGET,
@@ -27,37 +28,60 @@ def versions_closed_alone(
 ) -> Iterator[Clause]:
     """The UPDATE clauses that close the open version of a changed row, where no INSERT can add its new one.
 
-    ON joins by keys and asks for the open version; an INSERT clause adds open versions, under the very keys that ON
-    compares. A source row for a new version has the key of the old one then, matches it, and is not inserted.
+    ON joins by keys, and it or the clause asks for the open version; an INSERT clause adds open versions, under the
+    very keys that ON compares. A source row for a new version has the key of the old one then, matches it, and is not
+    inserted.
     """
     updates = [each for each in statement.clauses if each.kind == "matched" and each.action == "update"]
     inserts = [each for each in statement.clauses if each.action == "insert"]
     pairs = equated_columns(statement, scope)
-    open_tests = list(_open_tests(statement, pairs, scope)) if updates and inserts and pairs else []
-    for test in open_tests:
-        opened = [inserted_rows(each, statement, layout, scope, source).satisfies(test) for each in inserts]
-        same_key = all(_inserts_key(each, pair, scope) for each in inserts for pair in pairs)
-        if True not in opened or not same_key:
-            continue
-        yield from (each for each in updates if _closes(each, test, scope) and _compares(each, scope))
+    on_tests = _open_tests(_besides(statement, pairs), scope) if updates and inserts and pairs else None
+    if on_tests is None or not all(_inserts_key(each, pair, scope) for each in inserts for pair in pairs):
+        return
+    rows = [inserted_rows(each, statement, layout, scope, source) for each in inserts]
+    for clause in updates:
+        own = [] if _updates_in_place(clause, scope) else _tests_of_clause(clause, scope)
+        for test in (*on_tests, *own):
+            opens = any(each.satisfies(test) is True for each in rows)
+            if opens and _closes(clause, test, scope) and _compares(clause, scope):
+                yield clause
+                break
 
 
-def _open_tests(statement: MergeStatement, pairs: Sequence[EquatedColumns], scope: Scope) -> Iterator[Call]:
-    """The conditions of ON by which a version is open; none where ON asks for more than keys and those."""
+def _besides(statement: MergeStatement, pairs: Sequence[EquatedColumns]) -> list[Conjunct]:
+    """The conditions of ON besides its keys."""
     equated = {id(pair.conjunct) for pair in pairs}
+    return [conjunct for conjunct in statement.on if id(conjunct) not in equated]
+
+
+def _tests_of_clause(clause: Clause, scope: Scope) -> list[Call]:
+    """The conditions of a clause on the target alone by which a version is open."""
+    parts = split(clause.condition) if clause.condition is not None else ()
+    own = [each for each in parts if each.expression is not None and scope.side(each.expression) == "target"]
+    return _open_tests(own, scope) or []
+
+
+def _updates_in_place(clause: Clause, scope: Scope) -> bool:
+    """Whether SET writes what the clause compares: the row gets the new values itself."""
+    tree = clause.condition.expression if clause.condition is not None else None
+    compared = {ref.column.casefold() for ref in scope.columns(tree)} if tree is not None else set()
+    sides = [(each, scope.side(each.value.expression)) for each in clause.assignments if each.value.expression]
+    return any(side == "source" and each.column[-1].casefold() in compared for each, side in sides)
+
+
+def _open_tests(tests: Sequence[Conjunct], scope: Scope) -> list[Call] | None:
+    """The conditions among these by which a version is open; None where one is about more than the target."""
     found: list[Call] = []
-    for conjunct in statement.on:
-        if id(conjunct) in equated:
-            continue
+    for conjunct in tests:
         if conjunct.expression is None or scope.side(conjunct.expression) != "target":
-            return
+            return None
         test = condition(conjunct.expression, on_terms(scope))
         if has_opaque(test):
-            return
+            return None
         if isinstance(test, Call) and isinstance(test.args[0], Col) and not test.args[0].path:
             single = test.name in ("=", "<=>") and isinstance(test.args[1], Lit)
             found += [test] if single or test.name == "isnull" else []
-    yield from found
+    return found
 
 
 def _inserts_key(clause: Clause, pair: EquatedColumns, scope: Scope) -> bool:
