@@ -282,6 +282,14 @@ def test_target_run_is_what_dbt_ran_and_the_models_are_what_it_will_run(shop):
     assert (ran.conjuncts[0].text, next_.conjuncts[0].text) == (PREDICATE, "DBT_INTERNAL_DEST.id > 5")
 
 
+@pytest.mark.parametrize("qualifier", ["target", "t", "dest", "payments", "shop.payments", "DBT_INTERNAL_DST"])
+def test_a_condition_that_does_not_use_dbts_alias(qualifier, shop):
+    condition = f"{qualifier}.dt >= date'2030-01-01'"
+    report = lint(shop("parse", payments={"incremental_predicates": [condition]}))
+    wrong = [each for each in report.findings if each.model == "payments" and each.code == "C012"]
+    assert [each.message for each in wrong] == [f"{qualifier} is neither DBT_INTERNAL_DEST nor DBT_INTERNAL_SOURCE"]
+
+
 def test_places_are_those_of_the_config_and_the_query(shop):
     late = "DBT_INTERNAL_DEST.dt >= date'2030-01-01'"
     root = shop("second", payments={"incremental_predicates": [late]}, some_columns={"meta": {}})

@@ -23,6 +23,8 @@ Evidence = Literal["no such column", "hidden by an alias", "inside USING", "miss
 _ELSEWHERE = frozenset({"session", "system", "_metadata", "_partition"})
 """First parts of session variables, and hidden columns with fields."""
 _SHORTEST_MISSPELLED = 3
+_OF_DBT = "dbt_internal_dest"
+"""The alias of the target in the MERGEs that dbt writes."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,7 @@ class _Qualifiers:
             return "the source in SET" if self.layout.has_column(word) is not True else None
         if name.assigned and self.statement.schema_evolution:
             return None  # the column may be new
-        has = [self.layout.has_column(word)] if "target" in name.sides else []
+        has = [self._target_has(word)] if "target" in name.sides else []
         has += [self.source.has_column(word)] if "source" in name.sides else []
         if True in has or word in self._columns:
             return None
@@ -167,6 +169,12 @@ class _Qualifiers:
         if None not in has:
             return "no such column"
         return "misspelled" if any(_is_slip(word, each.casefold()) for each in self._qualifiers) else None
+
+    def _target_has(self, word: str) -> bool | None:
+        """Whether the target has the column; the table of a dbt model has those of its query."""
+        known = self.layout.has_column(word)
+        is_dbt = (self.statement.target.alias or "").casefold() == _OF_DBT
+        return self.source.has_column(word) if known is None and is_dbt else known
 
     def _hidden(self, name: _Name) -> tuple[str, str] | None:
         """The name of a table that has an alias, where the name is qualified by it, and the alias."""
