@@ -143,6 +143,8 @@ class Capabilities:
     """The conditions of MERGE and OPTIMIZE are written into the table's log as text."""
     conflicts_by_partition: bool = False
     """A commit conflicts with files added to the partitions it has read; of a table without partitions, with any."""
+    appends_conflict: bool = True
+    """A MERGE that only inserts conflicts as others do; else it is an append, and two at once both commit."""
     compacts_by_partition: bool = False
     """Compaction takes partitions as a whole: it is restricted by partition columns, and orders by other columns."""
 

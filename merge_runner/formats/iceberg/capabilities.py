@@ -20,6 +20,8 @@ ICEBERG = Capabilities(
     retention=Retention("history.expire.max-snapshot-age-ms", 5 * DAY, _milliseconds),
     commit_metadata_conf=f"spark.sql.iceberg.snapshot-property.{SUMMARY_KEY}",
     by_source_scan="Iceberg pushes nothing to the scan: every file is read, and every concurrent commit conflicts",
+    # Spark plans an append then (AppendData), whose commit validates nothing.
+    appends_conflict=False,
     catalog_class="org.apache.iceberg.spark.SparkCatalog",
     # A longer list counts as one that may match every file: IN_PREDICATE_LIMIT of InclusiveMetricsEvaluator.
     most_listed=200,

@@ -6,11 +6,16 @@ Looks at merge models with `concurrent: true` and reports one on an unpartitione
 partition by a literal, one with WHEN NOT MATCHED BY SOURCE, and two on one table whose literals are not provably
 disjoint. Proof are `=`, IN, BETWEEN and inequalities between a partition column and literals.
 
+It also reports a MERGE into an Iceberg table that only inserts, unless ON restricts it to a partition of its own.
+
 ## Why it matters
 
 Delta refuses a commit when another one has added files that the MERGE might have read. What it might have read are the
 partitions that ON names by literals; with none, that is the whole table, and on an unpartitioned table it always is.
 The statement has then worked for nothing, and runs again.
+
+Iceberg checks a MERGE by what its ON says, too, but not one that only inserts: it is an append, which conflicts with
+nothing. Two of them at once both commit, and a key that both insert is in the table twice, without an error.
 
 ## Bad
 
@@ -59,6 +64,7 @@ if TYPE_CHECKING:
     from merge_runner.pruning.logic.term import Term
 
 SEVERITY: Severity = "warning"
+_BOTH_COMMIT = "it only inserts, an append that conflicts with nothing: two at once both commit, each key twice"
 
 
 def check_project(project: LintedProject) -> Iterator[Hit]:
@@ -87,21 +93,36 @@ def check_project(project: LintedProject) -> Iterator[Hit]:
         (_, one), (merge, other) = restricted[first.unique_id], restricted[second.unique_id]
         if not are_disjoint(one, other):
             reason = f"its partition literals are not provably disjoint from those of {first.name}"
+            if _appends(merge):
+                reason += f": {_BOTH_COMMIT}"
             yield _hit(merge, second, reason)
 
 
 def _conflicts_with_any(merge: LintedMerge) -> str | None:
     """Why a writer conflicts with every other one, where that is certain."""
     partition_by, format = merge.layout.partition_by, merge.layout.capabilities
+    if _appends(merge) and not (partition_by and _names_partition(merge) is not False):
+        return _BOTH_COMMIT
     if partition_by is None or (not partition_by and (format is None or not format.conflicts_by_partition)):
         return None
     if not partition_by:
         return "its table has no partitions, so any file that another one adds conflicts"
     if any(clause.kind == "not_matched_by_source" for clause in merge.statement.clauses):
         return "WHEN NOT MATCHED BY SOURCE reads the whole table"
-    columns = {field.column.casefold() for field in partition_by}
-    restricts = [_restricts(merge, conjunct.expression, columns) for conjunct in merge.statement.on]
-    return "ON names no partition by a literal" if set(restricts) == {False} else None
+    return "ON names no partition by a literal" if _names_partition(merge) is False else None
+
+
+def _appends(merge: LintedMerge) -> bool:
+    """Whether the MERGE only inserts, which its format commits as an append."""
+    format = merge.layout.capabilities
+    return format is not None and not format.appends_conflict and merge.statement.merge_class == "insert-only"
+
+
+def _names_partition(merge: LintedMerge) -> bool | None:
+    """Whether a condition of ON is about partition columns of the target alone; None where that is unknown."""
+    columns = {field.column.casefold() for field in merge.layout.partition_by or ()}
+    restricts = {_restricts(merge, conjunct.expression, columns) for conjunct in merge.statement.on}
+    return True if True in restricts else None if None in restricts else False
 
 
 def _restricts(merge: LintedMerge, tree: exp.Expr | None, columns: set[str]) -> bool | None:
