@@ -43,8 +43,9 @@ def stored_otherwise(
             continue
         rows = inserted_rows(clause, statement, layout, scope, source)
         for conjunct in statement.on:
-            read = condition(conjunct.expression, on_terms(scope)) if conjunct.expression is not None else None
-            if not isinstance(read, Call) or read.name not in ("=", "<=>"):
+            tree = conjunct.expression
+            read = condition(tree, on_terms(scope)) if tree is not None else None
+            if tree is None or not isinstance(read, Call) or read.name not in ("=", "<=>"):
                 continue
             for own, other in (read.args, read.args[::-1]):
                 target = form_of(own)
@@ -55,7 +56,7 @@ def stored_otherwise(
                     continue
                 if is_computed(difference.column, statement, lookup, difference.forms):
                     continue
-                column = next(ref.column for ref in scope.columns(conjunct.expression) if ref.side == "target")
+                column = next(ref.column for ref in scope.columns(tree) if ref.side == "target")
                 yield StoredKey(clause, column, _place(clause, column), difference.words)
 
 

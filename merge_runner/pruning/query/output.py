@@ -195,7 +195,7 @@ def field_of(struct: exp.Struct, wanted: Term, resolve: Resolve) -> str | None:
     """
     for item in struct.expressions:
         if isinstance(item, exp.PropertyEQ) and term(item.expression, resolve) == wanted:
-            return item.this.name.casefold()
+            return str(item.this.name).casefold()
         if item.is_star and isinstance(wanted, Col) and not wanted.path:
             return wanted.name
     return None
