@@ -47,6 +47,22 @@ REWORDINGS: tuple[Rewording, ...] = (
         "there is no column {name}",
     ),
     Rewording(
+        "TABLE_OR_VIEW_NOT_FOUND",
+        r"table or view (?P<name>\S+) cannot be found",
+        hint="build the model that makes it, or declare the source: one of files has `path` and `format` in its YAML",
+    ),
+    Rewording(
+        "NOT_NULL_ASSERT_VIOLATION",
+        r"non-nullable field:\s*(?P<name>\S+)",
+        "NULL for the column {name}, which is NOT NULL",
+        "keep rows with NULL there out of the source, or declare the column nullable",
+    ),
+    Rewording(
+        "DELTA_NOT_NULL_CONSTRAINT_VIOLATED",
+        r"constraint violated for column: (?P<name>\S+?)\.?(?:\s|\Z)",
+        "NULL for the column {name}, which is NOT NULL",
+    ),
+    Rewording(
         "UNRESOLVED_ROUTINE",
         r"Cannot resolve routine (?P<name>\S+) on search path",
         "there is no function {name}",

@@ -44,11 +44,10 @@ def missing_values(
                     yield MissingValue(clause, column.name, None)
         for assignment in clause.assignments:
             path, tree = assigned(assignment, scope), assignment.value.expression
-            column = layout.column(path[0])
-            if column is None or len(path) > 1 or tree is None or column.name.casefold() not in not_null:
+            if len(path) > 1 or tree is None or path[0] not in not_null:
                 continue
             if term(tree, source_terms(scope)) == NULL:
-                yield MissingValue(clause, column.name, assignment.value)
+                yield MissingValue(clause, path[0], assignment.value)
 
 
 def _is_filled(column: TableColumn) -> bool:

@@ -99,9 +99,8 @@ def _table(query: exp.Expr) -> tuple[tuple[str, ...], tuple[str, ...] | None, st
         query = origin.this
     if any(query.args.get(key) for key in _MORE_OF_A_TABLE):
         fault = fault or "is more than the rows of a table"
-    names = query.parts
-    parts = tuple(part.name for part in names if isinstance(part, exp.Identifier))
-    return (parts if len(parts) == len(names) else ()), columns, fault
+    parts = tuple(part.name for part in query.parts if isinstance(part, exp.Identifier))
+    return (parts if len(parts) == len(query.parts) else ()), columns, fault
 
 
 def _is_star(select: exp.Select) -> bool:
