@@ -190,12 +190,13 @@ ROWS: tuple[Syntax, ...] = (
         table=TYPES,
         without=(_MEASURED, ()),
     ),
-    # AMBIGUOUS_REFERENCE: Delta looks for the rows of a file by a column of that name.
+    # AMBIGUOUS_REFERENCE: the joined rows, to which Delta adds a column of that name, have two of it.
     Syntax(
         FILE_PATH,
         "delta",
         True,
-        _UPDATE + "name = s.name",
+        "merge into {t} as t using (select id, name as filePath from {s}) as s on t.id = s.id "
+        "when matched then update set filePath = s.filePath",
         table="id bigint, name string, filePath string",
         properties={"delta.enableDeletionVectors": "true"},
         without=_MEASURED,

@@ -15,8 +15,8 @@ does, and in Databricks notebooks, as that platform can do more, what no format 
 
 Where the types of columns are known, it reports what is refused for them alone: maps and variants that are compared,
 maps that are hashed, a key of SET that names a part of what is no struct, or no field of one, and on Delta a
-`char(n)` of the target or of a table in USING that ON, a condition or a value reads, and a target with deletion vectors
-and a column `filePath`.
+`char(n)` of the target or of a table in USING that ON, a condition or a value reads, and, with deletion
+vectors, a column `filePath` of both target and source.
 
 A target that is a view is reported where no engine writes through it: one that filters or is not temporary, one that
 does not give all columns of its table as they are, and any view of an Iceberg table. Through another one, the layout

@@ -26,7 +26,8 @@ from merge_runner.text import Span
 _HASHES = frozenset({"hash", "xxhash64"})
 _COMPARED = ("map", "variant")
 _HASHED = ("map",)
-_FILE_PATH = "filePath"
+_FILE_PATH = "filepath"
+_TWO_FILE_PATHS = "a MERGE that marks rows cannot have a column filePath of both target and source"
 
 
 class Refusal(NamedTuple):
@@ -45,11 +46,9 @@ def refusals(
     yield from _comparisons(statement, layout, source, scope)
     yield from _chars(statement, layout, lookup(statement.source.parts) if statement.source.parts else None, scope)
     yield from _keys(statement, layout, scope)
-    column = layout.column(_FILE_PATH)
     marked = layout.format is not None and marks(layout.format, layout.properties)
-    if column is not None and marked and statement.merge_class != "insert-only":
-        message = f"a MERGE that marks rows in a table with a column {column.name} is refused"
-        yield Refusal(FILE_PATH, statement.target.relation, message, "rename the column, or turn deletion vectors off")
+    if marked and statement.merge_class != "insert-only" and layout.column(_FILE_PATH) and source.column(_FILE_PATH):
+        yield from _file_paths(statement, scope)
 
 
 def _comparisons(
@@ -96,6 +95,19 @@ def _chars(
                 if reference.side != "target":
                     hint = "read the table in a query: `using (select … from …)`"
                 yield Refusal(CHARS, _span(part, node), message, hint)
+
+
+def _file_paths(statement: MergeStatement, scope: Scope) -> Iterator[Refusal]:
+    """Where the source's column is read that is called like the one by which Delta looks for the file of a row."""
+    hint = "give the column of the source another name, and name the columns of SET and INSERT"
+    for clause in statement.clauses:
+        if clause.star:
+            yield Refusal(FILE_PATH, clause.span, _TWO_FILE_PATHS, hint)
+    for part in _parts(statement):
+        for node in _nodes(part):
+            reference = scope.reference(node)
+            if reference is not None and (reference.side, reference.column.casefold()) == ("source", _FILE_PATH):
+                yield Refusal(FILE_PATH, _span(part, node), _TWO_FILE_PATHS, hint)
 
 
 def _keys(statement: MergeStatement, layout: TableLayout, scope: Scope) -> Iterator[Refusal]:
