@@ -63,6 +63,13 @@ REWORDINGS: tuple[Rewording, ...] = (
         "NULL for the column {name}, which is NOT NULL",
     ),
     Rewording(
+        "",
+        r"Updating nested fields is only supported for StructType, but you are trying to update a field of "
+        r"(?P<column>.+?), which is of type: (?P<type>[A-Z][a-z]+)",
+        "SET cannot write a field of {column}: it is of the type {type}, no struct",
+        "set the whole column",
+    ),
+    Rewording(
         "UNRESOLVED_ROUTINE",
         r"Cannot resolve routine (?P<name>\S+) on search path",
         "there is no function {name}",

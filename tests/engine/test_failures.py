@@ -135,6 +135,32 @@ def test_the_columns_that_are_known_end_before_the_place():
     assert engine_error(Exception(text)).hint == "known are s.v, t.id"
 
 
+STARS = "merge into t using s as s on t.id = s.id\nwhen matched then update set *\nwhen not matched then insert *"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        FakePySparkError(
+            "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name `s`.`zed` cannot be "
+            "resolved. Did you mean one of the following? [`id`, `v`]. SQLSTATE: 42703; line 1 pos 0;",
+            "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+            [FakeContext(0, STARS)],
+        ),
+        FakePySparkError(
+            "[DELTA_MERGE_UNRESOLVED_EXPRESSION] Cannot resolve zed in UPDATE clause given columns id, v. SQLSTATE: 42601; "
+            "line 1 pos 0;",
+            "DELTA_MERGE_UNRESOLVED_EXPRESSION",
+        ),
+    ],
+)
+def test_a_column_that_a_star_needs_is_named_at_the_star(error):
+    found = engine_error(error, STARS)
+    assert "zed" in found.message
+    assert found.offset == STARS.index("*")
+    assert "`*` needs every column of the target" in found.hint
+
+
 def test_a_name_that_stands_twice_has_no_place():
     text = "[DELTA_MERGE_UNRESOLVED_EXPRESSION] Cannot resolve s.a in UPDATE condition given columns t.b."
     assert engine_error(Exception(text), "when s.a > 1 and s.a < 2").offset is None

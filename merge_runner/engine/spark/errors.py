@@ -20,6 +20,7 @@ __all__ = ["EngineError", "Kind", "engine_error", "engine_errors", "first_line",
 
 _REST = re.compile(
     r"\n\s*at [\w.$/]+\(|\nJVM stacktrace:|\n== SQL|\n== DataFrame ==|;\n['+:A-Z]"
+    r"|:?\n[^\n]+(?=\n[: ]*[:+]- )"  # the root of a plan, whose children follow
     r"|\s+Conflicting commit: \{|\nDriver stacktrace:|\nThis stopped SparkContext was created at:"
 )
 _ADVICE = re.compile(
@@ -30,6 +31,11 @@ _ADVICE = re.compile(
 """What Spark 4.1.4 adds to each name that it does not find (error-conditions.json): no DROP is involved here."""
 _EMBEDDED = re.compile(r"(?:[\w$]+\.)+([\w$]+): \[([A-Z][A-Z0-9]*_[A-Z_0-9]+(?:\.[A-Z_0-9]+)*)\] (.*)", re.DOTALL)
 """What a task raised, in the text of the stage's failure."""
+_UNRESOLVED_COLUMN = "UNRESOLVED_COLUMN"
+_STAR = re.compile(r"\b(?:UPDATE\s+SET|INSERT)\s+(?=\*)", re.IGNORECASE)
+_STAR_HINT = (
+    "`*` needs every column of the target: select it in USING, list the columns, or write MERGE WITH SCHEMA EVOLUTION"
+)
 _UNRESOLVED = re.compile(r"Cannot resolve (\S+) in (.+?) given columns (.+?)\.?(?:; line \d+ pos \d+|$)", re.MULTILINE)
 
 
@@ -140,6 +146,9 @@ def engine_error(error: BaseException, statement: str | None = None) -> EngineEr
         name, where, columns = unresolved.groups()
         message, hint = f"{name} cannot be resolved in {where}", did_you_mean(name, columns.split(", "))
         offset = _word(name, statement) if offset is None else offset
+    missing = unresolved[1] if unresolved else said.name if code.startswith(_UNRESOLVED_COLUMN) else None
+    if (star := _star(missing, statement)) is not None:
+        hint, offset = _STAR_HINT, star
     return EngineError(code, message, hint, kind, statement, offset, most)
 
 
@@ -181,6 +190,17 @@ def _word(word: str, statement: str | None) -> int | None:
     """Return the offset of a name in a statement, if it appears there once."""
     found = re.findall(rf"(?<![\w.`]){re.escape(word)}(?![\w`])", statement or "")
     return statement.find(word) if statement is not None and len(found) == 1 else None
+
+
+def _star(name: str | None, statement: str | None) -> int | None:
+    """Return the offset of the first `*` of a MERGE where the statement does not name a column; None where it does."""
+    if name is None or statement is None:
+        return None
+    column = name.replace("`", "").rpartition(".")[2]
+    star = _STAR.search(statement)
+    if star is None or re.search(rf"\b{re.escape(column)}\b", statement, re.IGNORECASE):
+        return None
+    return star.end()
 
 
 def _offset(error: BaseException, statement: str | None) -> int | None:
