@@ -28,7 +28,6 @@ _LONGEST_LINE = 400
 _QUOTE = re.compile(r"[\"'`]\s*\Z")
 _COMMENT = re.compile(r"^\s*\*|(?:^|\s)(?:#|//|--|/\*)")
 """How comments begin in most languages, or go on in a line of a block."""
-_JINJA_COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 
 
 def merge_in_code(text: str, *, is_data: bool = False) -> Span | None:
@@ -39,7 +38,8 @@ def merge_in_code(text: str, *, is_data: bool = False) -> Span | None:
     """
     clauses = _last_clauses(text)
     for found in _INTO.finditer(text):
-        line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()][-_LONGEST_LINE:]
+        since = max(found.start() - _LONGEST_LINE, 0)
+        line = text[max(text.rfind("\n", since, found.start()) + 1, since) : found.start()]
         if _COMMENT.search(line) is not None:
             continue
         if found.end() <= clauses or (not is_data and _QUOTE.search(line) is not None):
@@ -58,7 +58,7 @@ def merge_in_sql(text: str) -> Span | None:
 
     None: there is none outside of comments.
     """
-    text = _JINJA_COMMENT.sub(lambda comment: " " * len(comment[0]), text)
+    text = without_jinja_comments(text)
     if (found := find_merge(text)) is not None:
         return found
     for token in scan(text):
@@ -76,6 +76,17 @@ def merge_in_parts(texts: Sequence[str]) -> int | None:
     """
     using, when = (any(words.search(text) is not None for text in texts) for words in (_USING, _MATCHED))
     for i, text in enumerate(texts):
-        if _BEGINS.match(text) is not None and ((using and when) or _TARGET_ENDS.match(text) is not None):
+        if _BEGINS.match(text) is not None and (
+            (using and when) or _TARGET_ENDS.match(text[:_LONGEST_LINE]) is not None
+        ):
             return i
     return None
+
+
+def without_jinja_comments(text: str) -> str:
+    """Return the text with blanks in place of its Jinja comments."""
+    parts, at = [], 0
+    while (start := text.find("{#", at)) >= 0 and (end := text.find("#}", start + 2)) >= 0:
+        parts += [text[at:start], " " * (end + 2 - start)]
+        at = end + 2
+    return "".join([*parts, text[at:]])

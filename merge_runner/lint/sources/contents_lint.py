@@ -11,6 +11,7 @@ from typing import Any
 from merge_runner.errors import ProblemsError
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.check import Checked, check_file, linted_merge
+from merge_runner.lint.containers.foreign_jinja import has_tags_of_others, read_foreign
 from merge_runner.lint.containers.found import Contents, FoundStatement
 from merge_runner.lint.containers.placeholders import placeholders_of
 from merge_runner.lint.containers.registry import CODE, may_describe_tables, may_hold_merge, read_contents
@@ -86,8 +87,11 @@ class ContentsReader:
             return ReadFile(file, error=LintedFile(nothing, None, Rendered.plain(nothing), error=error))
         try:
             contents = read_contents(source, self._rendered)
-        except ProblemsError as problems:
-            return ReadFile(file, error=LintedFile(source, None, None, problems=problems.problems))
+        except ProblemsError as error:
+            foreign = _of_another_tool(source, error)
+            if foreign is None:
+                return ReadFile(file, error=LintedFile(source, None, None, problems=error.problems))
+            contents = replace(foreign, texts=(source,))
         except MergeSyntaxError as error:
             return ReadFile(file, error=LintedFile(source, None, Rendered.plain(source), error=error))
         evolves = "schema.autoMerge" in source.text
@@ -206,6 +210,14 @@ class ContentsLinter:
             return known or self.tables.find(file.path, index, parts)
 
         return find
+
+
+def _of_another_tool(source: SourceText, error: ProblemsError) -> Contents | None:
+    """What is read of a file whose Jinja uses names or tags that are not known here; None: its Jinja is wrong."""
+    is_open = all(problem.code in _OPEN for problem in error.problems)
+    if not is_open and not has_tags_of_others(source.text):
+        return None
+    return read_foreign(source, error.problems[0].message.partition(" here: ")[0])
 
 
 def _variables(before: Sequence[FoundStatement], statement: FoundStatement) -> dict[str, Variable]:

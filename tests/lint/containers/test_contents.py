@@ -105,3 +105,43 @@ def test_the_name_of_a_variable_that_a_column_may_hide_is_said(tmp_path):
         "`cut` is a column, or the variable `session.cut`: say which",
         "`since` is a column, or a variable of the script: list the columns of the source in USING",
     ]
+
+
+LOOPS = """\
+create table core.f (id bigint not null, day date, r struct<x: int>) using delta partitioned by (day);
+begin
+  for d as select distinct day from stage.f do
+    merge into core.f t using stage.f s on t.id = s.id and t.day = d.day when matched then delete;
+    outer_loop: for `e` in (select 1 as x) do
+      if e.x > 0 then
+        merge into core.f t using stage.f s on t.id = s.id and t.day = D.day when matched then delete;
+      end if;
+    end for;
+    merge into core.f t using stage.f s on t.id = s.id and t.day = e.day when matched then delete;
+  end for;
+  for r as select 1 as x do
+    merge into core.f t using stage.f s on t.id = s.id and t.id = r.x when matched then delete;
+  end for;
+  for s as select 1 as day do
+    merge into core.f t using stage.f s on t.id = s.id and t.day = s.day when matched then delete;
+  end for;
+  for select 1 as day do
+    merge into core.f t using stage.f s on t.id = s.id and t.day = d.day when matched then delete;
+  end for;
+end;
+"""
+
+
+def test_the_variables_of_for_loops_are_no_columns_of_the_source(tmp_path):
+    assert outcome(linted({"loop.sql": LOOPS}, tmp_path)) == {
+        "merges": [
+            "loop.sql:4:5 script static core.f",
+            "loop.sql:7:9 script static core.f",
+            "loop.sql:10:5 script none core.f",
+            "loop.sql:13:5 script none core.f",
+            "loop.sql:16:5 script none core.f",
+            "loop.sql:19:5 script none core.f",
+        ],
+        "findings": ["loop.sql:10:60 P002", "loop.sql:13:44 K001", "loop.sql:16:60 P002", "loop.sql:19:60 P002"],
+        "not_judged": [],
+    }
