@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 from merge_runner.lint.containers.found import has_words
 from merge_runner.merge.find import find_merge
@@ -25,6 +26,8 @@ _TARGET_ENDS = re.compile(r"\W*(?:MERGE|merge)\s+(?:INTO|into)\s+\S*[.{%$]\S*(?:
 _USING = re.compile(r"(?:\b|(?<=\\n))using\b", re.IGNORECASE)
 _MATCHED = re.compile(r"(?:\b|(?<=\\n))when(?:\s|\\[nrt])+(?:not\s+)?matched\b", re.IGNORECASE)
 _LONGEST_LINE = 400
+_MOST = 1000
+"""Places that are looked at: code of a stranger may have any number of them."""
 _QUOTE = re.compile(r"[\"'`]\s*\Z")
 _COMMENT = re.compile(r"^\s*\*|(?:^|\s)(?:#|//|--|/\*)")
 """How comments begin in most languages, or go on in a line of a block."""
@@ -37,7 +40,7 @@ def merge_in_code(text: str, *, is_data: bool = False) -> Span | None:
     so is a line after the mark of a comment.
     """
     clauses = _last_clauses(text)
-    for found in _INTO.finditer(text):
+    for found in islice(_INTO.finditer(text), _MOST):
         since = max(found.start() - _LONGEST_LINE, 0)
         line = text[max(text.rfind("\n", since, found.start()) + 1, since) : found.start()]
         if _COMMENT.search(line) is not None:
