@@ -39,23 +39,26 @@ Never: such a model cannot be built.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
+from merge_runner.merge.syntax.lexer import scan
 
 if TYPE_CHECKING:
     from merge_runner.graph.graph import ModelNode
     from merge_runner.lint.context import LintedFile
 
 SEVERITY: Severity = "error"
+_TRIMS = re.compile(r"\{[{%]-|-[}%]\}")
 
 
 def check_file(file: LintedFile) -> Iterator[Hit]:
     """A merge model that is none, and one that writes another table."""
     if file.error is not None and file.error.kind == "syntax":
-        yield Hit(file.error.span, file.error.message, file.error.hint)
+        yield Hit(file.error.span, file.error.message, _glued(file) or file.error.hint)
     if file.statement is None or file.node is None or file.node.relation is None:
         return
     parts, relation = file.statement.target.parts, file.node.relation
@@ -71,3 +74,17 @@ def _may_be_default(node: ModelNode) -> bool:
     """Whether the model's schema may be the one of the session, judged by the project."""
     named_by_macro = any(macro.endswith(".generate_schema_name") for macro in node.macros)
     return named_by_macro or node.config.schema is None
+
+
+def _glued(file: LintedFile) -> str | None:
+    """The word next to an error that a tag of Jinja has joined, by taking the blanks beside it away."""
+    rendered, error = file.rendered, file.error
+    if rendered is None or error is None or _TRIMS.search(rendered.source.text) is None:
+        return None
+    near = [token for token in scan(rendered.text) if token.kind in ("word", "name")]
+    after = next((i for i, token in enumerate(near) if token.end > error.span.start), len(near))
+    for token in near[max(after - 1, 0) : after + 3]:
+        if any(token.start < start < token.end for start in rendered.map.starts):
+            word = token.span.of(rendered.text)
+            return f"`{word}` is one word: `-` in a tag takes the blanks beside it away, write the tag without it"
+    return None

@@ -3,7 +3,8 @@
 ## What it does
 
 Reports everything that keeps a model's Jinja from being rendered: a name, macro, filter, var, environment variable,
-model or source that does not exist, and Jinja that is not well formed.
+model or source that does not exist, and Jinja that is not well formed. It warns where the value that a tag writes is
+None: SQL reads a column of that name, and in quotes the word.
 
 ## Why it matters
 
@@ -41,10 +42,12 @@ from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
-from merge_runner.text import Place
+from merge_runner.merge.syntax.lexer import scan
+from merge_runner.text import Place, Span
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedFile
+    from merge_runner.template.rendered import Rendered
 
 SEVERITY: Severity = "error"
 
@@ -53,3 +56,19 @@ def check_file(file: LintedFile) -> Iterator[Hit]:
     """What rendering the file ran into."""
     for problem in file.problems:
         yield Hit(problem.place or Place(file.path, 1, 1), problem.message, problem.advice)
+    if file.rendered is not None and "None" in file.rendered.text:
+        for span in _nones(file.rendered):
+            yield Hit(
+                span,
+                "the value is None, and SQL reads the word",
+                "write `| literal` for NULL, or leave the condition out where there is no value",
+                severity="warning",
+            )
+
+
+def _nones(rendered: Rendered) -> Iterator[Span]:
+    """The words None that a tag of Jinja writes, also in quotes."""
+    for token in scan(rendered.text):
+        inside = Span(token.start + 1, token.end - 1) if token.kind == "string" else token.span
+        if inside.of(rendered.text) == "None" and not rendered.map.is_authored(inside.start, inside.end):
+            yield inside

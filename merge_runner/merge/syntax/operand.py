@@ -153,7 +153,10 @@ class Operands:
         """The elements of a list in parentheses, none of them empty."""
         parts = self.sql.split(start, stop)
         if not parts:
-            raise MergeSyntaxError("the parentheses are empty", self.sql.span(start - 1, stop + 1))
+            span = self.sql.span(start - 1, stop + 1)
+            if self.sql.key(start - 2) == "IN":
+                raise MergeSyntaxError("the list of IN is empty", span, "leave the condition out where it may be empty")
+            raise MergeSyntaxError("the parentheses are empty", span)
         for first, last in parts:
             if first == last:
                 comma = last if self.sql.key(last) == "," else first - 1
