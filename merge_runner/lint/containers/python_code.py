@@ -178,7 +178,11 @@ class _Reader:
 
     def _given(self, call: ast.Call, use: Use) -> list[Traced]:
         """The texts that a call of `….sql` is given."""
-        if not isinstance(call.func, ast.Attribute) or call.func.attr != "sql":
+        called: ast.expr | None = call.func
+        if isinstance(called, ast.Name):  # run = spark.sql
+            bound = self.values.bindings(called, use)
+            called = bound[0].value if len(bound) == 1 and bound[0].kind == "assign" and not bound[0].path else None
+        if not isinstance(called, ast.Attribute) or called.attr != "sql":
             return []
         named = next((each.value for each in call.keywords if each.arg in ("sqlQuery", "query")), None)
         given = call.args[0] if call.args else named
