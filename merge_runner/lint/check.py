@@ -62,17 +62,17 @@ def _one_for_each_cause(found: Sequence[tuple[Hit, Finding]], configured: Collec
     """The findings without those whose place another takes; `configured` are codes whose severity the settings say."""
     gone: set[int] = set()
     kept: list[Finding] = []
-    names = [{finding.code, f"{finding.code} {hit.variant}"} for hit, finding in found]
+    by_cause: dict[object, list[int]] = {}
+    for place, (hit, finding) in enumerate(found):
+        for cause in (finding.code, f"{finding.code} {hit.variant}", (finding.code, finding.place)):
+            by_cause.setdefault(cause, []).append(place)
     for hit, finding in found:
-        taken = [
-            (place, other)
-            for place, (_, other) in enumerate(found)
-            if not names[place].isdisjoint(hit.replaces)
-            or (other.code in hit.replaces_here and other.place == finding.place)
-        ]
-        gone.update(place for place, _ in taken)
-        severities = [finding.severity, *(other.severity for _, other in taken if finding.code not in configured)]
-        replaced = tuple((other.code, other.place) for _, other in taken)
+        causes = (*hit.replaces, *((code, finding.place) for code in hit.replaces_here))
+        places = sorted({place for cause in causes for place in by_cause.get(cause, ())})
+        gone.update(places)
+        taken = [found[place][1] for place in places]
+        severities = [finding.severity, *(other.severity for other in taken if finding.code not in configured)]
+        replaced = tuple((other.code, other.place) for other in taken)
         kept.append(replace(finding, severity=min(severities, key=SEVERITIES.index), replaced=replaced))
     return tuple(finding for place, finding in enumerate(kept) if place not in gone)
 

@@ -27,11 +27,14 @@ _MAX_DEPTH = 100
 """Nested parentheses and CASEs. sqlglot recurses for each (RecursionError from 300 on); Spark stops at 300 to 500."""
 
 _MAX_PREFIXES = 50
+_MAX_POSTFIXES = 200
+"""Fields, elements and casts after each other: each is a level of the tree, and the name of each has all before it."""
 _MAX_TYPES = 30
 """Complex types in each other: sqlglot's time grows with the square of their number."""
 _DEEPER = frozenset({"(", "[", "CASE"})
 _HIGHER = frozenset({")", "]", "END"})
 _PREFIXES = frozenset({"NOT", "!", "-", "+", "~"})
+_POSTFIXES = frozenset({".", "::", "[", "]"})
 _MISREAD = frozenset({"VALUES", "STREAM", "IDENTIFIER"})
 """Words that `is_misread` looks at."""
 _SAME_LENGTH = {"!<": ">=", "!>": "<="}
@@ -109,7 +112,8 @@ class Reader:
         """The index of the first token that sqlglot would take for something else than Spark does."""
         sql, tokens, last = self._sql, self._sql.tokens, len(self._sql.tokens) - 1
         doubts = self._remarks.doubts
-        depth = prefixes = 0
+        depth = prefixes = postfixes = 0
+        before = ""
         types: list[int] = []
         for i in range(start, stop):
             kind, key, at, _ = tokens[i]
@@ -121,9 +125,11 @@ class Reader:
             elif key in _HIGHER:
                 depth -= 1
             prefixes = prefixes + 1 if key in _PREFIXES else 0
+            postfixes = postfixes + (key in _POSTFIXES) if _POSTFIXES & {key, before} else 0
+            before = key
             if after == "<" and key in COMPLEX_TYPES:
                 types = [end for end in types if end > i] + [sql.partner[i + 1]]
-            if depth > _MAX_DEPTH or prefixes > _MAX_PREFIXES or len(types) > _MAX_TYPES:
+            if depth > _MAX_DEPTH or prefixes > _MAX_PREFIXES or postfixes > _MAX_POSTFIXES or len(types) > _MAX_TYPES:
                 return i
             looked_at = after == "(" if kind == "name" else kind == "string" or key in _MISREAD
             if looked_at and is_misread(sql, i, stop):

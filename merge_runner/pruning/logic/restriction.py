@@ -24,10 +24,15 @@ def restricted_columns(terms: Iterable[Term]) -> set[Col]:
             compared.append(own)
         else:
             found |= own
-    for _ in compared:
-        for own in compared:
-            if not own.isdisjoint(found):
-                found |= own
+    sharing: dict[Col, list[set[Col]]] = {}
+    for own in compared:
+        for column in own:
+            sharing.setdefault(column, []).append(own)
+    todo = list(found)
+    while todo:
+        added = {column for own in sharing.pop(todo.pop(), ()) for column in own} - found
+        found |= added
+        todo += added
     return found
 
 

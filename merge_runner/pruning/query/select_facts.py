@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -44,6 +44,8 @@ from merge_runner.pruning.query.relation import Queries, ReadSelect
 from merge_runner.pruning.query.source import SourceFacts, name_at
 
 _MAX_KEYS = 12
+_MAX_RELATIONS = 200
+"""Of one SELECT. What a name means takes a look at each of them, and a join at all that is before it."""
 
 
 def select_facts(select: exp.Select, queries: Queries) -> SourceFacts:
@@ -51,11 +53,19 @@ def select_facts(select: exp.Select, queries: Queries) -> SourceFacts:
     return _Select(select, queries).facts()
 
 
+def _relation_count(select: exp.Select) -> int:
+    origin = select.args.get("from_")
+    nodes = [select] if origin is None else [select, origin.this]
+    return 1 + sum(len(node.args.get(key) or ()) for node in nodes for key in ("joins", "laterals"))
+
+
 class _Select:
     def __init__(self, select: exp.Select, queries: Queries) -> None:
         self.select = select
         self.rows = JoinedRows(queries)
-        self.rows.read(select)
+        self.is_too_wide = _relation_count(select) > _MAX_RELATIONS
+        if not self.is_too_wide:
+            self.rows.read(select)
         queries.record(ReadSelect(select, tuple(self.rows.relations)))
         self.aliases: dict[str, exp.Expr] = {}
         self.outputs: list[Output] = []
@@ -70,7 +80,7 @@ class _Select:
 
     def facts(self) -> SourceFacts:
         select, rows = self.select, self.rows
-        if select.args.get("pivots") or select.args.get("kind") or not select.expressions:
+        if self.is_too_wide or select.args.get("pivots") or select.args.get("kind") or not select.expressions:
             return SourceFacts(readable=False)
         for node in select.expressions:
             self._add(node)
@@ -213,22 +223,23 @@ class _Select:
             return [
                 frozenset(output.term for output in self.outputs if output.node is None or not aggregates(output.node))
             ], False
-        parts = [self._group_term(item) for item in group.expressions]
+        first = {output.name.casefold(): output.term for output in reversed(self.outputs)}
+        named = {name: item for name, item in first.items() if name in self.aliases}
+        parts = [self._group_term(item, named) for item in group.expressions]
         if any(part is None for part in parts):
             return [], False
         return [frozenset(part for part in parts if part is not None and not isinstance(part, Lit))], False
 
-    def _group_term(self, item: exp.Expr) -> Term | None:
+    def _group_term(self, item: exp.Expr, named: Mapping[str, Term]) -> Term | None:
         if item.is_int:
             place = int(item.name) - 1
             fits = 0 <= place < len(self.outputs) and not (self.has_star and not self.complete)
             return self.outputs[place].term if fits else None
         parts = name_parts(item)
         if parts is not None and len(parts) == 1 and not self.rows.definitely_has(parts[0]):
-            folded = parts[0].casefold()
-            for output in self.outputs:
-                if folded in self.aliases and output.name.casefold() == folded:
-                    return output.term
+            output = named.get(parts[0].casefold())
+            if output is not None:
+                return output
         return term(item, self.rows.resolve)
 
     def _number(self, output: Output, keys: list[Key], terms: list[Term]) -> None:

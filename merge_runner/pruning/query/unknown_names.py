@@ -101,7 +101,9 @@ def _aliases(item: exp.Expr) -> Iterable[str]:
 
 def _names(node: exp.Expr) -> Iterator[exp.Expr]:
     """The names of columns below a node, without those of nested queries and lambdas."""
-    for child in node.iter_expressions():
+    todo = list(node.iter_expressions(reverse=True))  # no recursion: a condition may have thousands of parts
+    while todo:
+        child = todo.pop()
         if isinstance(child, exp.Query | exp.Values | exp.Lambda | exp.With) or (
             isinstance(child, exp.Lateral) and not child.args.get("view")
         ):
@@ -109,4 +111,4 @@ def _names(node: exp.Expr) -> Iterator[exp.Expr]:
         if isinstance(child, exp.Column | exp.Dot) and name_parts(child):
             yield child
         else:
-            yield from _names(child)
+            todo += child.iter_expressions(reverse=True)
