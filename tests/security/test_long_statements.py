@@ -36,6 +36,14 @@ STATEMENTS = {
     "laterals": using("select x.a1 from x" + joined("", " lateral view explode(x.b) l{i} as c{i}", 3_000)),
     "and_in_where": using("select a1 from x where " + joined(" and ", "a{i} = {i}", 8_000)),
     "or_in_where": using("select a1 from x where " + joined(" or ", "a{i} = {i}", 8_000)),
+    "stars": using(
+        "with c0 as (select 1 as a1, 2 as b)"
+        + joined("", ", c{j} as (select l.*, r.* from c{i} l cross join c{i} r)", 30)
+        + " select * from c30"
+    ),
+    "equalities_in_where": using(
+        f"select {joined(', ', 'a{i}', 4_000)} from x where {joined(' and ', 'a{i} = b{i}', 4_000)}"
+    ),
     "group_by": using(
         f"select {joined(', ', 'a{i} as b{i}', 6_000)}, a1 from x group by {joined(', ', 'b{i}', 6_000)}"
     ),

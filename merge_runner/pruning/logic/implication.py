@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 
@@ -136,9 +136,15 @@ class Facts:
 
     def same_as(self, term: Term) -> list[Term]:
         """The terms that are equal to it, itself left out."""
-        canonical = self._canonical(term)
-        others = {*self._same, *self._same.values()}
-        return [other for other in others if other != term and self._canonical(other) == canonical]
+        return [other for other in self._equal.get(self._canonical(term), ()) if other != term]
+
+    @cached_property
+    def _equal(self) -> Mapping[Term, Sequence[Term]]:
+        """The terms of all equalities, by the one that stands for them."""
+        found: dict[Term, list[Term]] = {}
+        for term in dict.fromkeys((*self._same, *self._same.values())):
+            found.setdefault(self._canonical(term), []).append(term)
+        return found
 
     def implies(self, goal: Term) -> bool | None:
         """True: proven. None: a condition on the same columns may do so, which is not known. False: none does."""

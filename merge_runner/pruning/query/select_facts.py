@@ -44,6 +44,8 @@ from merge_runner.pruning.query.relation import Queries, ReadSelect
 from merge_runner.pruning.query.source import SourceFacts, name_at
 
 _MAX_KEYS = 12
+_MAX_OUTPUTS = 20_000
+"""Columns of one SELECT: `l.*, r.*` of the same query twice doubles them in each CTE."""
 _MAX_RELATIONS = 200
 """Of one SELECT. What a name means takes a look at each of them, and a join at all that is before it."""
 
@@ -84,6 +86,8 @@ class _Select:
             return SourceFacts(readable=False)
         for node in select.expressions:
             self._add(node)
+            if len(self.outputs) > _MAX_OUTPUTS:
+                return SourceFacts(readable=False)
         group = select.args.get("group")
         aggregated = select.args.get("having") is not None or any(
             aggregates(output.node) for output in self.outputs if output.node is not None
@@ -155,6 +159,8 @@ class _Select:
             elif column.name.casefold() not in left_out or not column.name:
                 own = relation.column(column.name)
                 self.outputs.append(Output(column.name, own, relation.typed(column.name)))
+            if len(self.outputs) > _MAX_OUTPUTS:
+                return
 
     def _struct(self, qualifier: list[str]) -> Col | None:
         """The column whose fields `r.*` gives; None where it is a relation, or nothing that is known."""
