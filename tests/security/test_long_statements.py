@@ -44,6 +44,9 @@ STATEMENTS = {
     "equalities_in_where": using(
         f"select {joined(', ', 'a{i}', 4_000)} from x where {joined(' and ', 'a{i} = b{i}', 4_000)}"
     ),
+    "differences_in_when": MERGE.format("s", "t.a = s.a", "update set *").replace(
+        "matched", f"matched and ({joined(' or ', 't.b{i} <> s.b{i}', 5_000)})"
+    ),
     "group_by": using(
         f"select {joined(', ', 'a{i} as b{i}', 6_000)}, a1 from x group by {joined(', ', 'b{i}', 6_000)}"
     ),

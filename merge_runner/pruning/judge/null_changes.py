@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from sqlglot import exp
@@ -43,7 +44,7 @@ def missed_changes(
     asked = [clause.condition for clause in matched if clause.condition is not None]
     if any(each.expression is None for each in asked):
         return
-    named = [found for each in asked if each.expression is not None for found in scope.columns(each.expression)]
+    named = Counter(found for each in asked if each.expression is not None for found in scope.columns(each.expression))
     for clause in matched:
         if clause.action != "update" or clause.condition is None or clause.condition.expression is None:
             continue
@@ -55,7 +56,7 @@ def missed_changes(
             mine, theirs = sides["target"], sides["source"]
             held, taken = source.column(theirs.column), layout.column(mine.column)
             nullable = held is not None and held.nullable is True and (taken is None or taken.nullable is not False)
-            alone = named.count(mine) == named.count(theirs) == 1
+            alone = named[mine] == named[theirs] == 1
             texts = _texts(clause.condition, node)
             if nullable and alone and texts is not None and _sets(clause, mine, theirs, scope):
                 yield MissedChange(clause, mine.column, *texts)
