@@ -70,6 +70,36 @@ REWORDINGS: tuple[Rewording, ...] = (
         "set the whole column",
     ),
     Rewording(
+        "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY",
+        r"Unsupported subquery expression: (?P<what>Correlated scalar|IN/EXISTS predicate) subqueries",
+        "{what} subqueries are not possible here",
+        "compute it in the query of USING, as a column of the source",
+    ),
+    Rewording(
+        "UNSUPPORTED_EXPR_FOR_OPERATOR",
+        r"Invalid expressions: \[(?P<what>[^\]]*)\]",
+        "{what} is not possible here",
+        "compute it in the query of USING, as a column of the source",
+    ),
+    Rewording(
+        "INVALID_NON_DETERMINISTIC_EXPRESSIONS",
+        r"expects a deterministic expression",
+        "a MERGE that copies files cannot have a source or value that differs each time",
+        "write the source into a table first, or make the value of its columns",
+    ),
+    Rewording(
+        "DATATYPE_MISMATCH.INVALID_ROW_LEVEL_OPERATION_ASSIGNMENTS",
+        r"No assignment for '(?P<column>[^']+)'",
+        "INSERT gives no value to {column}, NOT NULL in the target",
+        "insert a value, or declare the column nullable",
+    ),
+    Rewording(
+        "INTERNAL_ERROR",
+        r"Cannot find main error class 'DELTA_MERGE_UNRESOLVED_EXPRESSION'",
+        "a column that the MERGE names, or that a `*` needs, does not exist",
+        "compare the columns of target and source: `lint` names the column where both are declared",
+    ),
+    Rewording(
         "UNRESOLVED_ROUTINE",
         r"Cannot resolve routine (?P<name>\S+) on search path",
         "there is no function {name}",
