@@ -68,3 +68,18 @@ class MacroPackage:
 
     def __dir__(self) -> list[str]:
         return list(self._packages.macros(self.name))
+
+
+class OwnMacros:
+    """The project's macros by the project's own name: `shop.cents(…)` is `cents(…)`, as in dbt."""
+
+    def __init__(self, macros: Mapping[str, ProjectMacro]) -> None:
+        self._macros = macros
+
+    def __getattr__(self, name: str) -> ProjectMacro:
+        if name not in self._macros:
+            raise AttributeError(name)
+        return self._macros[name]
+
+    def __dir__(self) -> list[str]:
+        return list(self._macros)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 ENGINE_HINT = "write run_query('describe …') or run_query('show …'), or load_relation(ref('…')) for whether it exists"
 _PACKAGE = "declare the package in packages.yml (`git` and `revision`), and run `merge-runner deps`"
-_SPARK = "write Spark's own function outside of the braces"
 _NO_METRICS = "there is no semantic layer: write the query"
 _SET = "a set has no order, and the text would differ from run to run: write `list | unique | list`"
 _CLOCK = "a rendered model does not depend on the clock: pass a var, or write current_timestamp() outside of the braces"
@@ -42,19 +41,6 @@ HINTS = {
     **dict.fromkeys(
         ("dbt_utils", "dbt_expectations", "dbt_date", "dbt_audit_helper", "audit_helper", "codegen", "spark_utils"),
         _PACKAGE,
-    ),
-    **dict.fromkeys(
-        (
-            "current_timestamp",
-            "dateadd",
-            "datediff",
-            "date_trunc",
-            "last_day",
-            "safe_cast",
-            "split_part",
-            "type_string",
-        ),
-        _SPARK,
     ),
 }
 """By a name of dbt's Jinja what to write instead."""

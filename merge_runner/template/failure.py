@@ -14,7 +14,7 @@ from jinja2.sandbox import MAX_RANGE
 
 from merge_runner.errors import Problem, did_you_mean
 from merge_runner.relation import Relation
-from merge_runner.template.current_rendering import MacroPackage
+from merge_runner.template.current_rendering import MacroPackage, OwnMacros
 from merge_runner.template.dbt_hints import ATTRIBUTE_HINTS, ENGINE_HINT, HINTS, RELATION_HINTS, TARGET_HINTS
 from merge_runner.template.environment import RELATION_ATTRIBUTES
 from merge_runner.template.jinja_compiler import unknown_filter
@@ -102,6 +102,8 @@ def undefined_use(undefined: ReportedUndefined, source: SourceText, offset: int,
     if isinstance(owner, MacroPackage):
         hint = did_you_mean(name, dir(owner))
         return Problem("undefined-name", f'the package {owner.name} has no macro "{name}"', place, hint)
+    if isinstance(owner, OwnMacros):
+        return Problem("undefined-name", f'the project has no macro "{name}"', place, did_you_mean(name, dir(owner)))
     if isinstance(owner, InlineConfig):
         message = f'config has no "{name}" here'
         return Problem("undefined-name", message, place, ATTRIBUTE_HINTS.get(name) or f"write config.get('{name}')")

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.template.current_rendering import MacroPackage, ProjectMacro
+from merge_runner.template.current_rendering import MacroPackage, OwnMacros, ProjectMacro
 from merge_runner.template.environment import ModelEnvironment
 from merge_runner.template.jinja_compiler import Compiled, compile_template, required_arguments
 from merge_runner.template.macro_results import MacroResults
-from merge_runner.template.packages import Packages
+from merge_runner.template.packages import COMMON, Packages
 from merge_runner.template.plain_template import plain_template
 from merge_runner.template.static.macro_definitions import TEST_PREFIX
 from merge_runner.text import SourceText
@@ -37,6 +37,12 @@ class Library:
         self.results = results
         self.package_names = {name: MacroPackage(name, packages) for name in packages.names}
         """The packages as templates name them."""
+        self.own_macros = OwnMacros(self.macros)
+        """The project's macros by the project's own name."""
+        self.common_macros = {
+            name: ProjectMacro(f"{COMMON}.{name}") for name in packages.macros(COMMON) if "__" not in name
+        }
+        """Macros that dbt has for all databases, which are called without the name of their package as well."""
         self._macro_files = macro_files
         self._sources = sources
         self._compiled: dict[str, Compiled] = {}

@@ -52,11 +52,14 @@ class Rendering:
         # A statement of an operation takes as long as the engine needs.
         self._watched = watched if context.operation is None else nullcontext
         own = self.built_ins.names()
+        project = context.model.get("package_name")
         self._names = {
+            **library.common_macros,
             **library.environment.globals,
             **DbtNames(self, self.built_ins).names(own),
             **Queries(self).names(),
             **library.package_names,
+            **({project: library.own_macros} if isinstance(project, str) else {}),
             **library.macros,
             **own,
             **{name: _always(value) for name, value in context.macros.items()},

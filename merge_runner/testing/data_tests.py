@@ -16,11 +16,13 @@ _COUNT = "n_records"
 def data_test_query(name: str, relation: Relation, column: str | None, arguments: Arguments, where: str | None) -> str:
     """The query of the generic test `name` on a relation (and one of its columns).
 
-    `arguments` are the test's own, values as in YAML; `field`'s table is given as a Relation under `to`.
+    `arguments` are the test's own, values as in YAML; `field`'s table is given as a Relation under `to`. Of a test that
+    stands below no column, `column_name` may be a column or an expression, which is taken as it is written.
     Raises KeyError for a test that is not known and ValueError where an argument is missing or wrong.
     """
     table = f"{relation}" if where is None else f"(SELECT * FROM {relation} WHERE {where})"
-    return _TESTS[name](table, quote(column) if column is not None else None, arguments)
+    tested = arguments.get("column_name") if column is None else quote(column)
+    return _TESTS[name](table, str(tested) if tested is not None else None, arguments)
 
 
 def known_tests() -> frozenset[str]:
@@ -57,8 +59,11 @@ def _accepted_values(table: str, column: str | None, arguments: Arguments) -> st
 def _relationships(table: str, column: str | None, arguments: Arguments) -> str:
     name = _needed(column)
     field = quote(str(_argument(arguments, "field")))
+    child = f"{table} AS child"
+    if "column_name" in arguments:
+        child, name = f"(SELECT {name} AS from_field FROM {table}) AS child", "from_field"
     return (
-        f"SELECT child.{name} FROM {table} AS child LEFT ANTI JOIN {_argument(arguments, 'to')} AS parent "
+        f"SELECT child.{name} FROM {child} LEFT ANTI JOIN {_argument(arguments, 'to')} AS parent "
         f"ON child.{name} = parent.{field} WHERE child.{name} IS NOT NULL"
     )
 
@@ -114,7 +119,7 @@ _TESTS: dict[str, _Maker] = {
 
 def _needed(column: str | None) -> str:
     if column is None:
-        raise ValueError("it belongs under a column")
+        raise ValueError("it belongs under a column, or needs a `column_name`")
     return column
 
 

@@ -38,6 +38,36 @@ def test_configs_and_sources_know_vars_the_target_and_the_environment(project):
 
 
 @pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        ("{not_null: {config: {enabled: \"{{ var('on', true) }}\"}}}", {"enabled": False}),
+        ("{not_null: {severity: \"{{ 'warn' if target.name == 'local' else 'error' }}\"}}", {"severity": "warn"}),
+        ("{test_name: not_null, config: {limit: \"{{ var('most') }}\"}}", {"limit": 7}),
+        (
+            '{test_name: not_null, tags: ["{{ target.name }}"], where: "{{ later }}"}',
+            {"tags": ("local",), "where": "{{ later }}"},
+        ),
+        (
+            '{unique: {column_name: "{{ later }}", config: {error_if: ">{{ var(\'most\') }}"}}}',
+            {"error_if": ">7", "arguments": {"column_name": "{{ later }}"}},
+        ),
+    ],
+)
+@pytest.mark.parametrize(
+    "holder",
+    [
+        "models: [{{name: stg, data_tests: [{}]}}]",
+        "models: [{{name: stg, columns: [{{name: id, tests: [{}]}}]}}]",
+        "sources: [{{name: raw, tables: [{{name: t, data_tests: [{}]}}]}}]",
+    ],
+)
+def test_configs_of_data_tests_are_rendered(project, holder, test, expected):
+    files = project({**FILES, "models/m.yml": holder.format(test)}).load(vars={"on": False, "most": 7})
+    ((entry,),) = files.data_tests.values()
+    assert {key: getattr(entry.test, key) for key in expected} == expected
+
+
+@pytest.mark.parametrize(
     ("value", "message"),
     [
         ("{{ nope }}", '"nope", which a property file does not know'),

@@ -64,12 +64,33 @@ def render(text: str, context: Context, **macros: str) -> Rendered:
             "12delta",
         ),
         ("{{ adapter.quote('a`b') }} {{ project_name }} {{ adapter.type() }}", "`a``b` shop spark"),
+        (
+            "{{ current_timestamp() }} {{ type_string() }} {{ dateadd('day', 1, 'd') }}",
+            "current_timestamp() string timestampadd(day, cast(1 as int), d)",
+        ),
+        ("{{ dbt.date(2024, 1, 2) }} {{ range(2) | list }}", "to_date('2024-01-02', 'yyyy-MM-dd') [0, 1]"),
         ("{{ '1' | as_number }} {{ 'a' | as_text }} {{ 'true' | as_bool }} {{ '2' | as_native }}", "1 a true 2"),
         ("{% set model = 'mine' %}{{ model }}{% for zip in [1] %}{{ zip }}{% endfor %}", "mine1"),
     ],
 )
 def test_built_ins(text: str, expected: str, context: Context) -> None:
     assert render(text, context).text == expected
+
+
+@pytest.mark.parametrize(
+    ("type_", "text"),
+    [
+        ("spark", "spark spark s"),
+        ("databricks", "databricks databricks d"),
+        ("fabricspark", "fabricspark fabricspark s"),
+    ],
+)
+def test_the_adapter_is_that_of_the_profile(type_: str, text: str, context: Context) -> None:
+    target = replace(context, target={**context.target, "type": type_})
+    macros = "".join(
+        f"{{% macro {name}__m() %}}{name[0]}{{% endmacro %}}" for name in ("databricks", "spark", "default")
+    )
+    assert render("{{ target.type }} {{ adapter.type() }} {{ adapter.dispatch('m')() }}", target, m=macros).text == text
 
 
 def test_a_relation_that_stands_for_other_sql_renders_as_that(context: Context) -> None:
@@ -110,6 +131,10 @@ def test_a_template_cannot_change_the_projects_vars(context: Context) -> None:
             "s",
         ),
         ({"a": "{% macro zip(x) %}<{{ x }}>{% endmacro %}"}, "{{ zip(1) }}", "<1>"),
+        ({"a": "{% macro hash(x) %}<{{ x }}>{% endmacro %}"}, "{{ hash(1) }} {{ dbt.hash(1) }}", "<1> md5(cast(1 as string))"),
+        ({"a": "{% macro m(x) %}<{{ x }}>{% endmacro %}"}, "{{ shop.m(1) }}", "<1>"),
+        ({"a": "{% macro m(x) %}<{{ shop.n(x) }}>{% endmacro %}", "b": "{% macro n(x) %}{{ return(x + 1) }}{% endmacro %}"}, "{{ shop.m(x=1) }}", "<2>"),
+        ({"a": "{% macro m() %}m{% endmacro %}"}, "{% set shop = {'m': 'own'} %}{{ shop.m }}", "own"),
         ({"a": "{% macro m(x) %}<{{ x }}>{% endmacro %}"}, "{{ m(1) }}", "<1>"),
         ({"b": "{% macro m() %}{{ n() }}{% endmacro %}", "a": "{% macro n() %}N{% endmacro %}"}, "{{ m() }}", "N"),
         ({"a": "{% macro m() %}text{{ return([1, 2]) }}more{% endmacro %}"}, "{{ m()[1] + 1 }}", "3"),

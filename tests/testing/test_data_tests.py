@@ -27,6 +27,30 @@ ORDERS = Relation("orders", "shop")
             )
         ),
         (
+            "unique",
+            None,
+            {"column_name": "concat(id, n)"},
+            None,
+            "SELECT concat(id, n), count(*) AS n_records FROM shop.orders WHERE concat(id, n) IS NOT NULL "
+            "GROUP BY concat(id, n) HAVING count(*) > 1",
+        ),
+        ("not_null", None, {"column_name": "a.b"}, None, "SELECT * FROM shop.orders WHERE a.b IS NULL"),
+        (
+            "accepted_values",
+            None,
+            {"column_name": "lower(s)", "values": ["a"]},
+            None,
+            "SELECT lower(s), count(*) AS n_records FROM shop.orders WHERE lower(s) NOT IN ('a') GROUP BY lower(s)",
+        ),
+        (
+            "relationships",
+            None,
+            {"column_name": "trim(c)", "to": Relation("dim"), "field": "id"},
+            None,
+            "SELECT child.from_field FROM (SELECT trim(c) AS from_field FROM shop.orders) AS child "
+            "LEFT ANTI JOIN dim AS parent ON child.from_field = parent.id WHERE child.from_field IS NOT NULL",
+        ),
+        (
             "row_count_between",
             None,
             {"min_value": 0, "max_value": 9},

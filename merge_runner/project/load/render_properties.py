@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from merge_runner.project.schema.config_layers import config_key
+from merge_runner.project.schema.data_test import CONFIG_KEYS
 from merge_runner.project.syntax.places import KeyPath
 from merge_runner.project.syntax.value_template import ValueTemplate
 from merge_runner.project.syntax.yaml_tree import YamlTree
@@ -15,7 +16,9 @@ _LATER = frozenset({"pre_hook", "post_hook"})
 """Hooks are rendered with their model."""
 
 AS_WRITTEN = frozenset({"description", "columns", "data_tests", "tests", "tables", "meta"})
-"""Descriptions are rendered apart, since they are always text; data tests are rendered when they are compiled."""
+"""Descriptions are rendered apart, since they are always text; arguments of data tests when they are compiled."""
+_OF_TESTS = CONFIG_KEYS - {"where", "meta"}
+"""The config of data tests that decides about them before any is compiled."""
 _DESCRIBED = ("models", "seeds", "sources", "unit_tests", "exposures", "macros", "analyses")
 _BELOW = ("tables", "columns", "arguments")
 """Keys of lists whose items have descriptions as well."""
@@ -24,7 +27,8 @@ _BELOW = ("tables", "columns", "arguments")
 def render_properties(tree: YamlTree, template: ValueTemplate) -> YamlTree:
     """Return the tree with all rendered that is wanted before anything is compiled.
 
-    That is `config` and `tags` of models and seeds, descriptions, and all that says where a source is.
+    That is `config` and `tags` of models and seeds, that of data tests, descriptions, and all that says where a source
+    is.
     """
     if not isinstance(tree.data, Mapping) or ("{{" not in tree.source.text and "{%" not in tree.source.text):
         return tree
@@ -32,6 +36,8 @@ def render_properties(tree: YamlTree, template: ValueTemplate) -> YamlTree:
     for kind in ("models", "seeds"):
         data[kind] = _each(data.get(kind), (kind,), template, _model)
     data["sources"] = _each(data.get("sources"), ("sources",), template, _source)
+    for kind in ("models", "seeds", "sources"):
+        data[kind] = _each(data.get(kind), (kind,), template, _tested)
     for kind in _DESCRIBED:
         data[kind] = _each(data.get(kind), (kind,), template, _description)
     given = {key: value for key, value in data.items() if key in tree.data}
@@ -47,6 +53,34 @@ def _model(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> Ma
             key: value if config_key(str(key)) in _LATER else template.render(value, (*at, "config", key))
             for key, value in entry["config"].items()
         }
+    return rendered
+
+
+def _tested(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> Mapping[str, Any]:
+    """Render the config of the data tests of a model, seed, source, table or column."""
+    rendered = dict(entry)
+    for key in ("data_tests", "tests"):
+        if key in entry:
+            rendered[key] = _each(entry[key], (*at, key), template, _data_test)
+    for key in ("tables", "columns"):
+        if key in entry:
+            rendered[key] = _each(entry[key], (*at, key), template, _tested)
+    return rendered
+
+
+def _data_test(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> Mapping[str, Any]:
+    """Render the config of a data test, in each form that it may have."""
+    name = next(iter(entry), None)
+    if "test_name" in entry or not isinstance(entry.get(name), Mapping):
+        return _test_config(entry, at, template)
+    return {**entry, name: _test_config(entry[name], (*at, name), template)}
+
+
+def _test_config(body: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> Mapping[str, Any]:
+    """Render the config of a data test that is next to its arguments, and that below `config`."""
+    rendered = {key: template.render(body[key], (*at, key)) if key in _OF_TESTS else body[key] for key in body}
+    if isinstance(config := body.get("config"), Mapping):
+        rendered["config"] = _test_config(config, (*at, "config"), template)
     return rendered
 
 

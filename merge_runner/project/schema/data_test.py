@@ -186,12 +186,16 @@ BUILT_IN: Mapping[str, type] = {
     "recency": _Recency,
     "row_count_between": _RowCountBetween,
 }
-_CONFIG_KEYS = frozenset(each.name for each in fields(DataTestConfig))
+COLUMN = "column_name"
+"""The argument of a test that stands below no column: the column, or an expression, that it is about."""
+OF_COLUMNS = frozenset({"not_null", "unique", "accepted_values", "relationships", "expression_is_true", "recency"})
+CONFIG_KEYS = frozenset(each.name for each in fields(DataTestConfig))
 OWN_KEYS: Mapping[str, str] = {
     "name": "a name for this test, instead of the one that is derived from its kind, table and column",
     "description": "what it is for",
     "config": "the config keys below, which may also be next to the arguments",
-    "arguments": "the arguments of the test, which may also be next to `config`",
+    "arguments": "the arguments of the test, which may also be next to `config`; of one that stands below no column "
+    "also `column_name`, the column or expression that it is about",
 }
 """Keys that every data test has, and what they mean; docs/reference/yaml.md has them."""
 
@@ -234,7 +238,7 @@ class _Reader:
         return False
 
     def _arguments(self) -> Mapping[str, Any]:
-        inline = {key: value for key, value in self.body.items() if key not in OWN_KEYS and key not in _CONFIG_KEYS}
+        inline = {key: value for key, value in self.body.items() if key not in OWN_KEYS and key not in CONFIG_KEYS}
         arguments = self.body.get("arguments")
         at = self.at
         if arguments is not None:
@@ -248,11 +252,12 @@ class _Reader:
                 self.problems.add("invalid-value", message, self.places.key_place((*at, key)), hint)
             inline, at = dict(arguments), (*at, "arguments")
         if built_in := BUILT_IN.get(self.name.rpartition(".")[2]):
-            validate(built_in, inline, self.places, self.problems, at=at, of=self.of)
+            checked = {key: value for key, value in inline.items() if key != COLUMN or self.name not in OF_COLUMNS}
+            validate(built_in, checked, self.places, self.problems, at=at, of=self.of)
         return inline
 
     def _config(self) -> DataTestConfig | None:
-        inline = {key: value for key, value in self.body.items() if key in _CONFIG_KEYS}
+        inline = {key: value for key, value in self.body.items() if key in CONFIG_KEYS}
         nested = self.body.get("config")
         nested = {} if nested is None else nested
         if isinstance(nested, Mapping):

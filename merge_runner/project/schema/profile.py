@@ -39,6 +39,7 @@ EMBEDDED_FORMAT: Format = "iceberg"
 """The `type` of a catalog that merge-runner keeps itself, in the warehouse."""
 
 Platform = Literal["oss", "databricks", "fabric"]
+Adapter = Literal["spark", "databricks", "fabricspark"]
 Spark = Literal["3.5", "4.0", "4.1", "4.2"]
 Jvm = Literal["fast-start", "throughput", "custom"]
 Jars = Literal["pinned", "provided"]
@@ -65,6 +66,7 @@ class Profile:
     conf: Texts = field(default_factory=dict, repr=False)
     catalogs: Mapping[str, Texts] = field(default_factory=dict, repr=False)
     platform: Platform = "oss"
+    type: Adapter = "spark"
     spark: Spark | None = None
     """The line of Spark that the output says (`engine`)."""
     audit: str | None = None
@@ -92,7 +94,7 @@ class Profile:
             "target_name": self.target,
             "profile_name": self.name,
             "schema": self.schema,
-            "type": "spark",
+            "type": self.type,
             "threads": self.threads,
             "platform": self.platform,
         }
@@ -246,6 +248,7 @@ def _profile(name: str, target: str, output: Output, chosen: Warehouse, used: Ma
         conf=output.conf,
         catalogs=output.catalogs,
         platform=output.platform,
+        type=output.type,
         spark=output.engine.spark,
         audit=output.audit,
         jvm=output.jvm,
@@ -395,6 +398,10 @@ class Output:
     what `low_shuffle` and `concurrent` set: `oss` is open-source Spark, Delta and Iceberg; `fabric` includes
     Synapse.
     Example: `platform: databricks`"""
+    type: Adapter = "spark"
+    """The dbt adapter that models and macros are written for: what `target.type` and `adapter.type()` are, and the
+    prefix of the macros that `adapter.dispatch` looks for before those of `spark__`. `import dbt` writes it.
+    Example: `type: databricks`"""
     engine: Engine = Engine()
     """The Spark that the models run on, where it is not the installed one.
     Example: `engine: {spark: "3.5"}`"""

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _NOTHING: Any = object()
 _SLOW = 50
 """YAML takes some 5 microseconds for each character, and not a tenth of one (see growth.py)."""
-_PREFIXES = ("spark__", "default__")
 MAX_DEPTH = 100
 """Of lists and dicts in a text of YAML: no real one is nested as deeply."""
 _OWN = {"dbt_utils": "dbt"}
@@ -148,11 +147,15 @@ class Adapter:
     def dispatch(self, macro_name: Any, macro_namespace: Any = None, packages: Any = None) -> Any:
         """The macro `spark__NAME`, else `default__NAME`: of the project, then of the package that is the namespace.
 
+        Where the profile names another adapter, such as databricks, its own macros go before those of Spark.
+
         Of a package's macro that asks the engine for its text there may be one here, `spark__NAME` of `dbt`.
         """
-        names = [f"{prefix}{_text(macro_name)}" for prefix in _PREFIXES]
+        prefixes = dict.fromkeys((self.type(), "spark", "default"))
+        names = [f"{prefix}__{_text(macro_name)}" for prefix in prefixes]
         package = _text(macro_namespace) if macro_namespace is not None else None
-        for name, where in ((names[0], package), (names[0], _OWN.get(package or "")), (names[1], package)):
+        for_spark = (names[-2], _OWN.get(package or ""))
+        for name, where in (*((name, package) for name in names[:-1]), for_spark, (names[-1], package)):
             macro = self._rendering.macro_named(name, where)
             if macro is not None:
                 return macro
@@ -160,8 +163,8 @@ class Adapter:
         raise RefusedError("undefined-name", f"there is no macro {' or '.join(names)} in {where}")
 
     def type(self) -> str:
-        """Return `spark`, as `target.type` is."""
-        return "spark"
+        """Return `target.type`."""
+        return str(self._rendering.context.target.get("type", "spark"))
 
     def quote(self, identifier: Any) -> str:
         """A name in backquotes."""

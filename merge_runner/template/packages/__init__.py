@@ -12,7 +12,9 @@ from merge_runner.text import SourceText
 
 PATTERNS = "merge_patterns"
 """The package with the patterns of MERGEs, which `eject` writes out."""
-INSTALLED = (PATTERNS, "dbt")
+COMMON = "dbt"
+"""The package with the macros that dbt has for all databases."""
+INSTALLED = (PATTERNS, COMMON)
 """The packages that are installed with merge-runner: folders here, and names in templates."""
 _HERE = Path(__file__).parent
 

@@ -1,6 +1,9 @@
 {#- What dbt's macros for all databases are in Spark SQL. -#}
 
 {% macro current_timestamp() %}current_timestamp(){% endmacro %}
+{% macro current_timestamp_backcompat() %}current_timestamp(){% endmacro %}
+{% macro current_timestamp_in_utc_backcompat() %}current_timestamp(){% endmacro %}
+{% macro snapshot_get_time() %}current_timestamp(){% endmacro %}
 {% macro hash(field) %}md5(cast({{ field }} as string)){% endmacro %}
 {% macro concat(fields) %}concat({{ fields | join(', ') }}){% endmacro %}
 {% macro length(expression) %}length({{ expression }}){% endmacro %}
@@ -34,6 +37,11 @@
 {% macro except() %}except{% endmacro %}
 {% macro intersect() %}intersect{% endmacro %}
 
+{% macro equals(expr1, expr2) %}({{ expr1 }} = {{ expr2 }}){% endmacro %}
+
+{% macro date(year, month, day) -%}
+    to_date('{{ modules.datetime.date(year, month, day).strftime('%Y-%m-%d') }}', 'yyyy-MM-dd')
+{%- endmacro %}
 {% macro date_trunc(datepart, date) %}date_trunc('{{ datepart }}', {{ date }}){% endmacro %}
 {% macro last_day(date, datepart) -%}
     {%- if datepart == 'month' -%}
@@ -76,4 +84,8 @@
             select cast({{ dbt.datediff(start_date, end_date, datepart) }} as int) as parts
         )
     )
+{%- endmacro %}
+{% macro date_spine(datepart, start_date, end_date) %}{{ dbt.spark__date_spine(datepart, start_date, end_date) }}{% endmacro %}
+{% macro generate_series(upper_bound) -%}
+    select explode(sequence(1, {{ upper_bound }})) as generated_number
 {%- endmacro %}
