@@ -41,13 +41,16 @@ class ImportedDbt:
     todos: tuple[Todo, ...]
 
 
-def import_dbt(path: str | Path, to: str | Path, *, env: Mapping[str, str] | None = None) -> ImportedDbt:
+def import_dbt(
+    path: str | Path, to: str | Path, *, adapter: str | None = None, env: Mapping[str, str] | None = None
+) -> ImportedDbt:
     """Write a project into the folder `to` that does what the dbt project in the folder `path` does; needs no Spark.
 
     Its incremental models and snapshots become MERGEs; what has no counterpart is left out, and is in the report
-    (import_report.md, import_report.json) with its place. dbt's manifest is read where there is one. Raises
-    ProblemsError, and writes nothing, where `path` is no dbt project, cannot be read, or a file to be written is there
-    already.
+    (import_report.md, import_report.json) with its place. dbt's manifest is read where there is one. `adapter` is
+    that of dbt, where neither the manifest nor a profile has it. Raises ProblemsError, and writes nothing, where `path`
+    is no dbt project, cannot be read, a file to be written is there already, or rows depend on an adapter that is not
+    known.
     """
     from merge_runner.conversion.dbt.checked import converted
     from merge_runner.conversion.dbt.project import copied_file, read_dbt_folder
@@ -55,7 +58,7 @@ def import_dbt(path: str | Path, to: str | Path, *, env: Mapping[str, str] | Non
 
     folder = Path(to)
     env = os.environ if env is None else env
-    project = read_dbt_folder(Path(path), env, Path(env["HOME"]) if "HOME" in env else None)
+    project = read_dbt_folder(Path(path), env, Path(env["HOME"]) if "HOME" in env else None, adapter)
     files = converted(project, project.name, env).files
     contents: dict[str, str | bytes] = {**files.texts, MARKDOWN: markdown(files), JSON: as_json(files)}
     contents |= {name: copied_file(project, name) for name in files.copies}

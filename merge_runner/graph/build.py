@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from merge_runner.contributions import Contributions
 from merge_runner.errors import Problem, Problems, ProblemsError
@@ -174,7 +174,6 @@ class Builder:
 
     def _context(self, name: str) -> Context:
         """Names are placeholders: what a file refers to is read before any relation is known."""
-        model = self.files.models.get(name)
         return Context(
             model_name=name,
             this=Relation(name),
@@ -185,9 +184,17 @@ class Builder:
             target=self.target,
             full_refresh=self.invocation.full_refresh,
             config=self.files.described_config(name),
-            model=model_values("model", (self.project, *model.folder, name), model.source.path) if model else {},
+            model=self._model_values(name),
             columns=lambda _: _ANY_COLUMNS,
         )
+
+    def _model_values(self, name: str) -> Mapping[str, Any]:
+        """What templates know as `model`, and macros of names as `node`; nothing of a test."""
+        if (model := self.files.models.get(name)) is not None:
+            return model_values("model", (self.project, *model.folder, name), model.source.path)
+        if (seed := self.files.seeds.get(name)) is not None:
+            return model_values("seed", (self.project, *seed.folder, name), seed.place.path)
+        return {"package_name": self.project}
 
     def _capture(self, sources: Mapping[str, SourceText]) -> dict[str, Captured]:
         """Return what each file refers to, where its Jinja can be read."""

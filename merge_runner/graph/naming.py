@@ -41,7 +41,6 @@ class Naming:
         alias = config.alias or name
         if self.macros:
             node = {
-                "resource_type": "seed",  # of a model the context knows more
                 **context.model,
                 "name": name,
                 "config": config.as_json(),

@@ -49,6 +49,14 @@ _FILES = {
         "`import` makes no model of a MERGE that cannot be read, or of a model of dbt that is no MERGE.",
         "Correct it, or write its model by hand.",
     ),
+    "unknown-adapter": Meaning(
+        "dbt's adapter decides whether models are merged or appended, and neither a manifest nor a profile names it.",
+        "Name it: `merge-runner import dbt DIR --to NEW --adapter databricks`.",
+    ),
+    "decide": Meaning(
+        "Rows of an imported model depend on what its author has to decide; import_report.md lists all decisions.",
+        "Look at the place in the dbt project, and correct the new model.",
+    ),
     "no-such-folder": Meaning(
         "A folder of `model-paths`, `macro-paths`, `test-paths` or `seed-paths` does not exist.", "Create or remove it."
     ),

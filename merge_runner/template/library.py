@@ -40,7 +40,7 @@ class Library:
         self.own_macros = OwnMacros(self.macros)
         """The project's macros by the project's own name."""
         self.common_macros = {
-            name: ProjectMacro(f"{COMMON}.{name}") for name in packages.macros(COMMON) if "__" not in name
+            name: ProjectMacro(f"{COMMON}.{name}") for name in packages.macros(COMMON) if not name.startswith("spark__")
         }
         """Macros that dbt has for all databases, which are called without the name of their package as well."""
         self._macro_files = macro_files

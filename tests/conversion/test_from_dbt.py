@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from merge_runner.api import Project, import_dbt
+from merge_runner.cli.main import main
 from merge_runner.errors import ProblemsError
 from tests.written_project import write_files
 from tests.yaml_data import read_yaml
@@ -31,6 +32,10 @@ def test_case(case, tmp_path):
             assert [part for part in wanted if part not in text] == [], text
         else:
             assert (new / path).read_text() == wanted, path
+    if compiled := case.get("compiled"):
+        Project.load(new).compile()
+        texts = {path.stem: path.read_text() for path in (new / "target/compiled").rglob("*.sql")}
+        assert {name: texts[name].strip() for name in compiled} == compiled
     todos = [f"{todo.place}: {todo.text}" for todo in made.todos]
     assert [part for part in case.get("todos", ()) if not any(part in todo for todo in todos)] == [], todos
 
@@ -51,6 +56,35 @@ def test_the_result_parses_and_lints(case, tmp_path):
     assert [model["name"] for model in report["models"]] == [model.name for model in made.models]
     markdown = (tmp_path / "new/import_report.md").read_text()
     assert all(todo.message.partition("\n")[0] in markdown for todo in made.todos)
+
+
+def test_an_adapter_that_rows_depend_on_is_asked_for(tmp_path):
+    given = {"models/a.sql": "{{ config(materialized='incremental', unique_key='id') }} select 1 as id"}
+    with pytest.raises(ProblemsError, match="it decides what a does") as raised:
+        imported(tmp_path, given)
+    assert raised.value.problems[0].hint == "name it: --adapter databricks, or --adapter spark"
+    assert not (tmp_path / "new").exists()
+    import_dbt(tmp_path / "dbt", tmp_path / "new", adapter="spark", env={})
+    assert "on false" in (tmp_path / "new/models/a.sql").read_text()
+    import_dbt(tmp_path / "dbt", tmp_path / "databricks", adapter="databricks", env={})
+    assert "on s.id <=> t.id" in (tmp_path / "databricks/models/a.sql").read_text()
+
+
+def test_what_is_left_out_is_counted_in_one_line(tmp_path, capsys):
+    overwrites = "{{ config(materialized='incremental', incremental_strategy='insert_overwrite') }} select 1 as id"
+    given = {
+        "models/a.sql": overwrites,
+        "models/b.sql": overwrites,
+        "models/c.py": "",
+        "models/d.sql": "select 1 as id",
+    }
+    dbt = write_files(tmp_path / "dbt", {"dbt_project.yml": PROJECT, **given})
+    with pytest.raises(SystemExit, match="0"):
+        main(["import", "dbt", str(dbt), "--to", str(tmp_path / "new"), "--adapter", "spark"])
+    counted = (
+        "3 left out (2 × a model has the strategy insert_overwrite, which is no MERGE; a Python model is not imported)"
+    )
+    assert f"1 model written, {counted}, " in capsys.readouterr().err
 
 
 def test_nothing_is_written_over_a_file(tmp_path):

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from merge_runner.cli.command import command as make
 from merge_runner.options.declaration import argument, option
 from merge_runner.options.output import OutputOptions
+from merge_runner.project.schema.profile import Adapter
+
+if TYPE_CHECKING:
+    from merge_runner.conversion.dbt.todo import Todo
 
 _DBT = "dbt"
+_MOST_REASONS = 6
+"""Why something is left out, in the line that counts it."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +29,9 @@ class Options(OutputOptions):
 
     paths: tuple[Path, ...] = argument(())
     to: Path | None = option("--to", metavar="DIR", help="The folder of the project that the models are written into.")
+    adapter: Adapter | None = option(
+        "--adapter", help="The adapter of the dbt project, where neither its manifest nor its profile is here."
+    )
 
 
 @make("import", Options)
@@ -65,18 +77,28 @@ def _import_dbt(options: Options, path: Path, to: Path) -> int:
     from merge_runner.cli.display.problems import show_warnings
     from merge_runner.errors import Problem
 
-    imported = import_dbt(path, to)
+    imported = import_dbt(path, to, adapter=options.adapter)
     for file in imported.files:
         show(str(file))
     left_out = [todo for todo in imported.todos if todo.kind == "left-out"]
-    show_warnings(
-        [Problem("not-imported", todo.message, todo.place, todo.hint) for todo in left_out],
-        as_errors=options.warn_error,
-    )
+    warned = [Problem("not-imported", todo.message, todo.place, todo.hint) for todo in left_out]
+    warned += [Problem("decide", todo.message, todo.place, todo.hint) for todo in imported.todos if todo.warns]
+    show_warnings(warned, as_errors=options.warn_error)
     if not options.quiet:
         written, decide = counted(len(imported.models), "model"), len(imported.todos) - len(left_out)
         say(
-            f"\n{written} written, {len(left_out)} left out, {counted(decide, 'decision')} left to make "
+            f"\n{written} written, {_counted_reasons(left_out)}, {counted(decide, 'decision')} left to make "
             f"(import_report.md); next: cd {to} && merge-runner lint"
         )
     return 0
+
+
+def _counted_reasons(left_out: Sequence[Todo]) -> str:
+    """Return how much is left out, and of each reason how often it is one, the most frequent first."""
+    from merge_runner.cli.display.messages import counted
+
+    reasons = Counter(todo.reason for todo in left_out)
+    shown = [f"{count} × {reason}" if count > 1 else reason for reason, count in reasons.most_common(_MOST_REASONS)]
+    if (others := len(reasons) - len(shown)) > 0:
+        shown.append(counted(others, "other reason"))
+    return f"{len(left_out)} left out" + (f" ({'; '.join(shown)})" if shown else "")

@@ -23,6 +23,7 @@ from merge_runner.plan.load.project_context import Prepared, prepare
 from merge_runner.plan.load.query import check_queries, query
 from merge_runner.plan.model_tests.unit_tests import check_unit_tests
 from merge_runner.plan.plan import asked_first
+from merge_runner.project.load.not_read import DBT_PROJECT
 from merge_runner.pruning.query.read_using import source_facts
 
 _NO_MERGE = frozenset({"C010", "J001"})
@@ -52,7 +53,7 @@ def converted(project: DbtFolder, name: str, env: Mapping[str, str]) -> Converte
                 _check(prepared)
             except ProblemsError as error:
                 if not _leave_out(conversion, error.problems, made):
-                    raise
+                    raise ProblemsError(_of_new_files(project, error.problems, made)) from None
                 continue
             if unknown := conversion.asked - conversion.columns.keys() - conversion.left_out.keys():
                 conversion.columns |= {model: _query_columns(prepared, model) for model in unknown}
@@ -70,6 +71,19 @@ def converted(project: DbtFolder, name: str, env: Mapping[str, str]) -> Converte
         files.texts[BASELINE] = Baseline.of(errors).text
     files.todos += [_of_finding(each) for each in findings]
     return Converted(files, tuple(findings))
+
+
+def _of_new_files(project: DbtFolder, problems: Iterable[Problem], made: Files) -> list[Problem]:
+    """Problems as they can be shown: a place in a file of the new project, which is not written, is none."""
+    shown = []
+    for problem in problems:
+        place, message = problem.place, problem.message
+        if place is not None and not (project.root / place.path).is_file():
+            line = made.texts.get(place.path, "").split("\n")[place.line - 1 : place.line]
+            message = f"{DBT_PROJECT} cannot be imported: {message}" + (f" (in `{line[0].strip()}`)" if line else "")
+            place = None
+        shown.append(Problem(problem.code, message, place, problem.hint))
+    return shown
 
 
 def write(files: Files, project: DbtFolder, root: Path) -> None:

@@ -24,10 +24,14 @@ UNKNOWN: Final = _NotLiteral()
 
 @dataclass(frozen=True)
 class Value:
-    """A value of a config: `expression` is Jinja, `value` is what it means; UNKNOWN where only rendering shows that."""
+    """A value of a config: `expression` is Jinja, `value` is what it means; UNKNOWN where only rendering shows that.
+
+    `written` is the Jinja that it has been rendered from, None where it is plain.
+    """
 
     expression: str
     value: Any
+    written: str | None = None
 
     @classmethod
     def of(cls, value: Any) -> Value:

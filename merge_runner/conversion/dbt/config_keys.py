@@ -36,6 +36,26 @@ _WITHOUT_EFFECT = frozenset(
     }
 )
 """Keys that need no counterpart: what they ask for is always so, or there is nothing that it could apply to."""
+MAPPINGS = frozenset(
+    {
+        *("tblproperties", "persist_docs", "grants", "contract", "docs", "databricks_tags", "quoting", "freshness"),
+        *("column_types", "options", "query_tags", "snapshot_meta_column_names"),
+    }
+)
+"""Keys of dbt's whose values are mappings: below `models:` of dbt_project.yml they are no folders."""
+DATABRICKS_KEYS = frozenset(
+    {
+        *("liquid_clustered_by", "auto_liquid_cluster", "zorder", "databricks_tags", "databricks_compute"),
+        *("matched_condition", "not_matched_condition", "skip_matched_step", "skip_not_matched_step"),
+        *("not_matched_by_source_action", "not_matched_by_source_condition", "source_alias", "target_alias"),
+        *("merge_with_schema_evolution", "unique_tmp_table_suffix", "incremental_apply_config_changes"),
+    }
+)
+"""Keys that dbt-databricks has and dbt-spark has not."""
+_OF_TABLES = frozenset(
+    {"partition_by", "cluster_by", "liquid_clustered_by", "auto_liquid_cluster", "zorder", "buckets", "clustered_by"}
+)
+"""Keys that dbt takes for tables alone."""
 _RENAMED = {"tblproperties": "properties", "liquid_clustered_by": "cluster_by", "sql_header": "pre_hook"}
 
 
@@ -61,13 +81,18 @@ def dbt_key(written: str) -> str:
     return written.removeprefix("+").replace("-", "_")
 
 
-def translated(config: Mapping[str, Value]) -> Translated:
-    """Return what the config of one layer becomes: a call, a YAML mapping, or a folder of dbt_project.yml."""
+def translated(config: Mapping[str, Value], kind: str = "table") -> Translated:
+    """Return what the config of one layer becomes: a call, a YAML mapping, or a folder of dbt_project.yml.
+
+    `kind` is that of the model: for a view and an ephemeral model dbt ignores how a table is laid out.
+    """
     found: dict[str, Value] = {}
     todos: list[KeyTodo] = []
     meta: dict[str, tuple[str, object]] = {}
     for written, value in config.items():
         key = dbt_key(written)
+        if kind != "table" and key in (_OF_TABLES | {"contract"} if kind == "ephemeral" else _OF_TABLES):
+            continue
         if key in _CONSUMED or key in _WITHOUT_EFFECT or _add_special(key, written, value, found, todos):
             continue
         if config_key(written) in ALL_KEYS:
@@ -88,7 +113,12 @@ def _add_special(key: str, written: str, value: Value, found: dict[str, Value], 
     given = value.value
     if key == "materialized":
         if given in ("table", "view", "ephemeral"):
-            found[key] = value
+            found[key] = Value.of(given)
+    elif key == "partition_by" and isinstance(given, dict) and isinstance(given.get("field"), str):
+        found[key] = Value.of([given["field"]])
+        todos.append(
+            KeyTodo(written, f"`partition_by: {value.expression}` becomes its column", "it is BigQuery's form")
+        )
     elif key in ("file_format", "table_format"):
         _add_format(key, value, found, todos)
     elif key in _RENAMED:

@@ -10,15 +10,17 @@ from typing import Any
 
 import yaml
 
-from merge_runner.conversion.dbt.config_call import Value
-from merge_runner.conversion.dbt.config_keys import Translated, dbt_key, translated
+from merge_runner.conversion.dbt.adapter import adapter_decisions, check_adapter
+from merge_runner.conversion.dbt.config_call import ConfigCall, Value
+from merge_runner.conversion.dbt.config_keys import INCREMENTAL_KEYS, SNAPSHOT_KEYS, Translated, dbt_key, translated
+from merge_runner.conversion.dbt.known_values import ModelRendering, holds_jinja
 from merge_runner.conversion.dbt.merge_model import Merge, merge_of, strategy_of
 from merge_runner.conversion.dbt.model_text import config_call, head_and_query
 from merge_runner.conversion.dbt.packages import package_files
-from merge_runner.conversion.dbt.project import DbtFolder, DbtModelFile
+from merge_runner.conversion.dbt.project import DbtFolder, DbtModelFile, rendered_config
 from merge_runner.conversion.dbt.property_file import Described, PropertyFile
 from merge_runner.conversion.dbt.references import SOURCE, with_sources
-from merge_runner.conversion.dbt.settings_files import profiles, pyproject
+from merge_runner.conversion.dbt.settings_files import SettingsFile, SettingsWriter, profiles
 from merge_runner.conversion.dbt.snapshot_model import snapshot_merge
 from merge_runner.conversion.dbt.todo import LeftOutError, Todo, in_file
 from merge_runner.errors import Problem, Problems
@@ -27,12 +29,21 @@ from merge_runner.lint.sources.dbt_merge import DECIDING
 from merge_runner.project.load.find_project import PYPROJECT
 from merge_runner.project.schema.profile import FILE as PROFILES
 from merge_runner.project.schema.selectors import FILE as SELECTORS
+from merge_runner.project.syntax.places import KeyPath
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.template.static.macro_definitions import macro_definitions
 from merge_runner.text import Place, SourceText
 
 _MATERIALIZATION = re.compile(r"\{%-?\s*materialization\s+(\w+).*?endmaterialization\s*-?%\}\n?", re.DOTALL)
+_ICEBERG = re.compile(r"\bformat ?[=:] ?['\"]?iceberg\b")
+_CREATING = frozenset(name for name in DECIDING if "create_" in name)
+"""Macros of dbt that create the table of a first run, and the view of the rows that are merged."""
+_CREATING |= {name.replace("spark__", "databricks__") for name in _CREATING}
+_MERGING = DECIDING - _CREATING
+_MERGING |= {name.replace("spark__", "databricks__") for name in _MERGING}
 _BUILT = ("table", "view", "ephemeral")
+_DECIDING = (*INCREMENTAL_KEYS, *SNAPSHOT_KEYS, "materialized", "unique_key", "enabled")
+"""Config keys by which the import decides what a model becomes."""
 NOT_YET_KNOWN = "dbt_unknown_column"
 """In the place of the columns of a query that are known only when the project can be loaded."""
 
@@ -66,6 +77,8 @@ class Files:
     copies: dict[str, Path] = field(default_factory=dict)
     models: list[ImportedModel] = field(default_factory=list)
     todos: list[Todo] = field(default_factory=list)
+    settings: SettingsFile | None = None
+    """pyproject.toml, without its comments."""
 
 
 class Conversion:
@@ -80,17 +93,27 @@ class Conversion:
         self.left_out_files: dict[str, Todo] = {}
         self.decisions: dict[tuple[str, str], Todo] = {}
         """What lint says that the author has to decide, by the path of the model and the rule."""
+        self.left_out_settings: dict[KeyPath, Todo] = {}
+        """What of dbt_project.yml is left out, by its path there."""
         self.columns: dict[str, tuple[str, ...] | None] = {}
         """The columns of the queries of models, once they have been looked up."""
         self.asked: set[str] = set()
         """The models whose columns the text of a MERGE needs."""
-        self.properties = [PropertyFile(tree, self._source_of, self._described) for tree in project.properties]
-        self._macros = {
-            macro.name
+        self.properties = [
+            PropertyFile(tree, self._source_of, self._described, project.rendering.of_yaml)
+            for tree in project.properties
+        ]
+        macros = [
+            source
             for path, file in project.copied.items()
             if self._is_macro(path) and (source := read_text(file, path, Problems(), project.boundary)) is not None
-            for macro in macro_definitions(source)
-        }
+        ]
+        definitions = [macro for source in macros for macro in macro_definitions(source)]
+        self._macros = {macro.name for macro in definitions}
+        self._creating = [macro for macro in definitions if macro.name in _CREATING]
+        rendering = ModelRendering(project.rendering, project.name, macros, _of_packages(self.packages.contents))
+        self.models = [rendered_config(project, model, rendering) for model in project.models]
+        check_adapter(project.connection, self.models)
         for source in project.python:
             hint = "write the model in SQL"
             todo = Todo("left-out", "a Python model is not imported", Place(source.path, 1, 1), hint)
@@ -99,12 +122,12 @@ class Conversion:
     def files(self, *, has_findings: bool = False) -> Files:
         """Return the files by what is known now."""
         made = Files(dict(self.packages.contents), todos=list(self.packages.todos))
-        for model in self.project.models:
+        for model in self.models:
             if model.name not in self.left_out:
                 try:
                     self._add_model(model, made)
                 except LeftOutError as error:
-                    self.left_out[model.name] = Todo("left-out", str(error), error.place, error.hint)
+                    self.left_out[model.name] = Todo("left-out", str(error), error.place, error.hint, model=model.name)
         # Refs of what has been left out meanwhile are in texts that were made before.
         for imported in made.models:
             made.texts[imported.path] = with_sources(made.texts[imported.path], self._source_of)
@@ -117,13 +140,21 @@ class Conversion:
                 made.texts[properties.path] = text
         if self.left_out:
             made.texts[self._free(made, f"{self.project.paths['model-paths'][0]}/dbt_source.yml")] = self._source()
-        if (self.project.root / SELECTORS).is_file():
+        if (self.project.root / SELECTORS).is_file() and SELECTORS not in self.left_out_files:
             made.copies[SELECTORS] = self.project.root / SELECTORS
         files = (*made.texts, *made.copies)
-        made.texts[PYPROJECT] = pyproject(self.project, self.name, files, made.todos, has_findings=has_findings)
-        made.texts[PROFILES] = profiles(self.project, self.name, self._schema)
-        made.todos += self._of_connection()
-        made.todos += [*self.left_out.values(), *self.left_out_files.values(), *self.decisions.values()]
+        writer = SettingsWriter(self.project, self.name, made.todos, self.left_out_settings)
+        made.settings = writer.file(files, has_findings=has_findings)
+        made.texts[PYPROJECT] = made.settings.text
+        has_iceberg = any(_ICEBERG.search(text) for text in made.texts.values())
+        made.texts[PROFILES] = profiles(self.project, self.name, self._schema, has_iceberg=has_iceberg)
+        made.todos += self._of_profile(made)
+        made.todos += [
+            *self.left_out.values(),
+            *self.left_out_files.values(),
+            *self.left_out_settings.values(),
+            *self.decisions.values(),
+        ]
         _with_comments(made)
         return made
 
@@ -138,15 +169,23 @@ class Conversion:
         if place is None:
             return False
         for path in (place.path, *(call.partition(":")[0] for call in problem.calls)):
-            model = next((model for model in self.project.models if self._path(model) == path), None)
+            model = next((model for model in self.models if self._path(model) == path), None)
             if model is not None and model.name not in self.left_out:
                 at = _same_line(model.source, made.texts[path], place) if path == place.path else model.place
-                self.left_out[model.name] = Todo("left-out", problem.message, at, problem.hint)
+                self.left_out[model.name] = Todo("left-out", problem.message, at, problem.hint, model=model.name)
                 return True
         for properties in self.properties:
             if properties.path == place.path and properties.leave_out(problem, made.texts.get(place.path, "")):
                 return True
-        if place.path in self.project.copied and place.path not in self.left_out_files:
+        if place.path == PYPROJECT and made.settings is not None:
+            comments = made.texts[PYPROJECT].split("\n").index(made.settings.lines[0])
+            line = place.line - 1 - comments
+            origin = made.settings.origins[line] if line < len(made.settings.origins) else None
+            if origin is not None and origin not in self.left_out_settings:
+                at = self.project.settings.key_place(origin)
+                self.left_out_settings[origin] = Todo("left-out", problem.message, at, problem.hint)
+                return True
+        if place.path in (*self.project.copied, SELECTORS) and place.path not in self.left_out_files:
             self.left_out_files[place.path] = Todo("left-out", problem.message, place, problem.hint)
             return True
         return False
@@ -168,7 +207,7 @@ class Conversion:
             merge = snapshot_merge(model, query, self.columns_of)
             self._add_merge(model, head, merge, f"snapshot, {model.known('strategy')}", made)
         elif model.known("materialized") == "incremental":
-            if found := sorted(DECIDING & self._macros):
+            if found := sorted(_MERGING & self._macros):
                 hint = "write the MERGE as the macro has it"
                 raise LeftOutError(f"the project's macro {found[0]} decides what is merged", hint, model.place)
             head, query = head_and_query(model)
@@ -178,8 +217,9 @@ class Conversion:
         elif (built := model.known("materialized") or "view") in _BUILT:
             text, at = model.source.text, 0
             pieces = []
+            made.todos += self._of_rendered(model, path)
             for call in model.calls:
-                config = translated(call.values)
+                config = translated(_own(model, call), str(built))
                 made.todos += _of_keys(model, path, config)
                 pieces += [text[at : call.span.start], config_call(config.values)]
                 at = call.span.end
@@ -192,12 +232,14 @@ class Conversion:
     def _add_merge(self, model: DbtModelFile, head: str, merge: Merge, dbt: str, made: Files) -> None:
         path = self._path(model)
         # A snapshot has its whole config in its file: there is no folder of snapshots any more.
-        own = {key: value for call in model.calls for key, value in call.values.items()}
+        own = {key: value for call in model.calls for key, value in _own(model, call).items()}
         config = translated(model.config if model.is_snapshot else own)
+        made.todos += self._of_rendered(model, path)
         values = {"materialized": Value.of("merge"), **config.values, **merge.config}
         made.todos += _of_keys(model, path, config)
         made.todos += [Todo("decide", text, place, None, in_file(path)) for text, place in merge.notes]
-        if schema := model.config.get("target_schema"):
+        made.todos += [Todo("decide", text, place, None, in_file(path), warns=True) for text, place in merge.warnings]
+        if (schema := model.config.get("target_schema")) and schema.value:
             values["schema"] = schema
             message, hint = "dbt takes target_schema as it is", "override generate_schema_name"
             made.todos.append(Todo("decide", message, model.place_of("target_schema"), hint, in_file(path)))
@@ -205,14 +247,35 @@ class Conversion:
         made.texts[path] = "\n".join([*filter(None, parts), "", merge.text])
         made.models.append(ImportedModel(model.name, path, model.place, dbt, "merge"))
 
+    def _of_rendered(self, model: DbtModelFile, path: str) -> list[Todo]:
+        """What is left to decide of config that decides about the text and that depends on dbt's target."""
+        target = self.project.connection.target
+        decides = _DECIDING if model.is_snapshot or model.materialized.value == "incremental" else ("materialized",)
+        return [
+            Todo(
+                "decide",
+                f"`{key}: {value.written}` is {value.value!r}, as dbt renders it for the target {target}",
+                model.place_of(key),
+                "another target of dbt may have another text",
+                in_file(path),
+            )
+            for key, value in model.config.items()
+            if value.is_known and key in decides and "target" in (value.written or "")
+        ]
+
     def _add_copy(self, path: str, file: Path, made: Files) -> None:
         if path in self.left_out_files:
             return
-        if file.suffix != ".sql":
+        models = self.project.paths["model-paths"]
+        is_docs = file.suffix == ".md" and not any(path.startswith(f"{each}/") for each in models)
+        if file.suffix != ".sql" and not is_docs:
             made.copies[path] = file
             return
         source = read_text(file, path, Problems(), self.project.boundary)
         if source is None:
+            return
+        if is_docs:  # docs blocks are read from the folders of models
+            made.texts[f"{models[0]}/{path}"] = source.text
             return
         if self._is_macro(path):
             source = self._without_materializations(source, made)
@@ -238,9 +301,11 @@ class Conversion:
         return f"{source.parent if inside else folders[0]}/{model.name}.sql"
 
     def _described(self, name: str) -> Described:
-        model = next((each for each in self.project.models if each.name == name), None)
+        model = next((each for each in self.models if each.name == name), None)
         if model is None:
             return "types"
+        if model.materialized.value == "ephemeral":
+            return "query"
         contract = model.config.get("contract", Value.of(None)).value
         if isinstance(contract, Mapping) and contract.get("enforced") is True:
             return "enforced"
@@ -265,31 +330,54 @@ class Conversion:
 
     def _source_table(self, name: str) -> dict[str, Any]:
         table: dict[str, Any] = {"name": name}
-        model = next((each for each in self.project.models if each.name == name), None)
+        model = next((each for each in self.models if each.name == name), None)
         if model is not None:
-            if (alias := model.config.get("alias")) is not None and isinstance(alias.value, str):
+            if (alias := model.config.get("alias")) is not None and _is_name(alias.value):
                 table["identifier"] = alias.value
-            if (schema := model.config.get("schema")) is not None and isinstance(schema.value, str):
+            if (schema := model.config.get("schema")) is not None and _is_name(schema.value):
                 table["schema"] = f"{self._schema}_{schema.value}"
         return table
 
-    def _of_connection(self) -> list[Todo]:
-        connection = self.project.connection
-        found = []
-        if connection.adapter not in ("spark", "databricks", "fabricspark"):
-            named = f"dbt's adapter is {connection.adapter}" if connection.adapter else "dbt's adapter is not known"
-            hint = "the SQL of models is taken as it is; the MERGEs are those of dbt-spark"
-            found.append(Todo("decide", named, None, hint))
-        if connection.schema is None:
+    def _of_profile(self, made: Files) -> list[Todo]:
+        """What is left to decide of the adapter and the profile."""
+        has_merges = any(model.materialized == "merge" for model in made.models)
+        copied = [source for path in self.project.copied if (source := self._copied(path)) is not None]
+        templates = [*(model.source for model in self.models), *copied]
+        found = adapter_decisions(self.project.connection, templates, has_merges=has_merges)
+        if self.project.connection.schema is None:
             message = f"the schema of dbt's profile is not known: it is `{self._schema}` here"
             found.append(Todo("decide", message, None, "write it as `schema` of the profile", in_file(PROFILES)))
+        hint = "leave it out, and write into the models what it changes of their rows"
+        for macro in self._creating if has_merges else ():
+            message = f"dbt creates tables by {macro.name}, and merge-runner does not"
+            found.append(Todo("decide", message, macro.place, hint, warns=True))
         hint = "name your Spark (`master` or `remote`) and catalog; models find the tables of dbt by schema and name"
         message = "the profile is a Spark on this machine, with its tables in a folder"
         found.append(Todo("decide", message, None, hint, in_file(PROFILES)))
         return found
 
+    def _copied(self, path: str) -> SourceText | None:
+        """The text of a file that is taken as it is, where it is a template."""
+        is_template = path.endswith(".sql") and path not in self.left_out_files
+        return read_text(self.project.copied[path], path, Problems(), self.project.boundary) if is_template else None
+
     def _free(self, made: Files, path: str) -> str:
         return path if path not in made.texts else path.replace(".yml", "_1.yml")
+
+
+def _own(model: DbtModelFile, call: ConfigCall) -> dict[str, Value]:
+    """The values of a call, those that rendering shows included."""
+    return {key: model.config.get(dbt_key(key), value) for key, value in call.values.items()}
+
+
+def _of_packages(contents: Mapping[str, str]) -> Mapping[str, list[SourceText]]:
+    """The macro files of the packages of the new project, by the names of the packages."""
+    found: dict[str, list[SourceText]] = {}
+    for path, text in contents.items():
+        parts = PurePosixPath(path).parts
+        if "macros" in parts[2:] and path.endswith(".sql"):
+            found.setdefault(parts[1], []).append(SourceText(path, text))
+    return found
 
 
 def _of_keys(model: DbtModelFile, path: str, config: Translated) -> list[Todo]:
@@ -316,6 +404,10 @@ def _with_comments(made: Files) -> None:
     made.todos = todos
     for path, comments in lines.items():
         made.texts[path] = "\n".join([*comments, made.texts[path]])
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and not holds_jinja(value)
 
 
 def _same_line(source: SourceText, text: str, place: Place) -> Place:

@@ -6,6 +6,7 @@ TABLE AS: what restricts INSERT applies from the second run on.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -22,6 +23,8 @@ Columns = Callable[[str], tuple[str, ...] | None]
 _DEFAULT_STRATEGY = {"spark": "append", "fabricspark": "append"}
 """The strategy of a model that sets none, by adapter; it is merge for all others."""
 _OVERWRITES = "`merge_patterns.snapshot_partition` replaces one partition by a MERGE (docs/guides/patterns.md)"
+_WRITTEN = re.compile(r"(?:\w+|`(?:[^`]|``)+`)(?:\.(?:\w+|`(?:[^`]|``)+`))*")
+"""A key that is a name as it is written, perhaps a field of a column; any other is quoted, as dbt-databricks does."""
 _LEFT_OUT = {
     "insert_overwrite": f"it replaces the partitions that its query returns: {_OVERWRITES}",
     "microbatch": "it replaces one batch of time after the other: write a MERGE with a window in vars "
@@ -39,12 +42,21 @@ class Merge:
     text: str
     config: dict[str, Value] = field(default_factory=dict)
     notes: list[tuple[str, Place]] = field(default_factory=list)
+    warnings: list[tuple[str, Place]] = field(default_factory=list)
+    """Notes about rows that may be lost, which are shown at once."""
 
 
 def strategy_of(model: DbtModelFile, adapter: str | None) -> str:
     """Return the strategy of an incremental model. Raises LeftOutError where only rendering shows it."""
     given = model.known("incremental_strategy")
     return given if isinstance(given, str) else _DEFAULT_STRATEGY.get(adapter or "spark", "merge")
+
+
+def merges_by_adapter(model: DbtModelFile) -> bool:
+    """Whether the adapter decides if a model is merged by its key or appended: it has a key, and no strategy."""
+    values = {key: value.value for key, value in model.config.items()}
+    is_incremental = not model.is_snapshot and values.get("materialized") == "incremental"
+    return is_incremental and not values.get("incremental_strategy") and bool(values.get("unique_key"))
 
 
 def merge_of(model: DbtModelFile, query: str, adapter: str | None, columns: Columns) -> Merge:
@@ -67,8 +79,10 @@ class _Maker:
         self.target = self._alias("target_alias", "t")
         self.source = self._alias("source_alias", "s")
         self.made = Merge("")
+        self.query = ""
 
     def merge(self, query: str, *, appends: bool) -> Merge:
+        self.query = query
         keys = [] if appends else self.model.listed("unique_key")
         change = self.model.known("on_schema_change")
         evolves = change in ("append_new_columns", "sync_all_columns") or self._is_true("merge_with_schema_evolution")
@@ -93,7 +107,8 @@ class _Maker:
     def _on(self, keys: Sequence[str]) -> str:
         predicates = self._predicates()
         equal = "<=>" if self.is_databricks else "="
-        joined = [f"{self.source}.{key} {equal} {self.target}.{key}" for key in keys]
+        names = [key if _WRITTEN.fullmatch(key) else quote(key) for key in keys]
+        joined = [f"{self.source}.{name} {equal} {self.target}.{name}" for name in names]
         return "\n    and ".join([*predicates, *joined])
 
     def _predicates(self) -> list[str]:
@@ -103,8 +118,7 @@ class _Maker:
         if written is None or written.value is None:
             return []
         if not written.is_known:
-            aliases = f"replace('DBT_INTERNAL_DEST', '{self.target}') | replace('DBT_INTERNAL_SOURCE', '{self.source}')"
-            return [f"{{{{ ({written.expression}) | join(' and ') | {aliases} }}}}"]
+            return [f"{{{{ ({written.expression}) | join(' and '){self._renaming} }}}}"]
         if isinstance(written.value, list | tuple) and all(isinstance(each, str) for each in written.value):
             return [renamed(each, self.target, self.source) for each in written.value]
         reason = f"{key} of {self.model.name} is no list of conditions"
@@ -144,12 +158,26 @@ class _Maker:
         action = self.model.known("not_matched_by_source_action")
         if not isinstance(action, str):
             return []
+        if "is_incremental" in self.query:
+            text = (
+                "the query of an incremental run has new rows alone, and NOT MATCHED BY SOURCE is about all others: "
+                f"`{action}` may concern every older row; limit it, or read all rows"
+            )
+            self.made.warnings.append((text, self.model.place_of("not_matched_by_source_action")))
         condition = self._condition("not_matched_by_source_condition")
         return [f"when not matched by source{condition} then {renamed(action, self.target, self.source)}"]
 
     def _condition(self, key: str) -> str:
+        written = self.model.config.get(key)
+        if written is not None and not written.is_known:
+            return f" and ({{{{ ({written.expression}){self._renaming} }}}})"
         given = self.model.known(key)
         return f" and ({renamed(given, self.target, self.source)})" if isinstance(given, str) else ""
+
+    @property
+    def _renaming(self) -> str:
+        """Filters that put the aliases of the MERGE in the place of dbt's, in what is known when the model renders."""
+        return f" | replace('DBT_INTERNAL_DEST', '{self.target}') | replace('DBT_INTERNAL_SOURCE', '{self.source}')"
 
     def _alias(self, key: str, otherwise: str) -> str:
         given = self.model.known(key)

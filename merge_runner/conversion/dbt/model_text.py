@@ -10,6 +10,12 @@ from merge_runner.conversion.dbt.project import DbtModelFile
 
 _WIDTH = 120
 _HEAD = re.compile(r"(?:[ \t]*(?:--[^\n]*)?\n|\s*\{#.*?#\}[ \t]*\n)*", re.DOTALL)
+_WITHOUT_TEXT = re.compile(
+    r"\{#.*?#\}|\{%[-+]?\s*(?P<block>set|macro|call)\s+[^=%]*?[-+]?%\}.*?\{%[-+]?\s*end(?P=block)\s*[-+]?%\}"
+    r"|\{%.*?%\}|--[^\n]*|\s+",
+    re.DOTALL,
+)
+"""What puts out nothing but blanks: comments, and statements of Jinja with what they set."""
 _INTERNAL = re.compile(r"\bDBT_INTERNAL_(DEST|SOURCE)\b", re.IGNORECASE)
 
 
@@ -25,11 +31,16 @@ def config_call(values: Mapping[str, Value]) -> str:
 
 
 def head_and_query(model: DbtModelFile) -> tuple[str, str]:
-    """Return the comments that the model's template begins with, and the rest without config() and semicolon."""
+    """Return what the model's template begins with, and the rest without config() and semicolon.
+
+    That are comments, and the `{% set %}` and other statements before config(), which it may read.
+    """
     text = model.body.of(model.source.text)
     head = _HEAD.match(text)
     first = min((call.span.start for call in model.calls), default=0)
     cut = head.end() if head is not None and head.end() <= first else 0
+    if "{%" in text[:first] and not _WITHOUT_TEXT.sub("", text[:first]):
+        cut = first
     pieces, at = [], cut
     for call in model.calls:
         pieces.append(text[at : call.span.start])

@@ -5,19 +5,25 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from merge_runner.conversion.dbt.config_call import ConfigCall, Value, config_calls
-from merge_runner.conversion.dbt.config_keys import dbt_key
+from merge_runner.conversion.dbt.config_keys import DATABRICKS_KEYS, MAPPINGS, dbt_key
+from merge_runner.conversion.dbt.connection import Connection, profile_connection
+from merge_runner.conversion.dbt.known_values import LATE, ModelRendering, Rendering, with_rendered
 from merge_runner.conversion.dbt.todo import LeftOutError
+from merge_runner.conversion.dbt.yaml_file import read_tree
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.lint.sources.dbt_project import MANIFEST, DbtProject, read_dbt_project
 from merge_runner.project.load.not_read import DBT_PROJECT
+from merge_runner.project.schema.config import TABLE_KEYS
+from merge_runner.project.syntax.environment import GivenEnv, whole_env
+from merge_runner.project.syntax.places import KeyPath
 from merge_runner.project.syntax.read_text import read_text
-from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
+from merge_runner.project.syntax.yaml_tree import YamlTree
 from merge_runner.project_file import Boundary, RefusedFileError, read_file
 from merge_runner.text import Place, SourceText, Span
 
@@ -87,15 +93,6 @@ class DbtModelFile:
         raise LeftOutError(f"{key} of {self.name} is no text, and no list of them", None, self.place_of(key))
 
 
-@dataclass(frozen=True)
-class Connection:
-    """What a dbt profile says of where tables are: the adapter's type, the schema, the catalog. None: not known."""
-
-    adapter: str | None = None
-    schema: str | None = None
-    catalog: str | None = None
-
-
 @dataclass
 class DbtFolder:
     """A dbt project as its files are. Paths are relative to `root`."""
@@ -106,6 +103,7 @@ class DbtFolder:
     paths: Mapping[str, tuple[str, ...]]
     connection: Connection
     manifest: DbtProject | None
+    rendering: Rendering
     models: list[DbtModelFile] = field(default_factory=list)
     python: list[SourceText] = field(default_factory=list)
     properties: list[YamlTree] = field(default_factory=list)
@@ -123,8 +121,10 @@ class DbtFolder:
         return _mapping(self.settings.data)
 
 
-def read_dbt_folder(root: Path, env: Mapping[str, str], home: Path | None) -> DbtFolder:
+def read_dbt_folder(root: Path, env: Mapping[str, str], home: Path | None, adapter: str | None = None) -> DbtFolder:
     """Read a dbt project. `home` is the folder with the user's `.dbt`, None: it is not looked at.
+
+    `adapter` is dbt's where the caller knows it better than manifest and profile.
 
     Raises ProblemsError where it is none, or where dbt_project.yml or a property file is no YAML.
     """
@@ -133,7 +133,7 @@ def read_dbt_folder(root: Path, env: Mapping[str, str], home: Path | None) -> Db
     if not file.is_file():
         hint = f"name the folder of a {DBT_PROJECT}: `merge-runner import dbt DIR --to NEW`"
         raise ProblemsError([Problem("no-dbt-project", f"{root} is no dbt project", None, hint)])
-    settings = _tree(file, DBT_PROJECT, problems, Boundary(root))
+    settings = read_tree(file, DBT_PROJECT, problems, Boundary(root))
     problems.check()
     assert settings is not None
     data = _mapping(settings.data)
@@ -141,9 +141,13 @@ def read_dbt_folder(root: Path, env: Mapping[str, str], home: Path | None) -> Db
     if not isinstance(name, str):
         raise ProblemsError([Problem("no-dbt-project", "dbt_project.yml has no name", Place(DBT_PROJECT, 1, 1))])
     paths = {key: _texts(data.get(key), usual) for key, usual in _PATHS.items()}
+    paths["docs-paths"] = _texts(data.get("docs-paths"), ())
     manifest = _manifest(root, data, env)
     root = Path(os.path.abspath(root))  # noqa: PTH100 -- links stay
-    found = DbtFolder(root, settings, name, paths, _connection(root, data, manifest, env, home), manifest)
+    given = GivenEnv(whole_env(env), secrets=False)
+    connection = profile_connection(root, data, manifest, given, home, adapter)
+    vars = project_vars(data, name)
+    found = DbtFolder(root, settings, name, paths, connection, manifest, Rendering(vars, connection.values, given))
     _read_files(found, problems)
     problems.check()
     return found
@@ -152,8 +156,11 @@ def read_dbt_folder(root: Path, env: Mapping[str, str], home: Path | None) -> Db
 def _read_files(project: DbtFolder, problems: Problems) -> None:
     texts: list[tuple[SourceText, tuple[str, ...], bool]] = []
     for key, path, folder, file in _files(project, problems):
-        if file.suffix in (".yml", ".yaml"):
-            if (tree := _tree(file, path, problems, project.boundary)) is not None:
+        if key == "docs-paths":
+            if file.suffix == ".md":
+                project.copied[path] = file
+        elif file.suffix in (".yml", ".yaml"):
+            if (tree := read_tree(file, path, problems, project.boundary)) is not None:
                 project.properties.append(tree)
         elif key in ("model-paths", "snapshot-paths") and file.suffix != ".md":
             is_read = file.suffix in (".sql", ".py")
@@ -164,10 +171,37 @@ def _read_files(project: DbtFolder, problems: Problems) -> None:
                 texts.append((source, folder, key == "snapshot-paths"))
         else:
             project.copied[path] = file
+    if project.connection.adapter is None and (place := _of_databricks(project, [source for source, *_ in texts])):
+        project.connection = replace(project.connection, adapter="databricks", assumed_at=place)
+        project.rendering = replace(project.rendering, target=project.connection.values)
     described = _described(project.properties)
     for source, folder, is_snapshot in texts:
         project.models += _models(project, described, source, folder, is_snapshot=is_snapshot)
     project.models += _yaml_snapshots(project, described)
+
+
+def _of_databricks(project: DbtFolder, sources: Sequence[SourceText]) -> Place | None:
+    """Return where a project has what dbt-databricks alone reads; None where it has nothing of that."""
+    for source in sources:
+        for call in config_calls(source.text):
+            for key, value in call.values.items():
+                if dbt_key(key) in DATABRICKS_KEYS or value.value == "replace_where":
+                    return source.place(call.spans[key].start)
+    for tree in (*project.properties, project.settings):
+        for path in _paths(tree.data or {}):
+            key = dbt_key(str(path[-1]))
+            if key in DATABRICKS_KEYS or (path[0] == "sources" and path[2:] == ("catalog",)):
+                return tree.key_place(path)
+    return None
+
+
+def _paths(value: Any, at: KeyPath = ()) -> Iterator[KeyPath]:
+    """Yield the paths of all keys of mappings in a value."""
+    for key, inner in value.items() if isinstance(value, Mapping) else enumerate(value):
+        if isinstance(value, Mapping):
+            yield (*at, key)
+        if isinstance(inner, Mapping | list):
+            yield from _paths(inner, (*at, key))
 
 
 def _models(
@@ -203,7 +237,7 @@ def _model(
             span = call.spans[key]
             config[dbt_key(key)] = value
             places[dbt_key(key)] = source.place(body.start + span.start, body.start + span.end)
-    return DbtModelFile(name, is_snapshot, source, body, folder, calls, _as_built(project, name, config), places)
+    return DbtModelFile(name, is_snapshot, source, body, folder, calls, config, places)
 
 
 def _layered(
@@ -212,34 +246,52 @@ def _layered(
     """The config that dbt_project.yml and a property file give a node, with the place of each key."""
     config: dict[str, Value] = {}
     places: dict[str, Place] = {}
+
+    def add(key: str, value: Any, tree: YamlTree, path: KeyPath) -> None:
+        is_late = dbt_key(key) in LATE
+        config[dbt_key(key)] = Value.of(value) if is_late else project.rendering.of_yaml(value, tree, path)
+        places[dbt_key(key)] = tree.key_place(path)
+
     at: tuple[str, ...] = (kind,)
     tree: Any = project.data.get(kind)
     for step in ("", project.name, *folder, name):
         if step:
             tree, at = _mapping(tree).get(step), (*at, step)
         for key, value in _mapping(tree).items():
-            if key.startswith("+") or not isinstance(value, Mapping):
-                config[dbt_key(key)] = Value.of(value)
-                places[dbt_key(key)] = project.settings.key_place((*at, key))
+            if not is_folder(key, value):
+                add(key, value, project.settings, (*at, key))
     if described is not None:
         yaml, index = described
         for key, value in _mapping(_mapping(yaml.data[kind][index]).get("config")).items():
-            config[dbt_key(key)] = Value.of(value)
-            places[dbt_key(key)] = yaml.key_place((kind, index, "config", key))
+            add(key, value, yaml, (kind, index, "config", key))
     return config, places
 
 
-def _as_built(project: DbtFolder, name: str, config: Mapping[str, Value]) -> Mapping[str, Value]:
-    """The config with the values of the manifest where the files only have expressions."""
-    if all(value.is_known and "{{" not in str(value.value) for value in config.values()):
-        return config
+def is_folder(key: Any, value: Any) -> bool:
+    """Whether a key of `models:` in dbt_project.yml is a folder, a package or a model, and no config key."""
+    if not isinstance(value, Mapping) or str(key).startswith("+"):
+        return False
+    return dbt_key(str(key)) not in TABLE_KEYS | MAPPINGS
+
+
+def rendered_config(project: DbtFolder, model: DbtModelFile, models: ModelRendering) -> DbtModelFile:
+    """Return a model with the values of the manifest, else those that rendering shows, in place of expressions."""
+    if all(value.is_known or key in LATE for key, value in model.config.items()):
+        return model
     nodes = project.manifest.by_id.values() if project.manifest is not None else ()
-    node = next((node for node in nodes if node.name == name and node.package == project.name), None)
-    known = node.config if node is not None else {}
-    return {
-        key: Value(value.expression, known.get(key)) if not value.is_known and key in known else value
-        for key, value in config.items()
-    }
+    node = next((node for node in nodes if node.name == model.name and node.package == project.name), None)
+    config = with_rendered(model.config, node.config if node is not None else {})
+    if not all(value.is_known or key in LATE for key, value in config.items()):
+        source = SourceText(model.source.path, model.body.of(model.source.text))
+        config = with_rendered(config, models.config(model.name, source, model.folder))
+    return replace(model, config=config)
+
+
+def project_vars(data: Mapping[str, Any], project: str) -> Mapping[str, Any]:
+    """Return the vars of dbt_project.yml: those of all, and those of the project itself."""
+    given = _mapping(data.get("vars"))
+    own = _mapping(given.get(project))
+    return {**{key: value for key, value in given.items() if key != project}, **own}
 
 
 def _yaml_snapshots(
@@ -296,32 +348,6 @@ def _manifest(root: Path, data: Mapping[str, Any], env: Mapping[str, str]) -> Db
     if not (target / MANIFEST).is_file():
         return None
     return read_dbt_project(target, Problems())
-
-
-def _connection(
-    root: Path, data: Mapping[str, Any], manifest: DbtProject | None, env: Mapping[str, str], home: Path | None
-) -> Connection:
-    """What is known of the profile; nothing else of profiles.yml is read, since it has secrets."""
-    folders = [Path(env["DBT_PROFILES_DIR"])] if env.get("DBT_PROFILES_DIR") else []
-    folders += [root, *([home / ".dbt"] if home is not None else [])]
-    adapter = manifest.adapter if manifest is not None else None
-    for folder in folders:
-        tree = _tree(folder / _PROFILES, _PROFILES, Problems(), Boundary(root).of_named(folder / _PROFILES))
-        profile = _mapping(_mapping(tree.data if tree is not None else None).get(str(data.get("profile"))))
-        output = _mapping(_mapping(profile.get("outputs")).get(str(profile.get("target", "default"))))
-        if output:
-            schema, catalog = (_plain(output.get(key)) for key in ("schema", "catalog"))
-            return Connection(adapter or _plain(output.get("type")), schema, catalog)
-    return Connection(adapter)
-
-
-def _plain(value: Any) -> str | None:
-    return value if isinstance(value, str) and "{{" not in value else None
-
-
-def _tree(file: Path, path: str, problems: Problems, boundary: Boundary | None) -> YamlTree | None:
-    source = read_text(file, path, problems, boundary)
-    return yaml_tree(source, problems) if source is not None else None
 
 
 def _texts(value: Any, usual: tuple[str, ...]) -> tuple[str, ...]:

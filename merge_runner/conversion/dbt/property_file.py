@@ -9,7 +9,7 @@ from typing import Any, Literal
 import yaml
 
 from merge_runner.conversion.dbt.config_call import Value
-from merge_runner.conversion.dbt.config_keys import translated
+from merge_runner.conversion.dbt.config_keys import dbt_key, translated
 from merge_runner.conversion.dbt.todo import Todo, in_file
 from merge_runner.errors import Problem, Problems
 from merge_runner.project.syntax.places import KeyPath
@@ -28,9 +28,11 @@ _OF_SNAPSHOTS = ("relation", "config")
 """Keys of a snapshot that its own file has now."""
 
 
-Described = Literal["enforced", "types", "names"]
-"""What dbt takes of the columns of a model: all, under a contract; no constraints; or their names and tests alone, as
-an incremental model has the columns and types of its query."""
+_RENDERED = frozenset({"materialized", "file_format", "table_format"})
+"""Config keys whose values decide what becomes of them; Jinja in those of others stays."""
+Described = Literal["enforced", "types", "names", "query"]
+"""What dbt takes of the columns of a model: all, under a contract; no constraints; their names and tests alone, as an
+incremental model has the columns and types of its query; or no contract either, as of an ephemeral model."""
 
 
 @dataclass
@@ -42,6 +44,8 @@ class PropertyFile:
     """Gives, by the name of a model that is not imported, that of the table of a source that it is now."""
     described: Callable[[str], Described] = field(repr=False)
     """Gives, by the name of a model, how far its columns are what its table is created with."""
+    rendered: Callable[[Any, YamlTree, KeyPath], Value] = field(repr=False)
+    """Gives the value at a path of the file as dbt renders it."""
     left_out: dict[KeyPath, Todo] = field(default_factory=dict)
     todos: list[Todo] = field(default_factory=list)
     _origins: dict[KeyPath, KeyPath] = field(default_factory=dict)
@@ -72,8 +76,12 @@ class PropertyFile:
         if path is None:
             return False
         own = self._origin(path)
-        if own[0] == "unit_tests" or own[2:] == ("name",):
-            own = own[:2]  # what is left of a unit test would test something else, and an entry is of what it names
+        if own[0] == "unit_tests":
+            own = own[:2]  # what is left of a unit test would test something else
+        elif (test := _data_test(own)) is not None and not (own[-2] == "config" and "unknown key" in problem.message):
+            own = test
+        elif own[-1] == "name" and isinstance(own[-2], int):
+            own = own[:-1]  # a model, table or column is what it is by its name
         while len(own) > 1 and own in self.left_out:
             own = own[:-1]
         if own in self.left_out:
@@ -94,6 +102,8 @@ class PropertyFile:
         for key, value in self.tree.data.items() if isinstance(self.tree.data, Mapping) else ():
             if key in _NOT_READ:
                 self._todo((key,), f"`{key}` is left out", _NOT_READ[key], "left-out")
+            elif key == "version":
+                found[key] = 2  # dbt takes any
             elif (key,) not in self.left_out:
                 into = "models" if key == "snapshots" else key
                 before = found.get(into) or []
@@ -136,9 +146,13 @@ class PropertyFile:
         described = self.described(str(entry.get("name")))
         if described == "enforced":
             return entry
-        dropped = {"constraints"} if described == "types" else {"constraints", "data_type"}
+        dropped = {"constraints"} if described in ("types", "query") else {"constraints", "data_type"}
         columns = entry.get("columns")
         found = {key: value for key, value in entry.items() if key != "constraints"}
+        if described == "query":
+            found.pop("contract", None)
+            if isinstance(config := found.get("config"), Mapping) and "contract" in config:
+                found["config"] = {key: value for key, value in config.items() if key != "contract"}
         if isinstance(columns, list):
             found["columns"] = [
                 {key: value for key, value in column.items() if key not in dropped}
@@ -170,7 +184,13 @@ class PropertyFile:
         return value
 
     def _config(self, config: Mapping[str, Any], own: KeyPath) -> dict[str, Any]:
-        given = {str(key): Value.of(value) for key, value in config.items() if (*own, key) not in self.left_out}
+        given = {
+            str(key): self.rendered(value, self.tree, (*own, key))
+            if dbt_key(str(key)) in _RENDERED
+            else Value.of(value)
+            for key, value in config.items()
+            if (*own, key) not in self.left_out
+        }
         made = translated(given)
         for each in made.todos:
             self._todo((*own, each.key), each.message, each.hint)
@@ -193,6 +213,12 @@ class PropertyFile:
 
     def _todo(self, path: KeyPath, message: str, hint: str | None, kind: Any = "decide") -> None:
         self.todos.append(Todo(kind, message, self.tree.key_place(path), hint, in_file(self.path)))
+
+
+def _data_test(path: KeyPath) -> KeyPath | None:
+    """The path of the data test that a path is in: what is left of a test would test something else."""
+    lists = [at for at, step in enumerate(path) if step in ("data_tests", "tests") and len(path) > at + 1]
+    return path[: lists[0] + 2] if lists else None
 
 
 def path_at(tree: YamlTree, line: int, column: int) -> KeyPath | None:

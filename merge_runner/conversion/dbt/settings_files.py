@@ -5,19 +5,23 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from pathlib import PurePosixPath
+from typing import Any, get_args
 
 import yaml
 
 from merge_runner.conversion.dbt.config_call import Value
-from merge_runner.conversion.dbt.config_keys import dbt_key, translated
-from merge_runner.conversion.dbt.project import DbtFolder
-from merge_runner.conversion.dbt.todo import Todo, in_file
+from merge_runner.conversion.dbt.config_keys import INCREMENTAL_KEYS, dbt_key, translated
+from merge_runner.conversion.dbt.known_values import LATE, holds_jinja
+from merge_runner.conversion.dbt.project import DbtFolder, is_folder, project_vars
+from merge_runner.conversion.dbt.todo import Kind, Todo, in_file
 from merge_runner.project.load.find_project import PYPROJECT
-from merge_runner.project.schema.config import TABLE_KEYS
+from merge_runner.project.schema.config_layers import config_key
 from merge_runner.project.schema.dbt_keys import SETTINGS as HINTS
+from merge_runner.project.schema.profile import Adapter
 from merge_runner.project.syntax.places import KeyPath
 
 BASELINE = "lint-baseline.json"
@@ -38,114 +42,168 @@ _WITHOUT_EFFECT = frozenset(
 )
 
 
-def pyproject(project: DbtFolder, name: str, files: Collection[str], todos: list[Todo], *, has_findings: bool) -> str:
-    """Return the text of pyproject.toml. `files` are the paths of the new project: of folders those with one count.
+@dataclass(frozen=True)
+class SettingsFile:
+    """The lines of pyproject.toml, and of each where dbt_project.yml has what it says; None for what is in no file."""
 
-    `has_findings`: there is a baseline of what lint reports.
-    """
-    data = project.data
-    lines = ["[tool.merge-runner]", f"name = {toml(name)}"]
-    if isinstance(profile := data.get("profile"), str) and profile != name:
-        lines.append(f"profile = {toml(profile)}")
-    for key, usual in _USUAL.items():
-        paths = [*project.paths[key], *(project.paths["snapshot-paths"] if key == "model-paths" else ())]
-        paths = [path for path in dict.fromkeys(paths) if any(file.startswith(f"{path}/") for file in files)]
-        if paths and paths != usual:
-            lines.append(f"{key} = {toml(paths)}")
-    lines += _vars(project, name, todos)
-    for kind in ("models", "seeds"):
-        lines += _folders(project, kind, todos)
-    if has_findings:
-        lines += ["", "[tool.merge-runner.lint]", f"baseline = {toml(BASELINE)}"]
-    for key in data:
-        if key not in _READ | _WITHOUT_EFFECT and data[key]:
-            hint = HINTS.get(str(key))
-            todos.append(Todo("left-out", f"`{key}` is left out", project.settings.key_place((key,)), hint))
-    return "\n".join(lines) + "\n"
+    lines: Sequence[str]
+    origins: Sequence[KeyPath | None]
+
+    @property
+    def text(self) -> str:
+        """The text of the file."""
+        return "\n".join(self.lines) + "\n"
 
 
-def profiles(project: DbtFolder, name: str, schema: str) -> str:
-    """Return the text of profiles.yml: a Spark on this machine, and the schema of dbt's profile."""
-    profile = project.data.get("profile")
-    output = {"master": "local[*]", "schema": schema, "warehouse": "warehouse"}
-    outputs = {profile if isinstance(profile, str) else name: {"target": "local", "outputs": {"local": output}}}
+class SettingsWriter:
+    """Makes pyproject.toml. `todos` gets what is left to decide; what is at paths in `left_out` is skipped."""
+
+    def __init__(self, project: DbtFolder, name: str, todos: list[Todo], left_out: Collection[KeyPath]) -> None:
+        self.project = project
+        self.name = name
+        self.todos = todos
+        self.left_out = left_out
+        self._lines: list[tuple[str, KeyPath | None]] = []
+
+    def file(self, files: Collection[str], *, has_findings: bool) -> SettingsFile:
+        """Return the file. `files` are the paths of the new project: of folders those with one count.
+
+        `has_findings`: there is a baseline of what lint reports.
+        """
+        data = self.project.data
+        self._add("[tool.merge-runner]", f"name = {toml(self.name)}")
+        profile = self.project.connection.profile or data.get("profile")
+        if isinstance(profile, str) and profile != self.name and not holds_jinja(profile):
+            self._add(f"profile = {toml(profile)}")
+        for key, usual in _USUAL.items():
+            paths = [
+                *self.project.paths[key],
+                *(self.project.paths["snapshot-paths"] if key == "model-paths" else ()),
+            ]
+            paths = [path for path in dict.fromkeys(paths) if any(file.startswith(f"{path}/") for file in files)]
+            if paths and paths != usual:
+                self._add(f"{key} = {toml(paths)}", origin=(key,))
+        self._add_vars()
+        for kind, suffix in (("models", ".sql"), ("seeds", ".csv")):
+            self._add_folders(kind, _folders_of(self.project, kind, files, suffix))
+        if has_findings:
+            self._add("", "[tool.merge-runner.lint]", f"baseline = {toml(BASELINE)}")
+        for key in data:
+            if key not in _READ | _WITHOUT_EFFECT and data[key]:
+                self._todo((key,), f"`{key}` is left out", HINTS.get(str(key)), "left-out")
+        return SettingsFile([line for line, _ in self._lines], [origin for _, origin in self._lines])
+
+    def _add(self, *lines: str, origin: KeyPath | None = None) -> None:
+        self._lines += [(line, origin) for line in lines]
+
+    def _todo(self, path: KeyPath, message: str, hint: str | None = None, kind: Kind = "decide") -> None:
+        at = in_file(PYPROJECT) if kind == "decide" else None
+        self.todos.append(Todo(kind, message, self.project.settings.key_place(path), hint, at))
+
+    def _add_vars(self) -> None:
+        given = self.project.data.get("vars")
+        own = given.get(self.project.name) if isinstance(given, Mapping) else None
+        header = ["", "[tool.merge-runner.vars]"]
+        for key, value in project_vars(self.project.data, self.project.name).items():
+            path = ("vars", self.project.name, key) if isinstance(own, Mapping) and key in own else ("vars", key)
+            if path in self.left_out:
+                continue
+            if _holds_null(value):
+                message = f"the var `{key}` is null, which TOML has not"
+                self._todo(path, message, f"read it by `var('{key}', none)`, or give it a value")
+            else:
+                self._add(*header)
+                self._add(f"{_key(str(key))} = {toml(value)}", origin=path)
+                header = []
+
+    def _add_folders(self, kind: str, known: Collection[tuple[str, ...]]) -> None:
+        """Add the config of the folders of models or seeds that are `known`; that of others is left out."""
+        given = self.project.data.get(kind)
+        tree = given if isinstance(given, Mapping) else {}
+        own = tree.get(self.project.name)
+        own = own if isinstance(own, Mapping) else {}
+        for key, value in tree.items():
+            if key != self.project.name and is_folder(key, value):
+                message = f"the config of `{key}` is left out: its {kind} are not imported"
+                self._todo((kind, key), message, None, "left-out")
+        of_all = {key: value for key, value in tree.items() if not is_folder(key, value)}
+
+        def path_of(key: str) -> KeyPath:
+            return (kind, self.project.name, key) if key in own else (kind, key)
+
+        self._add_folder({**of_all, **own}, path_of, (kind,), known)
+
+    def _add_folder(
+        self,
+        data: Mapping[str, Any],
+        path_of: Callable[[str], KeyPath],
+        folder: tuple[str, ...],
+        known: Collection[tuple[str, ...]],
+    ) -> None:
+        """Add the table of one folder, and of those in it. `path_of` gives where a key is in dbt_project.yml."""
+        kept = {}
+        for key, value in data.items():
+            path = path_of(key)
+            if is_folder(key, value) or path in self.left_out or _holds_null(value):
+                continue
+            is_late = dbt_key(key) in LATE
+            found = Value.of(value) if is_late else self.project.rendering.of_yaml(value, self.project.settings, path)
+            if not found.is_known:
+                hint = "write it in config()"
+                self._todo(path, f"`{key}: {value}` is left out: pyproject.toml has no Jinja", hint)
+                continue
+            if found.written is not None and dbt_key(key) not in INCREMENTAL_KEYS:
+                message = f"`{key}: {found.written}` is {found.value!r} here, as it renders now"
+                self._todo(path, message, "where that differs by target, write it in config()")
+            kept[key] = found
+        made = translated(kept)
+        for each in made.todos:
+            self._todo(path_of(each.key), each.message, each.hint)
+        if made.values:
+            self._add("", f"[{'.'.join(map(_key, ('tool', 'merge-runner', *folder)))}]")
+            origins = {config_key(key): path_of(key) for key in kept}
+            for key, value in made.values.items():
+                self._add(f"{_key(key)} = {toml(value.value)}", origin=origins.get(key, path_of(next(iter(kept)))))
+        for key, value in data.items():
+            if not is_folder(key, value):
+                continue
+            if (*folder[1:], key) in known:
+                self._add_folder(value, partial(_below, path_of(key)), (*folder, key), known)
+            else:
+                message = f"the config of `{'/'.join((*folder[1:], key))}` is left out: nothing of it is imported"
+                self._todo(path_of(key), message, None, "left-out")
+
+
+def _folders_of(project: DbtFolder, kind: str, files: Collection[str], suffix: str) -> frozenset[tuple[str, ...]]:
+    """The folders of the models or seeds of the new project, and these themselves, below the folder of their kind."""
+    tops = project.paths["seed-paths"] if kind == "seeds" else ()
+    tops = tops or (*project.paths["model-paths"], *project.paths["snapshot-paths"])
+    found: set[tuple[str, ...]] = set()
+    for file in files:
+        top = next((each for each in tops if file.startswith(f"{each}/") and file.endswith(suffix)), None)
+        if top is not None:
+            parts = PurePosixPath(file.removeprefix(f"{top}/")).with_suffix("").parts
+            found |= {parts[:length] for length in range(1, len(parts) + 1)}
+    return frozenset(found)
+
+
+def profiles(project: DbtFolder, name: str, schema: str, *, has_iceberg: bool) -> str:
+    """Return the text of profiles.yml: a Spark on this machine, with the names that dbt's profile has."""
+    connection = project.connection
+    profile = connection.profile or project.data.get("profile")
+    output: dict[str, Any] = {"master": "local[*]", "schema": schema, "warehouse": "warehouse"}
+    if connection.adapter in get_args(Adapter) and connection.adapter != "spark":
+        output["type"] = connection.adapter
+    if has_iceberg:
+        output["catalogs"] = {"ice": {"type": "embedded"}}
+    target = connection.target or "local"
+    known = profile if isinstance(profile, str) and not holds_jinja(profile) else name
+    outputs = {known: {"target": target, "outputs": {target: output}}}
     return yaml.safe_dump(outputs, sort_keys=False, allow_unicode=True)
-
-
-def _vars(project: DbtFolder, name: str, todos: list[Todo]) -> Iterator[str]:
-    given = project.data.get("vars")
-    values = dict(given) if isinstance(given, Mapping) else {}
-    own = values.pop(project.name, None)
-    at: dict[str, KeyPath] = {key: ("vars", key) for key in values}
-    if isinstance(own, Mapping):
-        values |= own
-        at |= {key: ("vars", project.name, key) for key in own}
-    lines = []
-    for key, value in values.items():
-        if _holds_null(value):
-            message = f"the var `{key}` is null, which TOML has not"
-            hint = f"read it by `var('{key}', none)`, or give it a value"
-            todos.append(Todo("decide", message, project.settings.key_place(at[key]), hint, in_file(PYPROJECT)))
-        else:
-            lines.append(f"{_key(str(key))} = {toml(value)}")
-    if lines:
-        yield from ("", "[tool.merge-runner.vars]", *lines)
-
-
-def _folders(project: DbtFolder, kind: str, todos: list[Todo]) -> Iterator[str]:
-    """The config of the folders of models or seeds; that of other packages is left out."""
-    given = project.data.get(kind)
-    tree = given if isinstance(given, Mapping) else {}
-    own = tree.get(project.name)
-    own = own if isinstance(own, Mapping) else {}
-    for key, value in tree.items():
-        if key != project.name and _is_folder(key, value):
-            message = f"the config of `{key}` is left out: its models are not imported"
-            todos.append(Todo("left-out", message, project.settings.key_place((kind, key))))
-    of_all = {key: value for key, value in tree.items() if not _is_folder(key, value)}
-    yield from _folder(
-        project,
-        {**of_all, **own},
-        lambda key: (kind, project.name, key) if key in own else (kind, key),
-        (kind,),
-        todos,
-    )
-
-
-def _folder(
-    project: DbtFolder,
-    data: Mapping[str, Any],
-    path_of: Callable[[str], KeyPath],
-    folder: tuple[str, ...],
-    todos: list[Todo],
-) -> Iterator[str]:
-    """The table of one folder, and of those in it. `path_of` gives where a key is in dbt_project.yml."""
-    kept = {}
-    for key, value in data.items():
-        if isinstance(value, str) and "{{" in value:
-            message = f"`{key}: {value}` is left out: pyproject.toml has no Jinja"
-            place = project.settings.key_place(path_of(key))
-            todos.append(Todo("decide", message, place, "write it in config()", in_file(PYPROJECT)))
-        elif not _is_folder(key, value) and not _holds_null(value):
-            kept[key] = Value.of(value)
-    made = translated(kept)
-    for each in made.todos:
-        place = project.settings.key_place(path_of(each.key))
-        todos.append(Todo("decide", each.message, place, each.hint, in_file(PYPROJECT)))
-    if made.values:
-        yield from ("", f"[{'.'.join(map(_key, ('tool', 'merge-runner', *folder)))}]")
-        yield from (f"{_key(key)} = {toml(value.value)}" for key, value in made.values.items())
-    for key, value in data.items():
-        if _is_folder(key, value):
-            yield from _folder(project, value, partial(_below, path_of(key)), (*folder, key), todos)
 
 
 def _below(path: KeyPath, key: str) -> KeyPath:
     return (*path, key)
-
-
-def _is_folder(key: str, value: Any) -> bool:
-    return isinstance(value, Mapping) and not key.startswith("+") and dbt_key(key) not in TABLE_KEYS
 
 
 def toml(value: Any) -> str:

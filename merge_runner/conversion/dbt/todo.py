@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from merge_runner.text import Place, place_as_json
 
+_SUBJECT = re.compile(r"^(?:unit test|model|seed|source|snapshot|exposure|analysis) [^:]*: ")
 Kind = Literal["left-out", "decide", "finding"]
 """`left-out`: something of dbt that is not in the new project; `decide`: what may have to be another way; `finding`:
 what lint reports of a MERGE, which the baseline hides."""
@@ -21,11 +23,23 @@ class Todo:
     place: Place | None = None
     hint: str | None = None
     at: Place | None = None
+    model: str | None = None
+    """The model that is left out, where it is one."""
+    warns: bool = False
+    """Whether a decision is shown when the project is imported, since rows depend on it."""
 
     @property
     def text(self) -> str:
         """What is to be decided, and what can be done."""
         return self.message + (f": {self.hint}" if self.hint else "")
+
+    @property
+    def reason(self) -> str:
+        """The message without the name of what it is about: what is left out is counted by it."""
+        message = self.message.partition("\n")[0]
+        if self.model is not None:
+            message = re.sub(rf"\b{re.escape(self.model)}\b", "a model", message)
+        return _SUBJECT.sub("", message)
 
     def as_json(self) -> dict[str, Any]:
         """The entry of the report."""

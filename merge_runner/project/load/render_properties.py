@@ -70,7 +70,7 @@ def _tested(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> M
 
 def _data_test(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> Mapping[str, Any]:
     """Render the config of a data test, in each form that it may have."""
-    name = next(iter(entry), None)
+    name = next(iter(entry), "")
     if "test_name" in entry or not isinstance(entry.get(name), Mapping):
         return _test_config(entry, at, template)
     return {**entry, name: _test_config(entry[name], (*at, name), template)}
