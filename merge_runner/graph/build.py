@@ -285,6 +285,8 @@ class Builder:
         properties = model.properties
         if is_enforced(config):
             check_contract(model, config, [*model.layers, captured.config], place, self.problems)
+        # What a disabled model refers to may be disabled with it, or gone: as in dbt that is no mistake.
+        references = self.references if config.enabled else replace(self.references, problems=Problems())
         return ModelNode(
             unique_id=f"model.{self.project}.{name}",
             name=name,
@@ -294,7 +296,7 @@ class Builder:
             relation=self._relation(name, config, place),
             config=config,
             tags=config.tags,
-            depends_on=self.references.parents(captured),
+            depends_on=references.parents(captured),
             checksum=checksum(model.source.text),
             description=(properties.description or "") if properties else "",
             columns=columns_as_json(properties.columns if properties else ()),
