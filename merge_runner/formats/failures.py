@@ -189,7 +189,7 @@ HINTS = {
     "DELTA_NOT_NULL_CONSTRAINT_VIOLATED": "keep rows with NULL there out of the source, or declare the column nullable",
     VIOLATED: "put these rows right, or change the check: the next build adds it",
     "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES": "keep such rows out of the source, or change the constraint",
-    # Seen of a server of Spark Connect: a driver of ours has Spark's rule before Delta's (engine/spark).
+    # In most cases a driver of ours has Spark's rule before Delta's (engine/spark); a server of Spark Connect has not.
     "DELTA_MERGE_UNEXPECTED_ASSIGNMENT_KEY": "the extension of Delta, which is loaded too, refuses to set a field of a "
     "struct of an Iceberg table in a MERGE that casts implicitly: write each cast of ON, of WHEN and of the values, as "
     "`t.id = cast(s.id as int)`, or set the whole column: `s = named_struct(…)`",

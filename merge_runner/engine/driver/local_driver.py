@@ -182,9 +182,9 @@ def open_driver(
     silence_error_log()
     conf = SparkConf(loadDefaults=True).setAll(list(confs.items()))
     if jvm is None:
-        found = SparkSession.builder.config(conf=conf).getOrCreate()
-        assign_columns_before_delta(found)
-        return ClassicDriver(found)
+        running = SparkSession.builder.config(conf=conf).getOrCreate()
+        assign_columns_before_delta(running)
+        return ClassicDriver(running)
 
     def ended() -> None:
         jvm.end(wait=False)

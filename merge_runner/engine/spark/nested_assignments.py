@@ -4,7 +4,8 @@ Spark turns `SET t.s.n1 = …` into an assignment of the column `s` (ResolveRowL
 expression of the MERGE is resolved. Implicit casts come after that rule: where there is one, as for a key that is an
 int here and a bigint there, Delta's rule sees the field in the same pass. It refuses what is no column in any MERGE,
 whatever its target is (`DeltaMergeIntoClause.toActions`, Delta 4.4.0: DELTA_MERGE_UNEXPECTED_ASSIGNMENT_KEY). So
-Spark's rule runs once more, between the casts and Delta's.
+Spark's rule runs once more, between the casts and Delta's. What takes Spark more passes is refused still: a function of
+an array whose lambda casts, a cast with a schema that evolves.
 """
 
 from __future__ import annotations
