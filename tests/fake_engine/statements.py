@@ -57,6 +57,11 @@ def understood(text: str, session: FakeSession) -> Statement:
     raise UnknownStatementError(text)
 
 
+def _second_run(text: str, _match: re.Match[str], _session: FakeSession) -> Statement:
+    """Say that another run of a MERGE changes a row, as it does here."""
+    return Statement(text, lambda: _frame([{"changes": 1}]))
+
+
 def _frame(answer: Any = ()) -> Frame:
     from tests.fake_engine.session import Frame, Row
 
@@ -247,6 +252,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[str, re.Match[str], FakeSession],
         ),
         (rf"CREATE OR REPLACE VIEW {_NAME} AS\n", _view),
         (rf"(?:WITH \w+ AS \(.*\)\s+)?MERGE (?:WITH SCHEMA EVOLUTION )?INTO {_NAME}", _merge),
+        (r"(?:WITH \w+ AS \(.*\)\s+)?SELECT 1 AS changes FROM", _second_run),
         (rf"OPTIMIZE {_NAME}", _optimize),
         (rf"ALTER TABLE {_NAME}", _alter),
         (rf"COMMENT ON TABLE {_NAME}", _alter),

@@ -75,7 +75,7 @@ def test_with_a_schema_of_its_own_each_target_has_its_rows(shared, spark):
 
 
 def test_an_embedded_catalog_of_another_warehouse_is_refused(tmp_path, make_project):
-    output = "{master: 'local[2]', schema: shop, warehouse: here, catalogs: {ice: {type: embedded}}}"
+    output = "{master: 'local[2]', schema: other_catalog, warehouse: here, catalogs: {ice: {type: embedded}}}"
     root = make_project({"models/m.sql": "select 1 as id", "profiles.yml": f"shop: {{outputs: {{dev: {output}}}}}"})
     driver = FakeDriver()
     driver.spark.conf.set("spark.sql.catalog.ice.uri", "jdbc:sqlite:/elsewhere/ice.db")
