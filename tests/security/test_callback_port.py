@@ -56,6 +56,16 @@ def test_a_stream_is_read_through_the_port_with_a_token(spark, read):
     assert read() == [(0, 7)]
 
 
+def test_the_next_process_that_uses_a_driver_has_a_token_of_its_own(spark, read):
+    gateway = spark.sparkContext._gateway
+    open_callback_port(gateway)
+    first = gateway.get_callback_server()
+    gateway._callback_server = None  # as another process has it
+    assert read() == [(0, 7)]
+    tokens = {server.callback_server_parameters.auth_token for server in (first, gateway.get_callback_server())}
+    assert len(tokens) == 2
+
+
 @pytest.mark.parametrize("command", [CALL, COLLECT], ids=["call", "collect"])
 @pytest.mark.parametrize(
     "hello", ["", "A\n\ne\n", f"A\n{'0' * 64}\ne\n", "A\n{token}\ne\n"], ids=["nothing", "empty", "wrong", "right"]
