@@ -108,11 +108,34 @@ def query_reading(text: str) -> SourceReading:
 
 def rest_reads_clock(statement: MergeStatement) -> bool:
     """Return whether ON or a clause may read the clock."""
-    pieces: list[Expr] = list(statement.on)
+    return any(map(reads_clock, _pieces(statement)))
+
+
+def varying_part(statement: MergeStatement) -> str | None:
+    """Return what of ON or a clause may give something else for the same rows, in a few words; None: nothing does."""
+    from sqlglot import exp
+
+    if statement.more_clauses or any(clause.partial for clause in statement.clauses):
+        return "clauses are filled in at run time"
+    if rest_reads_clock(statement):
+        return "ON or a clause may read the clock"
+    for piece in _pieces(statement):
+        tree = piece.expression
+        if tree is None:
+            return f"`{piece.text[:40]}` cannot be read"
+        if (name := varying(tree)) is not None:
+            return f"a condition or value has {name}, which may give another value each time"
+        if tree.find(exp.Query) is not None:
+            return "a condition or value reads a table"
+    return None
+
+
+def _pieces(statement: MergeStatement) -> Iterator[Expr]:
+    yield from statement.on
     for clause in statement.clauses:
-        pieces += [clause.condition] if clause.condition is not None else []
-        pieces += [assignment.value for assignment in clause.assignments]
-    return any(map(reads_clock, pieces))
+        if clause.condition is not None:
+            yield clause.condition
+        yield from (assignment.value for assignment in clause.assignments)
 
 
 def reads_clock(piece: Expr) -> bool:

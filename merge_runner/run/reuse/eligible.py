@@ -5,10 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from sqlglot import exp
-
 from merge_runner.graph.graph import Node, run_config
-from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import (
     AttachInputs,
@@ -25,13 +22,11 @@ from merge_runner.plan.steps.model_tests import MeasureFreshness, RunTest, RunUn
 from merge_runner.plan.steps.node_plan import NodePlan, RaiseError
 from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import CreateTarget, KeepHistory, ReplaceTable
-from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 from merge_runner.pruning.query.unknown_names import HIDDEN
 from merge_runner.pruning.runtime_filter.source_determinism import (
     SourceReading,
     query_reading,
-    rest_reads_clock,
-    varying,
+    varying_part,
     varying_word,
 )
 from merge_runner.relation import Relation
@@ -106,7 +101,7 @@ def _of_step(step: Step) -> str | None:
     if isinstance(step, RunMerge):
         if step.expect is not None:
             return "`expect_merge` counts what it does"
-        return _merge_doubt(step.judged)
+        return varying_part(step.judged.statement)
     if isinstance(step, RunTest) and step.store is not None:
         return "it stores its failures"
     if isinstance(step, RunUnitTest) and (word := varying_word(step.sql)) is not None:
@@ -120,32 +115,6 @@ def _readings(plan: NodePlan) -> Iterator[SourceReading]:
             yield step.judged.reading
         elif isinstance(step, (ReplaceTable, RunTest)):
             yield query_reading(step.sql)
-
-
-def _merge_doubt(merge: JudgedMerge) -> str | None:
-    """Return why ON or a clause of a MERGE may give something else for the same rows; None: they do not."""
-    statement = merge.statement
-    if statement.more_clauses or any(clause.partial for clause in statement.clauses):
-        return "clauses are filled in at run time"
-    if rest_reads_clock(statement):
-        return "ON or a clause may read the clock"
-    for piece in _pieces(statement):
-        tree = piece.expression
-        if tree is None:
-            return f"`{piece.text[:40]}` cannot be read"
-        if (name := varying(tree)) is not None:
-            return f"a condition or value has {name}, which may give another value each time"
-        if tree.find(exp.Query) is not None:
-            return "a condition or value reads a table"
-    return None
-
-
-def _pieces(statement: MergeStatement) -> Iterator[Expr]:
-    yield from statement.on
-    for clause in statement.clauses:
-        if clause.condition is not None:
-            yield clause.condition
-        yield from (assignment.value for assignment in clause.assignments)
 
 
 def view_reading(item: ViewInput, prepared: Prepared) -> SourceReading | None:
