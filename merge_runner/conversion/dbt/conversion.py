@@ -197,7 +197,8 @@ class Conversion:
         if model is None or path not in made.texts or (path, finding.code) in self.decisions:
             return False
         place = model.place_of("not_matched_by_source_action", "incremental_strategy", "materialized")
-        self.decisions[path, finding.code] = Todo("decide", finding.message, place, finding.hint, in_file(path))
+        todo = Todo("decide", finding.message, place, finding.hint, in_file(path), warns=True)
+        self.decisions[path, finding.code] = todo
         return True
 
     def _add_model(self, model: DbtModelFile, made: Files) -> None:
@@ -238,7 +239,6 @@ class Conversion:
         values = {"materialized": Value.of("merge"), **config.values, **merge.config}
         made.todos += _of_keys(model, path, config)
         made.todos += [Todo("decide", text, place, None, in_file(path)) for text, place in merge.notes]
-        made.todos += [Todo("decide", text, place, None, in_file(path), warns=True) for text, place in merge.warnings]
         if (schema := model.config.get("target_schema")) and schema.value:
             values["schema"] = schema
             message, hint = "dbt takes target_schema as it is", "override generate_schema_name"

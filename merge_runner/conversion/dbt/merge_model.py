@@ -42,8 +42,6 @@ class Merge:
     text: str
     config: dict[str, Value] = field(default_factory=dict)
     notes: list[tuple[str, Place]] = field(default_factory=list)
-    warnings: list[tuple[str, Place]] = field(default_factory=list)
-    """Notes about rows that may be lost, which are shown at once."""
 
 
 def strategy_of(model: DbtModelFile, adapter: str | None) -> str:
@@ -158,12 +156,6 @@ class _Maker:
         action = self.model.known("not_matched_by_source_action")
         if not isinstance(action, str):
             return []
-        if "is_incremental" in self.query:
-            text = (
-                "the query of an incremental run has new rows alone, and NOT MATCHED BY SOURCE is about all others: "
-                f"`{action}` may concern every older row; limit it, or read all rows"
-            )
-            self.made.warnings.append((text, self.model.place_of("not_matched_by_source_action")))
         condition = self._condition("not_matched_by_source_condition")
         return [f"when not matched by source{condition} then {renamed(action, self.target, self.source)}"]
 
