@@ -40,7 +40,7 @@ def _last_keys(source: SourceText) -> SourceText:
 
 
 def _repeated(node: yaml.Node | None, known: set[int]) -> Iterator[tuple[int, int]]:
-    """Yield where keys that come again begin and their values end; a node that has several names is looked at once."""
+    """Yield where keys that come again begin and their values end; a node that has several names is read one time."""
     if node is None or id(node) in known:
         return
     known.add(id(node))

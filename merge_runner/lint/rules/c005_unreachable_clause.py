@@ -98,7 +98,7 @@ _CAUSES: dict[Cause, tuple[str, str]] = {
     "constant": ("", "write the condition that is meant, or remove the clause"),
     "null": (", as nothing is equal to NULL, nor different from it", "write IS NULL, or IS NOT NULL"),
     "itself": (" of any row", "compare with the column of the other table"),
-    "conditions": (" beside the other conditions of the clause", "join them by OR, or remove the clause"),
+    "conditions": (" with the other conditions of the clause", "join them by OR, or remove the clause"),
     "on": (" where ON holds", "remove the clause, or take the key out of its condition"),
 }
 

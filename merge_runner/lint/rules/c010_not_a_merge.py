@@ -77,7 +77,7 @@ def _may_be_default(node: ModelNode) -> bool:
 
 
 def _glued(file: LintedFile) -> str | None:
-    """The word next to an error that a tag of Jinja has joined, by taking the blanks beside it away."""
+    """The word next to an error that a tag of Jinja has joined, by taking the blanks around it away."""
     rendered, error = file.rendered, file.error
     if rendered is None or error is None or _TRIMS.search(rendered.source.text) is None:
         return None
@@ -86,5 +86,5 @@ def _glued(file: LintedFile) -> str | None:
     for token in near[max(after - 1, 0) : after + 3]:
         if any(token.start < start < token.end for start in rendered.map.starts):
             word = token.span.of(rendered.text)
-            return f"`{word}` is one word: `-` in a tag takes the blanks beside it away, write the tag without it"
+            return f"`{word}` is one word: `-` in a tag takes the blanks around it away, write the tag without it"
     return None

@@ -1,4 +1,4 @@
-"""A column that ON joins by is not inserted, not as ON compares it, or made anew in each run.
+"""A column that ON joins by is not inserted, not as ON compares it, or made again in each run.
 
 ## What it does
 It looks at the columns of the target that ON equates with an expression of the source, and reports an INSERT clause
@@ -17,7 +17,7 @@ It is a warning, too, where the key is stored otherwise than ON compares it:
 
 A source that computes the column itself is not reported, as it may give the stored form already.
 
-And it is one where USING makes the key anew in each run: `uuid()`, `rand()`, `current_timestamp()`,
+And it is one where USING makes another key in each run: `uuid()`, `rand()`, `current_timestamp()`,
 `monotonically_increasing_id()`, or `row_number()` over all rows, whose number is another row's as soon as one is added.
 That is fine where USING reads the target, or the changes of a table, as each row gets its key once there.
 
@@ -72,7 +72,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     for stored in stored_otherwise(merge.statement, merge.layout, merge.scope, merge.source, merge.lookup):
         yield Hit(
             stored.at,
-            f"ON joins by {stored.column}, and {stored.why}: no run finds such a row again, and each inserts it again",
+            f"{stored.why}: no run finds such a row again by {stored.column}, and each inserts it again",
             "compare what is stored: cast or compute the key in USING, and use that in ON and in INSERT",
             "warning",
         )

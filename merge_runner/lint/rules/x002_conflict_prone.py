@@ -15,7 +15,7 @@ partitions that ON names by literals; with none, that is the whole table, and on
 The statement has then worked for nothing, and runs again.
 
 Iceberg checks a MERGE by what its ON says, too, but not one that only inserts: it is an append, which conflicts with
-nothing. Two of them at once both commit, and a key that both insert is in the table twice, without an error.
+nothing. Two of them at the same time both commit, and a key that both insert is in the table twice, without an error.
 
 ## Bad
 

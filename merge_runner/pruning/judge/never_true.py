@@ -1,4 +1,4 @@
-"""Conditions of WHEN that no row satisfies: by themselves, beside each other, or where ON holds."""
+"""Conditions of WHEN that no row satisfies: by themselves, together, or where ON holds."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _dead(parts: Sequence[Conjunct], terms: Sequence[Term], on: Sequence[Term]) 
 
 
 def _contradicts(known: Sequence[Term], wanted: Sequence[Term]) -> bool:
-    """Whether one of the conditions is never true beside what is known: no leg of its OR is."""
+    """Whether one of the conditions is never true with what is known: no leg of its OR is."""
     return any(all(_is_dead(known, leg) for leg in _legs(part)) for part in wanted)
 
 

@@ -1,4 +1,4 @@
-"""Keys that the source makes anew in each run: no row keeps its own."""
+"""Keys that the source makes again in each run: no row keeps its own."""
 
 from __future__ import annotations
 

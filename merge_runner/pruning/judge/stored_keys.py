@@ -114,7 +114,7 @@ def _type_difference(
         stored = known.data_type
     if fineness(stored) == fineness(compared):
         return None
-    return f"INSERT stores it as {stored}, and ON compares {compared}"
+    return f"INSERT stores the key as {stored}, and ON compares {compared}"
 
 
 def _casts(term: Term) -> list[DataType | None]:

@@ -1,7 +1,7 @@
 """What is kept of nodes that have run, in `target/reuse.json`: from what, and what they left.
 
 A record without a doubt says: with these inputs and this table, a run of this node changes nothing. It is not believed
-for more than MOST_DAYS days: should it be wrong after all, for a reason that nobody knows yet, the node runs again.
+for more than MOST_DAYS days: should it be wrong after all, for a reason that is not known yet, the node runs again.
 """
 
 from __future__ import annotations
