@@ -35,6 +35,7 @@ PYTHON = {
     "replaced": "a = '" + "a" * 50_000 + "'\nb = 'b' * 1\nq = a.replace('a', '" + "b" * 50_000 + "')",
     "words": "a = '" + "USING " * 40_000 + "'\nq = ''",
     "fields": "q = '" + "%(" * 40_000 + "' % x",
+    "zeros": "q = '%" + "0" * 40_000 + "' % x",
     "braces": "q = '{" + "a" * 40_000 + "'.format(x)",
     "bindings": "".join(f"if c:\n    q = 'a{i}'\n" for i in range(2_000)) + "spark.sql(q)\n" * 2_000,
 }

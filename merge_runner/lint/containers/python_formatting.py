@@ -16,7 +16,7 @@ Environment = Mapping[str, Traced | None]
 """Values of names that belong to no scope: the parameters of a call that is followed, the name of a comprehension."""
 
 _PRINTF = re.compile(
-    r"%(?:\((?P<name>[^()]*)\))?[-#0 +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?(?P<kind>[diouxXeEfFgGcrsa%])"
+    r"%(?:\((?P<name>[^()]*)\))?[-#0 +]*(?:\*|[1-9]\d*)?(?:\.(?:\*|\d+))?[hlL]?(?P<kind>[diouxXeEfFgGcrsa%])"
 )
 _FIELD = re.compile(r"\{\{|\}\}|\{(?P<name>[^{}:!]*)(?P<rest>(?:[:!][^{}]*)?)\}")
 _TEMPLATE = re.compile(r"\$(?:(?P<escaped>\$)|(?P<named>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})")
