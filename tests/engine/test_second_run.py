@@ -27,8 +27,12 @@ OF_BOTH = [case for case in CASES if "formats" not in case]
 @pytest.mark.parametrize(
     ("table_format", "cases"),
     [
-        ("delta", [case for case in CASES if "formats" in case] + OF_BOTH[::5]),
-        ("iceberg", [case for number, case in enumerate(OF_BOTH) if number % 5]),
+        ("delta", [case for case in CASES if case.get("formats") == ["delta"]] + OF_BOTH[::5]),
+        (
+            "iceberg",
+            [case for case in CASES if case.get("formats") == ["iceberg"]]
+            + [case for number, case in enumerate(OF_BOTH) if number % 5],
+        ),
         pytest.param("delta", [case for number, case in enumerate(OF_BOTH) if number % 5], marks=pytest.mark.slow),
         pytest.param("iceberg", OF_BOTH[::5], marks=pytest.mark.slow),
     ],

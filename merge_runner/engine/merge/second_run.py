@@ -68,9 +68,12 @@ class _SecondRun:
         with engine_errors():
             fields = session.table(str(step.target)).schema.fields
         self._columns: dict[str, StructField] = {field.name.casefold(): field for field in fields}
+        self._has_twins = len(self._columns) < len(fields)
 
     def query(self) -> str:
         """Return a query that gives a row where the MERGE would change one, or fail. Raises _NotComparedError."""
+        if self._has_twins:
+            raise _NotComparedError("two columns differ in case alone")
         parts = []
         if self._clauses("matched") or self._clauses("not_matched"):
             parts.append(self._rows_of_source())
