@@ -12,6 +12,7 @@ from merge_runner.lineage.edge import Indirect
 from merge_runner.lineage.rows import Rows
 from merge_runner.lineage.scope import Scope
 from merge_runner.lineage.value import NOTHING, Value, union
+from merge_runner.merge.name_places import names_span
 from merge_runner.pruning.predicate.scope import name_parts
 from merge_runner.pruning.query.unknown_names import UNITS
 from merge_runner.text import Span
@@ -160,14 +161,6 @@ class Expressions:
     def _subquery(self, node: exp.Expr) -> Value:
         rows = self.query(node, self.scope)
         return union([rows.every(), rows.deciding])
-
-
-def names_span(node: exp.Expr, start: int) -> Span | None:
-    """The range of all names of a tree whose text begins at `start`; None where it has no name with a place."""
-    marks = [each.meta for each in node.find_all(exp.Identifier) if "start" in each.meta]
-    if not marks:
-        return None
-    return Span(start + min(mark["start"] for mark in marks), start + max(mark["end"] for mark in marks) + 1)
 
 
 def is_star(node: exp.Expr) -> bool:

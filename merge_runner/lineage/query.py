@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from merge_runner.lineage.edge import Lookup, Table
-from merge_runner.lineage.expression import Expressions, names_span
+from merge_runner.lineage.expression import Expressions
 from merge_runner.lineage.rows import Rows, item_at, of_table, unreadable
 from merge_runner.lineage.scope import Relation, Scope
 from merge_runner.lineage.select import SelectReader
 from merge_runner.lineage.value import union, unknown
+from merge_runner.merge.name_places import names_span
 from merge_runner.merge.syntax.placeholder import as_written, has_placeholder
 from merge_runner.text import Span
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
@@ -110,6 +111,13 @@ class Clause:
     span: Span
     partial: bool = False
 
+    @property
+    def expressions(self) -> Iterator[Expr]:
+        """Its condition, and the values that it sets or inserts."""
+        if self.condition is not None:
+            yield self.condition
+        yield from (assignment.value for assignment in self.assignments)
+
 
 @dataclass(frozen=True)
 class MergeStatement:
@@ -141,6 +149,19 @@ class MergeStatement:
     def with_text(self) -> str:
         """WITH and its common table expressions, for the start of a query; empty without any."""
         return self.with_span.of(self.text) + "\n" if self.with_span is not None else ""
+
+    @property
+    def expressions(self) -> Iterator[Expr]:
+        """The conditions of ON, and the expressions of all clauses."""
+        yield from self.on
+        for clause in self.clauses:
+            yield from clause.expressions
+
+    def set_column(self, assignment: Assignment) -> Span:
+        """Return where the column is that SET assigns."""
+        start = assignment.span.start
+        name = self.text[start : assignment.value.span.start].partition("=")[0].rstrip()
+        return Span(start, start + len(name))
 
     @property
     def merge_class(self) -> MergeClass:

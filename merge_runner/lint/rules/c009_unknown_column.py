@@ -43,6 +43,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.errors import did_you_mean, nearest
 from merge_runner.lint.rule import Hit
+from merge_runner.merge.name_places import names_span
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
@@ -226,15 +227,8 @@ def _assigned(merge: LintedMerge, assignment: Assignment, *, inserts: bool) -> I
         return
     if merge.statement.schema_evolution and not qualified:
         return
-    length = len(_name(merge, assignment)) if not inserts else assignment.span.end - assignment.span.start
-    start = assignment.span.start
-    yield Hit(Span(start, start + length), f'the target has no column "{column}"', _meant(merge, column))
-
-
-def _name(merge: LintedMerge, assignment: Assignment) -> str:
-    """The author's text of the column that SET assigns."""
-    before = merge.statement.text[assignment.span.start : assignment.value.span.start]
-    return before.partition("=")[0].rstrip()
+    span = assignment.span if inserts else merge.statement.set_column(assignment)
+    yield Hit(span, f'the target has no column "{column}"', _meant(merge, column))
 
 
 def _stars(merge: LintedMerge) -> Iterator[Hit]:
@@ -263,12 +257,4 @@ def _stars(merge: LintedMerge) -> Iterator[Hit]:
 
 
 def _span(expr: Expr, node: exp.Expr) -> Span:
-    """Where a column's name is."""
-    from sqlglot import exp
-
-    places = [name.meta for name in node.find_all(exp.Identifier) if "start" in name.meta]
-    if not places:
-        return expr.span
-    first = min(place["start"] for place in places)
-    last = max(place["end"] for place in places)
-    return Span(expr.span.start + first, expr.span.start + last + 1)
+    return names_span(node, expr.span.start) or expr.span

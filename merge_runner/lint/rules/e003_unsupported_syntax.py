@@ -67,6 +67,7 @@ from merge_runner.formats.syntax import RANDOM_SOURCE, runs
 from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lazy_pattern import pattern
 from merge_runner.lint.rule import Hit
+from merge_runner.merge.name_places import names_span
 from merge_runner.text import Place, Span
 
 if TYPE_CHECKING:
@@ -304,14 +305,7 @@ def _names(part: Expr) -> Iterator[tuple[tuple[str, ...], exp.Expr]]:
 
 
 def _span(part: Expr, node: exp.Expr) -> Span:
-    """The place of a name in an expression."""
-    from sqlglot import exp
-
-    marks = [each.meta for each in node.find_all(exp.Identifier) if "start" in each.meta]
-    if not marks:
-        return part.span
-    start, end = min(mark["start"] for mark in marks), max(mark["end"] for mark in marks)
-    return Span(part.span.start + start, part.span.start + end + 1)
+    return names_span(node, part.span.start) or part.span
 
 
 def _column(engine: _Engine, clause: Clause, column: tuple[str, ...], span: Span, scope: Scope) -> Iterator[Hit]:
@@ -340,10 +334,7 @@ def _sides(clause: Clause, scope: Scope) -> Iterator[Hit]:
     wrong, message = _ELSEWHERE[clause.kind]
     mine, other = scope.target_names, scope.source_names
     names, also = (mine, other) if wrong == "target" else (other, mine)
-    parts: list[Expr] = [assignment.value for assignment in clause.assignments]
-    if clause.condition is not None:
-        parts.append(clause.condition)
-    for part in parts:
+    for part in clause.expressions:
         for path, node in _names(part):
             folded = tuple(each.casefold() for each in path)
             if _is_of(folded, names) and not _is_of(folded, also):

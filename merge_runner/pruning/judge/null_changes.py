@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.merge.name_places import names_span
 from merge_runner.merge.statement import Clause, Expr, MergeStatement
 from merge_runner.pruning.judge.insert_consistency import SOURCE, on_terms
 from merge_runner.pruning.layout.layout import TableLayout
@@ -83,12 +84,8 @@ def _sets(clause: Clause, mine: ColumnRef, theirs: ColumnRef, scope: Scope) -> b
 
 def _texts(condition: Expr, node: exp.NEQ) -> tuple[Span, str, str] | None:
     """Where the comparison is, with the texts of its sides; None where that is not known."""
-    places = []
-    for side in (node.this, node.expression):
-        marks = [each.meta for each in side.find_all(exp.Identifier) if "start" in each.meta]
-        if not marks:
-            return None
-        places.append((min(mark["start"] for mark in marks), max(mark["end"] for mark in marks) + 1))
-    (first, end), (start, last) = places
-    span = Span(condition.span.start + first, condition.span.start + last)
-    return span, condition.text[first:end], condition.text[start:last]
+    left, right = names_span(node.this, 0), names_span(node.expression, 0)
+    if left is None or right is None:
+        return None
+    span = Span(condition.span.start + left.start, condition.span.start + right.end)
+    return span, left.of(condition.text), right.of(condition.text)

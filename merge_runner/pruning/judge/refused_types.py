@@ -15,7 +15,8 @@ from merge_runner.errors import did_you_mean
 from merge_runner.formats.merge_plans import marks
 from merge_runner.formats.syntax import CHARS, FILE_PATH, MAPS, PARTS
 from merge_runner.formats.types import DataType
-from merge_runner.merge.statement import Assignment, Expr, MergeStatement
+from merge_runner.merge.name_places import names_span
+from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.predicate.expression_type import Columns, Typed, expression_type
 from merge_runner.pruning.predicate.scope import Scope, name_parts
@@ -63,7 +64,7 @@ def _comparisons(
         column = (layout if reference.side == "target" else source).column(reference.column)
         return Typed(_field(column.data_type, reference.path[1:]) if column is not None else None)
 
-    for part in _parts(statement):
+    for part in statement.expressions:
         for node in _nodes(part):
             hashes = isinstance(node, exp.Anonymous)
             unordered = _HASHED if hashes else _COMPARED
@@ -79,7 +80,7 @@ def _chars(
     statement: MergeStatement, layout: TableLayout, source: KnownTable | None, scope: Scope
 ) -> Iterator[Refusal]:
     """Columns of the type CHAR, of the target or of a table in USING, that ON, a condition or a value reads."""
-    for part in _parts(statement):
+    for part in statement.expressions:
         for node in _nodes(part):
             reference = scope.reference(node)
             if reference is None or len(reference.path) > 1:
@@ -103,7 +104,7 @@ def _file_paths(statement: MergeStatement, scope: Scope) -> Iterator[Refusal]:
     for clause in statement.clauses:
         if clause.star:
             yield Refusal(FILE_PATH, clause.span, _TWO_FILE_PATHS, hint)
-    for part in _parts(statement):
+    for part in statement.expressions:
         for node in _nodes(part):
             reference = scope.reference(node)
             if reference is not None and (reference.side, reference.column.casefold()) == ("source", _FILE_PATH):
@@ -123,20 +124,12 @@ def _keys(statement: MergeStatement, layout: TableLayout, scope: Scope) -> Itera
                 whole, inner = ".".join((column, *fields[:depth])), _field(data_type, (field,))
                 if data_type.name != "struct":
                     message = f"SET cannot write {whole}.{field}: {whole} is of the type {data_type.name}, no struct"
-                    yield Refusal(PARTS, _key(statement, assignment), message, f"set the whole {whole}")
+                    yield Refusal(PARTS, statement.set_column(assignment), message, f"set the whole {whole}")
                 elif inner is None and not statement.schema_evolution:
                     message = f"SET cannot write {whole}.{field}: the struct has no such field"
                     known_fields = [name for name, _ in data_type.fields]
-                    yield Refusal(PARTS, _key(statement, assignment), message, did_you_mean(field, known_fields))
+                    yield Refusal(PARTS, statement.set_column(assignment), message, did_you_mean(field, known_fields))
                 data_type = inner
-
-
-def _parts(statement: MergeStatement) -> Iterator[Expr]:
-    yield from statement.on
-    for clause in statement.clauses:
-        if clause.condition is not None:
-            yield clause.condition
-        yield from (assignment.value for assignment in clause.assignments)
 
 
 def _nodes(part: Expr) -> Iterator[exp.Expr]:
@@ -205,15 +198,4 @@ def _field(data_type: DataType | None, path: tuple[str, ...]) -> DataType | None
 
 
 def _span(part: Expr, node: exp.Expr) -> Span:
-    """Where the names in a node are."""
-    marks = [each.meta for each in node.find_all(exp.Identifier) if "start" in each.meta]
-    if not marks:
-        return part.span
-    start, end = min(mark["start"] for mark in marks), max(mark["end"] for mark in marks)
-    return Span(part.span.start + start, part.span.start + end + 1)
-
-
-def _key(statement: MergeStatement, assignment: Assignment) -> Span:
-    """Where the column is that SET writes."""
-    before = statement.text[assignment.span.start : assignment.value.span.start].partition("=")[0].rstrip()
-    return Span(assignment.span.start, assignment.span.start + len(before))
+    return names_span(node, part.span.start) or part.span

@@ -9,6 +9,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.merge.name_places import names_span
 from merge_runner.merge.read_query import read_query
 from merge_runner.merge.statement import Clause, MergeStatement
 from merge_runner.pruning.judge.by_source_window import is_decided, is_state_of_row, rest_of, target_conditions
@@ -257,9 +258,9 @@ class _Marks:
     def _of_branch(self, node: exp.Expr) -> Increment | None:
         """Return what a condition makes that the text of a first run does not have."""
         start = self.walk.starts.get(id(node.root()))
-        places = [name.meta["start"] for name in node.find_all(exp.Identifier) if "start" in name.meta]
+        names_place = names_span(node, start) if start is not None else None
         is_not_null = isinstance(node, exp.Not) and isinstance(node.this.unnest(), exp.Is)
-        if start is None or not places or is_not_null or not self.walk.is_added(start + min(places)):
+        if names_place is None or is_not_null or not self.walk.is_added(names_place.start):
             return None
         names = frozenset(column.name.casefold() for column in node.find_all(exp.Column))
         return Increment("the rows alone that `is_incremental()` asks for", names)

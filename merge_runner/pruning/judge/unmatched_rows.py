@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lazy_dataclass import dataclass
+from merge_runner.merge.name_places import names_span
 from merge_runner.merge.statement import Clause, Conjunct, Expr, MergeStatement
 from merge_runner.pruning.judge.insert_consistency import (
     TARGET,
@@ -94,10 +95,8 @@ def _text(conjunct: Conjunct, node: exp.Expr) -> str:
     """The author's text of a part of a condition; empty where its place is not known."""
     from sqlglot import exp
 
-    marks = [each.meta for each in node.find_all(exp.Identifier) if "start" in each.meta]
-    if not isinstance(node.unnest(), exp.Column) or not marks:
-        return ""
-    return conjunct.text[min(mark["start"] for mark in marks) : max(mark["end"] for mark in marks) + 1]
+    span = names_span(node, 0)
+    return span.of(conjunct.text) if span is not None and isinstance(node.unnest(), exp.Column) else ""
 
 
 def unrepeated_source_filters(

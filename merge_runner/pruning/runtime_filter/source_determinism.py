@@ -108,7 +108,7 @@ def query_reading(text: str) -> SourceReading:
 
 def rest_reads_clock(statement: MergeStatement) -> bool:
     """Return whether ON or a clause may read the clock."""
-    return any(map(reads_clock, _pieces(statement)))
+    return any(map(reads_clock, statement.expressions))
 
 
 def varying_part(statement: MergeStatement) -> str | None:
@@ -119,7 +119,7 @@ def varying_part(statement: MergeStatement) -> str | None:
         return "clauses are filled in at run time"
     if rest_reads_clock(statement):
         return "ON or a clause may read the clock"
-    for piece in _pieces(statement):
+    for piece in statement.expressions:
         tree = piece.expression
         if tree is None:
             return f"`{piece.text[:40]}` cannot be read"
@@ -128,14 +128,6 @@ def varying_part(statement: MergeStatement) -> str | None:
         if tree.find(exp.Query) is not None:
             return "a condition or value reads a table"
     return None
-
-
-def _pieces(statement: MergeStatement) -> Iterator[Expr]:
-    yield from statement.on
-    for clause in statement.clauses:
-        if clause.condition is not None:
-            yield clause.condition
-        yield from (assignment.value for assignment in clause.assignments)
 
 
 def reads_clock(piece: Expr) -> bool:
