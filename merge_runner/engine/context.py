@@ -79,7 +79,7 @@ class NodeContext:
     """What the commits of this node's statement carry (engine/table_format/commit_metadata.py)."""
     description: str
     on_statement: Callable[[str], None] = lambda _: None
-    """Receives the MERGE or test as it runs, with what was spliced into its compiled text."""
+    """Receives the MERGE as it runs, with what was spliced into its compiled text."""
     earlier: tuple[str, ...] = ()
     """The stamps under which its MERGE may have committed in an invocation that this one goes on with."""
     node: str = ""

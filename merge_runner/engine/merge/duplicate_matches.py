@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import run_statement
-from merge_runner.merge.statement import Conjunct, MergeStatement
+from merge_runner.merge.statement import MergeStatement
 from merge_runner.pruning.predicate.join_keys import target_sides
 from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.relation import Relation, quote
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_SHOWN = 5
 _LONGEST_VALUE = 40
 
-_ROW = "merge_runner_row"
+ROW = "merge_runner_row"
 """A number for each row of the target. Hidden columns that identify a row are Iceberg's only (Delta 4.4.0)."""
 
 
@@ -57,11 +57,6 @@ def duplicate_matches(
     return _found(session, table, statement, scope, names) if names else []
 
 
-def has_several_matches(session: SparkSession, table: Relation, statement: MergeStatement, scope: Scope) -> bool:
-    """Return whether several source rows match one target row. Raises EngineError."""
-    return bool(_found(session, table, statement, scope, ()))
-
-
 def refuse_several_matches(session: SparkSession, table: Relation, statement: MergeStatement, scope: Scope) -> None:
     """Raises EngineError where several source rows match one target row, with the keys if ON has any.
 
@@ -85,9 +80,7 @@ def _names(statement: MergeStatement, scope: Scope) -> tuple[str, ...]:
 def _found(
     session: SparkSession, table: Relation, statement: MergeStatement, scope: Scope, names: Sequence[str]
 ) -> list[DuplicateMatch]:
-    # Filters of the target alone have to be applied before the numbers: the engine would not push them down there.
-    filters = [conjunct.text for conjunct in statement.on if _is_of_target(conjunct, scope)]
-    rows = run_statement(session, duplicates_query(table, statement, names, filters))
+    rows = run_statement(session, duplicates_query(table, statement, names, target_filters(statement, scope)))
     return [DuplicateMatch(tuple(zip(names, row[:-1], strict=True)), row[-1]) for row in rows]
 
 
@@ -102,14 +95,12 @@ def duplicates_query(
     keys = [f"k{number}" for number in range(len(names))]
     listed = ", ".join(keys)
     asked = "".join(f"any_value({name}) AS {key}, " for name, key in zip(names, keys, strict=True))
-    alias = quote(statement.target.qualifier or table.identifier)
-    where = " WHERE " + "\nAND ".join(f"({each}\n)" for each in filters) if filters else ""
     matched = (
         f"SELECT {asked}count(*) AS n\n"
-        f"FROM (SELECT *, monotonically_increasing_id() AS {_ROW} FROM {table} AS {alias}{where}) AS {alias}\n"
+        f"FROM {numbered_target(table, statement, filters)}\n"
         f"JOIN {statement.source.span.of(text)}\n"
         f"ON {statement.on_span.of(text)}\n"
-        f"GROUP BY {_ROW} HAVING count(*) > 1"
+        f"GROUP BY {ROW} HAVING count(*) > 1"
     )
     if not names:
         return f"{statement.with_text}SELECT max(n) FROM (\n{matched}\n) HAVING max(n) IS NOT NULL"
@@ -145,8 +136,20 @@ def keys_query(statement: MergeStatement, source: str, texts: Sequence[str], str
     )
 
 
-def _is_of_target(conjunct: Conjunct, scope: Scope) -> bool:
-    return conjunct.expression is not None and scope.side(conjunct.expression) == "target"
+def target_filters(statement: MergeStatement, scope: Scope) -> list[str]:
+    """Return the conditions of ON that are about the target alone.
+
+    They have to be applied before its rows are numbered: the engine would not push them down there.
+    """
+    on = ((conjunct.text, conjunct.expression) for conjunct in statement.on)
+    return [text for text, tree in on if tree is not None and scope.side(tree) == "target"]
+
+
+def numbered_target(table: Relation, statement: MergeStatement, filters: Sequence[str]) -> str:
+    """Return the target under its alias, with a number for each of its rows (ROW) that pass the filters."""
+    alias = quote(statement.target.qualifier or table.identifier)
+    where = " WHERE " + "\nAND ".join(f"({each}\n)" for each in filters) if filters else ""
+    return f"(SELECT *, monotonically_increasing_id() AS {ROW} FROM {table} AS {alias}{where}) AS {alias}"
 
 
 def _shortened(value: str | None) -> str:

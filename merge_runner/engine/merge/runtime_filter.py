@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.merge.pinned_source import FixedSource, is_view
 from merge_runner.engine.merge.source_values import AskedValues, source_values
 from merge_runner.engine.merge.statement import Bounded
+from merge_runner.engine.spark.declared_type import declared_type
 from merge_runner.engine.spark.errors import EngineError, Kind, engine_errors
 from merge_runner.engine.spark.sql import analyse, files_read
 from merge_runner.engine.table_format.protocol import TableFormats, TableState
@@ -217,8 +218,7 @@ class _Maker:
 
 def _literal_type(column: StructField, value: str) -> LiteralType | None:
     """How values of a type are compared with a column of a table."""
-    declared = str(column.metadata.get("__CHAR_VARCHAR_TYPE_STRING", ""))
     column_type, value_type = exact_type(column.dataType.simpleString()), exact_type(value)
-    if column_type is None or value_type is None or declared.startswith("char"):
+    if column_type is None or value_type is None or declared_type(column).startswith("char"):
         return None  # Spark pads what it compares with a char(n)
     return literal_type(column_type, value_type)

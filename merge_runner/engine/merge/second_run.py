@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
+from merge_runner.engine.merge.duplicate_matches import ROW, numbered_target, target_filters
+from merge_runner.engine.spark.declared_type import declared_type, is_exact
 from merge_runner.engine.spark.errors import engine_errors
 from merge_runner.engine.spark.sql import analyse, run_statement
-from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
+from merge_runner.merge.statement import Clause, MergeStatement
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.pruning.predicate.tautology import assigned
@@ -23,18 +25,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import ArrayType, DataType, StructField, StructType
 
-_ROW = "merge_runner_row"
-"""A number for each row of the target: the engines have no identifier of a row in common."""
 _INSERTS = "merge_runner_inserts"
 """Whether a row of the source would be inserted where no row of the target matches it."""
 
-_EXACT = frozenset(
-    ("boolean", "tinyint", "smallint", "int", "bigint", "string", "date", "timestamp", "timestamp_ntz", "binary")
-)
-"""Types, by Spark's names, two values of which are equal only where they are the same; decimals next to these."""
 _FLOATING = frozenset(("float", "double"))
 """Types that are compared as texts: 0.0 and -0.0 are equal, and NaN is not, as numbers."""
-_LIMITED = "__CHAR_VARCHAR_TYPE_STRING"
 
 
 class _NotComparedError(Exception):
@@ -88,14 +83,13 @@ class _SecondRun:
         of_source = f"(SELECT *, {inserts} AS {_INSERTS} FROM {source.span.of(self._statement.text)}\n)"
         changes = _case(self._statement, [(clause, self._change(clause)) for clause in self._clauses("matched")])
         # Two source rows for one target row are an error of the engines, where a clause is about matched rows.
-        several = f" OR ({_ROW} IS NOT NULL AND count(*) > 1)" if self._clauses("matched") else ""
+        several = f" OR ({ROW} IS NOT NULL AND count(*) > 1)" if self._clauses("matched") else ""
         return (
-            f"SELECT 1 AS changes FROM (SELECT {_ROW}, "
-            f"CASE WHEN {_ROW} IS NULL THEN {_INSERTS} ELSE {changes} END AS changes\n"
+            f"SELECT 1 AS changes FROM (SELECT {ROW}, "
+            f"CASE WHEN {ROW} IS NULL THEN {_INSERTS} ELSE {changes} END AS changes\n"
             f"FROM {of_source} AS {quote(source.qualifier or 'merge_runner_source')}\n"
-            f"LEFT JOIN (SELECT *, monotonically_increasing_id() AS {_ROW} FROM {self._filtered()}) "
-            f"AS {quote(self._target)}\nON {self._on()}\n) "
-            f"GROUP BY {_ROW} HAVING bool_or(changes){several}"
+            f"LEFT JOIN {numbered_target(self._table, self._statement, self._filters_of_target())}\n"
+            f"ON {self._on()}\n) GROUP BY {ROW} HAVING bool_or(changes){several}"
         )
 
     def _rows_of_target(self) -> str:
@@ -107,15 +101,8 @@ class _SecondRun:
             f"WHERE {_case(self._statement, clauses)}"
         )
 
-    def _filtered(self) -> str:
-        """Return the rows of the target that may match; Spark pushes no filter below the numbers of rows."""
-        own = [conjunct.text for conjunct in self._statement.on if self._is_of_target(conjunct)]
-        conditions = " AND ".join(f"({text}\n)" for text in [*own, *self._filters])
-        where = f" WHERE {conditions}" if conditions else ""
-        return f"(SELECT * FROM {self._table} AS {quote(self._target)}{where})"
-
-    def _is_of_target(self, conjunct: Conjunct) -> bool:
-        return conjunct.expression is not None and self._scope.side(conjunct.expression) == "target"
+    def _filters_of_target(self) -> list[str]:
+        return [*target_filters(self._statement, self._scope), *self._filters]
 
     def _on(self) -> str:
         return self._statement.on_span.of(self._statement.text)
@@ -148,7 +135,7 @@ class _SecondRun:
     def _differs(self, path: tuple[str, ...], value: str) -> str:
         """Return the condition that a value is not what the table has. Raises _NotComparedError and EngineError."""
         field = self._columns.get(path[0])
-        if field is None or (len(path) > 1 and _LIMITED in field.metadata):
+        if field is None or (len(path) > 1 and declared_type(field)):
             raise _NotComparedError(f"{path[0]} is no column of its table")
         kind = field.dataType
         stored, parents = f"{quote(self._target)}.{quote(field.name)}", ""
@@ -158,7 +145,7 @@ class _SecondRun:
             if inner is None:
                 raise _NotComparedError(f"{'.'.join(path)} is no field of a struct")
             kind, stored = inner.dataType, f"{stored}.{quote(inner.name)}"
-        return f"{parents}NOT ({self._same(stored, value, kind, str(field.metadata.get(_LIMITED, '')))})"
+        return f"{parents}NOT ({self._same(stored, value, kind, declared_type(field))})"
 
     def _same(self, stored: str, value: str, kind: DataType, limited: str) -> str:
         """Return the condition that a value and a stored one of a type are the same, bit for bit."""
@@ -167,7 +154,7 @@ class _SecondRun:
             return f"cast({stored} AS string) <=> cast(cast(({value}\n) AS {name}) AS string)"
         if not _is_exact(kind) or limited.startswith("char"):
             raise _NotComparedError(f"values of the type {limited or name} are not compared")
-        if name in _EXACT or name.startswith("decimal("):
+        if is_exact(name):
             return f"{stored} <=> cast(({value}\n) AS {name})"
         if self._type(value) != name:  # a cast goes by the order of fields, a MERGE may go by their names
             raise _NotComparedError(f"a value has another type than {stored}")
@@ -187,7 +174,7 @@ def _is_exact(kind: DataType) -> bool:
         return all(_is_exact(field.dataType) for field in cast("StructType", kind).fields)
     if name.startswith("array<"):
         return _is_exact(cast("ArrayType", kind).elementType)
-    return name in _EXACT or name.startswith("decimal(")
+    return is_exact(name)
 
 
 def _case(statement: MergeStatement, cases: Sequence[tuple[Clause, str]]) -> str:

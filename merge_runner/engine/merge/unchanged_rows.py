@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.merge.pinned_source import MATERIALIZE
 from merge_runner.engine.merge.statement import Bounded
 from merge_runner.engine.response import LeftOut, MergeFigures
+from merge_runner.engine.spark.declared_type import declared_type, is_exact
 from merge_runner.engine.spark.errors import EngineError, Kind, engine_errors
 from merge_runner.engine.spark.sql import analyse, run_statement, temporary_confs
 from merge_runner.relation import quote
@@ -34,14 +35,6 @@ if TYPE_CHECKING:
 
 CHANGED = "merge_runner_changed_rows"
 """The view of the rows that are left, where they are computed before the MERGE."""
-
-_EXACT = frozenset(
-    ("boolean", "tinyint", "smallint", "int", "bigint", "string", "date", "timestamp", "timestamp_ntz", "binary")
-)
-"""Types, by Spark's names, two values of which are equal only where they are the same; decimals next to these.
-
-Not so: 0.0 and -0.0, texts of a collation, and those that are padded.
-"""
 
 
 class _NotReducedError(Exception):
@@ -269,5 +262,4 @@ class _Reduction:
 def _exact(field: StructField) -> str | None:
     """Spark's name of a type two values of which are equal only where they are the same; None for others."""
     name = field.dataType.simpleString()
-    padded = str(field.metadata.get("__CHAR_VARCHAR_TYPE_STRING", "")).startswith("char")
-    return name if not padded and (name in _EXACT or name.startswith("decimal(")) else None
+    return name if is_exact(name) and not declared_type(field).startswith("char") else None

@@ -79,12 +79,6 @@ def literal_of_text(kind: DataType, text: str) -> str | None:
         return None  # a date that Python does not have, or a text that is not Unicode
 
 
-def typed_literal(kind: str | None, text: str) -> str | None:
-    """Return the literal of a text to which Spark has cast a value of a type in DDL; None where none is known."""
-    parsed = exact_type(kind)
-    return literal_of_text(parsed, text) if parsed is not None else None
-
-
 def text_literal(text: str) -> str:
     """Return a text as Spark's literal, which no setting of its parser changes. Raises UnicodeEncodeError."""
     return string_literal_of(text.encode().hex())

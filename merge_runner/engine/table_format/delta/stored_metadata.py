@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from merge_runner.engine.spark.declared_type import DECLARED_TYPE
 from merge_runner.engine.table_format.stored_metadata import StoredColumn, StoredMetadata
 from merge_runner.object_path import StoredPath
 
 _TYPES = {"integer": "int", "long": "bigint", "short": "smallint", "byte": "tinyint"}
-_DECLARED = "__CHAR_VARCHAR_TYPE_STRING"
-"""Where Spark keeps that a column of strings is `char(n)` or `varchar(n)`."""
 
 
 def stored_metadata(folder: StoredPath) -> StoredMetadata | None:
@@ -52,7 +51,7 @@ def _table(metadata: dict[str, Any], files: int | None, size: int | None) -> Sto
     columns = tuple(
         StoredColumn(
             field["name"],
-            (field.get("metadata") or {}).get(_DECLARED) or _type(field["type"]),
+            (field.get("metadata") or {}).get(DECLARED_TYPE) or _type(field["type"]),
             (field.get("metadata") or {}).get("comment"),
         )
         for field in fields
