@@ -66,6 +66,9 @@ def _line(line: str, start: int, end: int, available: int, ellipsis: str) -> tup
     """What is shown of a line in `available` columns, and the carets below it."""
     if is_plain(line) and max(len(line), start + 1) <= available:
         return line, " " * start + "^" * max(min(end, len(line)) - start, 1) if end > start else ""
+    # Thousands of places may be in one long line: no more of it is read than could be shown.
+    near = max(start - 4 * available, 0)
+    line, start, end = line[near : start + 4 * available], start - near, end - near
     shown = cells(line)
     edges = [0]
     for _, columns in shown:

@@ -19,6 +19,8 @@ from merge_runner.pruning.logic.term import Call, Term, conjuncts, has_opaque
 from merge_runner.pruning.predicate.scope import Scope
 
 Cause = Literal["constant", "null", "itself", "conditions", "on"]
+_MAX_CONDITIONS = 40
+"""How many conditions are held against each other: every leg of an OR counts. More are not looked at."""
 _TERMS = {"matched": on_terms, "not_matched": source_terms, "not_matched_by_source": target_terms}
 
 
@@ -71,6 +73,8 @@ def _dead(parts: Sequence[Conjunct], terms: Sequence[Term], on: Sequence[Term]) 
 
 def _contradicts(known: Sequence[Term], wanted: Sequence[Term]) -> bool:
     """Whether one of the conditions is never true with what is known: no leg of its OR is."""
+    if sum(len(_legs(part)) for part in (*known, *wanted)) > _MAX_CONDITIONS:
+        return False
     return any(all(_is_dead(known, leg) for leg in _legs(part)) for part in wanted)
 
 

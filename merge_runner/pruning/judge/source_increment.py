@@ -15,7 +15,7 @@ from merge_runner.merge.statement import Clause, MergeStatement
 from merge_runner.pruning.judge.by_source_window import is_decided, is_state_of_row, rest_of, target_conditions
 from merge_runner.pruning.judge.insert_consistency import TARGET, equated_columns
 from merge_runner.pruning.judge.key_functions import column_by_name
-from merge_runner.pruning.judge.visible_queries import Queries, ctes_of, with_ctes
+from merge_runner.pruning.judge.visible_queries import MAX_QUERIES, Queries, ctes_of, with_ctes
 from merge_runner.pruning.logic.canonical import condition
 from merge_runner.pruning.logic.constant_value import Lit
 from merge_runner.pruning.logic.fold import replaced
@@ -28,7 +28,6 @@ _CHANGE_FEEDS = frozenset({"table_changes", "stream"})
 """Table functions that give changes or new rows of a table (Databricks)."""
 
 _OF_CHANGES = "_commit_version"
-_MAX_DEPTH = 20
 _DAY = 86_400
 _CLEAR_WINDOW = 7 * _DAY
 """A table may well keep the last weeks on purpose; hardly the last days."""
@@ -137,10 +136,12 @@ class _Walk:
         self.starts = {id(query.expression): query.span.start for query in queries if query is not None}
         """Where the queries of the statement begin, by the ids of their trees."""
         self.is_added = is_added
-        self.depth = 0
+        self.queries_left = MAX_QUERIES
 
     def of_query(self, node: exp.Expr, visible: Queries) -> Increment | None:
         """Return what makes the rows of a query new ones alone."""
+        if not self._takes_query():
+            return None
         visible = with_ctes(node, visible)
         if node.args.get("limit") is not None and node.args.get("order") is None:
             return Increment("some rows alone, by LIMIT without ORDER BY", certain=False)
@@ -170,22 +171,13 @@ class _Walk:
         """Return the same of a CTE, a view, the changes of a table or a batch of a stream, by the parts of its name."""
         cte = visible.get(parts[0].casefold()) if len(parts) == 1 else None
         if cte is not None:
-            return self._inside(cte.query, cte.visible)
+            return self.of_query(cte.query, cte.visible)
         known = self.lookup(parts) if parts else None
         if known is not None and known.fixed:
             is_feed = known.layout.has_column(_OF_CHANGES) is True
             return Increment("the changes of a table alone" if is_feed else "one batch of a stream alone")
         tree = read_query(known.query).expression if known is not None and known.query is not None else None
-        return self._inside(tree, {}) if tree is not None else None
-
-    def _inside(self, tree: exp.Expr, visible: Queries) -> Increment | None:
-        if self.depth > _MAX_DEPTH:
-            return None
-        self.depth += 1
-        try:
-            return self.of_query(tree, visible)
-        finally:
-            self.depth -= 1
+        return self.of_query(tree, {}) if tree is not None else None
 
     def of_select(self, select: exp.Select, visible: Queries) -> Increment | None:
         """Return the same of a SELECT, all of whose rows come from an increment or pass a filter that makes one."""
@@ -217,6 +209,8 @@ class _Walk:
 
     def reads_target(self, node: exp.Expr, visible: Queries) -> bool:
         """Whether a query or relation names the target, by itself or through CTEs."""
+        if not self._takes_query():
+            return False
         visible = with_ctes(node, visible)
         for table in node.find_all(exp.Table):
             parts = tuple(part.name for part in table.parts)
@@ -227,6 +221,11 @@ class _Walk:
             elif self.reads_target(cte.query, cte.visible):
                 return True
         return False
+
+    def _takes_query(self) -> bool:
+        """Return whether another query may be looked at."""
+        self.queries_left -= 1
+        return self.queries_left >= 0
 
     def is_target(self, node: exp.Expr, visible: Queries) -> bool:
         """Whether a relation gives rows of the target, or aggregates of it, and reads nothing else."""

@@ -11,7 +11,8 @@ from merge_runner.merge.read_query import read_query
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.pruning.query.source import Lookup
 
-_MAX_DEPTH = 20
+MAX_QUERIES = 150
+"""How many queries one question looks at: CTEs that each name the former one twice double with each."""
 
 
 @dataclass(frozen=True)
@@ -48,38 +49,40 @@ def computed_by(name: str, statement: MergeStatement, lookup: Lookup) -> Iterato
     source = statement.source
     outputs = _Outputs(lookup)
     if source.query is None:
-        yield from outputs.of_table(source.parts, name, ctes_of(statement), 0)
+        yield from outputs.of_table(source.parts, name, ctes_of(statement))
     elif source.query.expression is not None:
-        yield from outputs.of_query(source.query.expression, name, ctes_of(statement), 0)
+        yield from outputs.of_query(source.query.expression, name, ctes_of(statement))
 
 
 class _Outputs:
     def __init__(self, lookup: Lookup) -> None:
         self.lookup = lookup
+        self.queries_left = MAX_QUERIES
 
-    def of_table(self, parts: tuple[str, ...], name: str, visible: Queries, depth: int) -> Iterator[exp.Expr]:
+    def of_table(self, parts: tuple[str, ...], name: str, visible: Queries) -> Iterator[exp.Expr]:
         cte = visible.get(parts[0].casefold()) if len(parts) == 1 else None
-        if depth > _MAX_DEPTH:
-            return
         if cte is not None:
-            yield from self.of_query(cte.query, name, cte.visible, depth + 1)
+            yield from self.of_query(cte.query, name, cte.visible)
         elif (known := self.lookup(parts) if parts else None) is not None and known.query is not None:
             tree = read_query(known.query).expression
-            yield from self.of_query(tree, name, {}, depth + 1) if tree is not None else ()
+            yield from self.of_query(tree, name, {}) if tree is not None else ()
 
-    def of_query(self, node: exp.Expr, name: str, visible: Queries, depth: int) -> Iterator[exp.Expr]:
+    def of_query(self, node: exp.Expr, name: str, visible: Queries) -> Iterator[exp.Expr]:
+        self.queries_left -= 1
+        if self.queries_left < 0:
+            return
         visible = with_ctes(node, visible)
         if isinstance(node, exp.SetOperation):
-            yield from self.of_query(node.this, name, visible, depth)
-            yield from self.of_query(node.expression, name, visible, depth)
+            yield from self.of_query(node.this, name, visible)
+            yield from self.of_query(node.expression, name, visible)
         elif isinstance(node, exp.Subquery):
-            yield from self.of_query(node.this, name, visible, depth)
+            yield from self.of_query(node.this, name, visible)
         elif isinstance(node, exp.Table):
-            yield from self.of_table(tuple(part.name for part in node.parts), name, visible, depth)
+            yield from self.of_table(tuple(part.name for part in node.parts), name, visible)
         elif isinstance(node, exp.Select):
-            yield from self._of_select(node, name, visible, depth)
+            yield from self._of_select(node, name, visible)
 
-    def _of_select(self, select: exp.Select, name: str, visible: Queries, depth: int) -> Iterator[exp.Expr]:
+    def _of_select(self, select: exp.Select, name: str, visible: Queries) -> Iterator[exp.Expr]:
         folded = name.casefold()
         item = next((each for each in select.expressions if each.alias_or_name.casefold() == folded), None)
         value = item.unalias() if item is not None else None
@@ -92,4 +95,4 @@ class _Outputs:
             joined = (join.this for join in select.args.get("joins") or ())
             for relation in (*([origin.this] if origin is not None else []), *joined):
                 if not qualifier or relation.alias_or_name.casefold() == qualifier:
-                    yield from self.of_query(relation, inner, visible, depth)
+                    yield from self.of_query(relation, inner, visible)

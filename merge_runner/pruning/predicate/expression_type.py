@@ -215,6 +215,8 @@ def _literal(node: exp.Expr, columns: Columns) -> Typed:
         return Typed(_STRING, False)
     text = str(node.this)
     if text.isdecimal():
+        if len(text) > _MAX_PRECISION:
+            return Typed(None, False)
         value = int(text)
         if value <= _LARGEST_INT:
             return Typed(_INT, False)
