@@ -6,16 +6,14 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from merge_runner.lazy_pattern import pattern
-
 _TAB = 4
-_COLOUR = pattern("\x1b\\[[0-9;]*m")
-_WORD = pattern(r"( *)([^ ]+)")
-_NOT_SHOWN = pattern("(\x1b\\[[0-9;]*m)|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
+_WORD = re.compile(r"( *)([^ ]+)")
+_NOT_SHOWN = re.compile("(\x1b\\[[0-9;]*m)|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """A colour; and controls, marks of direction and separators of lines."""
-_COMMAND = pattern(r"(?m)^(?=(?:[^\S\n]|\x1b\[[0-9;]*m)*::)")
+_COMMAND = re.compile(r"(?m)^(?=(?:[^\S\n]|\x1b\[[0-9;]*m)*::)")
 """The runner of GitHub executes such a line, whatever blanks are before it (its ActionCommand.TryParseV2)."""
-_OLD_COMMAND = pattern(r"##(?=(?:vso)?\[)")
+_OLD_COMMAND = re.compile(r"##(?=(?:vso)?\[)")
 """It executes this anywhere in a line (its ActionCommand.TryParse), and so does the agent of Azure."""
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.text import Place
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-
-from merge_runner.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.graph import named_model
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project_file import Boundary, read_file
 
 if TYPE_CHECKING:

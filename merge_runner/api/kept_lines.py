@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.contributions import Contributions, key, tool
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.load.state import ProjectState, nearest_project, profiles_outside
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.project.syntax.secret_names import secret_values, secret_vars

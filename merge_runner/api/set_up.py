@@ -6,12 +6,12 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from merge_runner.api.logged_messages import LoggedMessages
 from merge_runner.errors import Messages, Problem, Problems, ProblemsError
-from merge_runner.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from merge_runner.api.loaded_project import LoadedProject

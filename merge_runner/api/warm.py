@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
-
-from merge_runner.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

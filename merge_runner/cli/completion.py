@@ -5,6 +5,7 @@ A shell waits for it with every TAB. Nothing here raises: a project that cannot 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from pathlib import Path
@@ -12,8 +13,6 @@ from typing import Any
 
 import click
 from click.shell_completion import CompletionItem, shell_complete
-
-from merge_runner.lazy_pattern import pattern
 
 PROGRAM = "merge-runner"
 VARIABLE = "_MERGE_RUNNER_COMPLETE"
@@ -25,7 +24,7 @@ _METHODS = (
     *(f"state:{what}" for what in ("inputs", "modified", "new", "old", "unmodified")),
     *(f"test_type:{kind}" for kind in ("data", "generic", "singular", "unit")),
 )
-_OPERATORS = pattern(r"(?:@|\d*\+)?")
+_OPERATORS = re.compile(r"(?:@|\d*\+)?")
 """What may come before a name in a selection."""
 
 _Found = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from merge_runner.formats import Format
-from merge_runner.lazy_dataclass import dataclass
 
 DAY = 86_400.0
 """In seconds."""

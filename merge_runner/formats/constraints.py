@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from merge_runner.formats import Format
-from merge_runner.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ What no row names is the statement's own fault, or that of its data: it would fa
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import Enum
 
 from merge_runner.formats import Format
-from merge_runner.lazy_dataclass import dataclass
 
 
 class Kind(Enum):

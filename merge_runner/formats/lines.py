@@ -7,12 +7,11 @@ Measured on 3.5.9, 4.0.5, 4.1.4 and 4.2.1 with these formats. The jars with thei
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 
 from merge_runner.formats import Format
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.version import pyspark_version
 
 

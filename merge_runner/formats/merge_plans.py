@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from merge_runner.formats import Format
 from merge_runner.formats.registry import capabilities
-from merge_runner.lazy_dataclass import dataclass
 
 Shape = Literal["insert", "matched", "upsert", "by-source", "by-source-insert"]
 """Which clauses there are: INSERT alone; MATCHED alone; both; BY SOURCE with or without MATCHED; and INSERT as well."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from merge_runner.formats import Format
 from merge_runner.formats.registry import capabilities
-from merge_runner.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Literal
 
 from merge_runner.formats import Format
 from merge_runner.formats.lines import RECOMMENDED, Line
-from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +43,9 @@ ICEBERG_PREFIXES = ("write.", "read.", "commit.", "history.")
 
 _WITHOUT = " not:"
 """In the files of properties: what follows are the lines of Spark whose build of the format has it not."""
-_YEARS = pattern(r"\b(month|year)s?\b", re.IGNORECASE)
-_NUMBER = pattern(r"[+-]?\d+\Z", re.ASCII)
-_AT_LEAST = pattern(r"int>=(-?\d+)\Z")
+_YEARS = re.compile(r"\b(month|year)s?\b", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?\d+\Z", re.ASCII)
+_AT_LEAST = re.compile(r"int>=(-?\d+)\Z")
 
 
 @cache

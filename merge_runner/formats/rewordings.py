@@ -7,8 +7,7 @@ Messages are those of Spark 4.1.4 and Delta 4.4.0; one that no row fits is shown
 from __future__ import annotations
 
 import re
-
-from merge_runner.lazy_dataclass import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

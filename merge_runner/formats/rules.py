@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from merge_runner.formats import Format
@@ -16,7 +17,6 @@ from merge_runner.formats.lines import Line
 from merge_runner.formats.properties import PropertyFault
 from merge_runner.formats.table_clauses import ClauseFault, DeclaredTable
 from merge_runner.formats.write_distribution import WriteDistribution
-from merge_runner.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ shuffled before they are written, and without FANOUT, where it is set to false, 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from merge_runner.formats.presets import Preset
-from merge_runner.lazy_dataclass import dataclass
 
 GROUPING = "spark.sql.iceberg.planning.preserve-data-grouping"
 BUCKETING = "spark.sql.sources.v2.bucketing.enabled"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 
 from merge_runner.formats import Format
 from merge_runner.formats.lines import RECOMMENDED, Line
-from merge_runner.lazy_dataclass import dataclass
 
 SOURCE = "run on Spark 4.1.4 with Delta 4.4.0 and Iceberg 1.12.0, and on the other lines"
 """Where all rows were measured; Delta and Iceberg report them as analysis errors."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
 from merge_runner.formats.lines import RECOMMENDED, Line
 from merge_runner.formats.types import DataType, parse_type
-from merge_runner.lazy_dataclass import dataclass
 
 NESTED = ("struct", "array", "map", "variant")
 _NO_VARIANT = ("3.5",)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
-
-from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
 
 _ALIASES = {
     "integer": "int",
@@ -40,8 +38,8 @@ _PLAIN = frozenset(
 )
 KNOWN = frozenset([*_PLAIN, *_ALIASES, "decimal", "varchar", "char", "interval", "array", "map", "struct"])
 """The words that the name of a type begins with."""
-_TOKEN = pattern(r"\s*(`(?:[^`]|``)*`|[A-Za-z_][A-Za-z0-9_]*|\d+|[<>(),:]|'(?:[^'\\]|\\.|'')*')", re.DOTALL)
-_WORD = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+_TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[A-Za-z_][A-Za-z0-9_]*|\d+|[<>(),:]|'(?:[^'\\]|\\.|'')*')", re.DOTALL)
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 """From the narrowest to the widest."""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any, Literal
-
-from merge_runner.lazy_dataclass import dataclass
 
 Schema = Literal["manifest/v12", "run-results/v6", "catalog/v1", "sources/v3"]
 

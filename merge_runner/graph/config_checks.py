@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem, Problems, did_you_mean
 from merge_runner.formats.registry import capabilities
-from merge_runner.lazy_pattern import pattern
 from merge_runner.merge.find import find_merge, find_statement
 from merge_runner.project.schema.config import ModelConfig
 from merge_runner.project.schema.config_layers import Layer, config_place
@@ -86,8 +85,8 @@ def check_iceberg_keys(
         problems.add("iceberg-key", message, next((one for one in places if one is not None), place), hint)
 
 
-_TAG = pattern(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
-_CALL = pattern(rf"{STRING}|(?P<call>\bis_incremental\b)", re.DOTALL)
+_TAG = re.compile(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
+_CALL = re.compile(rf"{STRING}|(?P<call>\bis_incremental\b)", re.DOTALL)
 _LAYOUT = ("partition_by", "cluster_by")
 _HINT = (
     "an incremental model is a MERGE: `merge into {{ this }} as t using (SELECT …) as s on t.KEY = s.KEY …` "

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.git_command import run_git
-from merge_runner.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from subprocess import CompletedProcess

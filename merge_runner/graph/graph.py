@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.config import Materialized, ModelConfig
 from merge_runner.project.syntax.environment import EnvVar
 from merge_runner.relation import Relation

@@ -8,7 +8,7 @@ no other keys, and strict readers refuse them, so all additional keys are in `co
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from merge_runner.graph.artifact import Metadata
@@ -26,7 +26,6 @@ from merge_runner.graph.graph import (
     SourceNode,
     UnitTestNode,
 )
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plain_json import plain
 from merge_runner.project.schema.properties import Group
 from merge_runner.project.schema.selectors import Selector

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.formats.registry import capabilities, table_format_of
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.location import Location, location
 from merge_runner.project.schema.config import ModelConfig
 from merge_runner.project.schema.profile import Profile

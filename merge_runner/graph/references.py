@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 
 from merge_runner.errors import Problems, did_you_mean
 from merge_runner.graph.graph import ModelNode, Node
-from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
 from merge_runner.project.load.files import ProjectFiles
 from merge_runner.template.captured import Captured, Ref
 from merge_runner.text import Place
 
-_CALL = pattern(r"""\s*(?:\{\{\s*)?(ref|source)\(\s*['"]([^'"]+)['"]\s*(?:,\s*['"]([^'"]+)['"]\s*)?\)\s*(?:\}\})?\s*""")
+_CALL = re.compile(
+    r"""\s*(?:\{\{\s*)?(ref|source)\(\s*['"]([^'"]+)['"]\s*(?:,\s*['"]([^'"]+)['"]\s*)?\)\s*(?:\}\})?\s*"""
+)
 
 
 def call_in(text: str) -> tuple[str, tuple[str, ...]] | None:

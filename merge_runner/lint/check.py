@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.context import LintedFile, LintedMerge, LintedProject
 from merge_runner.lint.finding import SEVERITIES, Finding, Fix
 from merge_runner.lint.registry import rules

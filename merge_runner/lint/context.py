@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from merge_runner.errors import Problem
 from merge_runner.formats.lines import Line, installed_line
 from merge_runner.graph.graph import Graph, ModelNode
-from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
 from merge_runner.lint.containers.found import Container
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
 _DBT_TEMPORARY = "__dbt_tmp"
 """dbt puts the rows of a model's query into a view or table with this in its name; its manifest has the query."""
 
-_WRITES = pattern(r"\binsert\s+(into|overwrite)\b|\bmerge\s+into\b|\.merge\(|\.write|insertInto", re.IGNORECASE)
+_WRITES = re.compile(r"\binsert\s+(into|overwrite)\b|\bmerge\s+into\b|\.merge\(|\.write|insertInto", re.IGNORECASE)
 
 _CASE_SENSITIVE = "spark.sql.casesensitive"
 """The conf, case folded, with which names that differ in case are two."""

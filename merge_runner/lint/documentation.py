@@ -8,11 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from textwrap import fill
 from typing import Literal, get_args, get_type_hints
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.rule import Rule, RuleOptions
 from merge_runner.lint.suppress.noqa import UNUSED
 from merge_runner.project.syntax.annotations import written_as

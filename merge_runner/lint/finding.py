@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.text import Place
 
 Severity = Literal["error", "warning", "info"]

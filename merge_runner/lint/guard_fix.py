@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from merge_runner.lazy_pattern import pattern
 from merge_runner.lint.finding import Edit, Fix
 from merge_runner.text import Span
 
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
     from merge_runner.merge.statement import Clause
 
-_KIND = pattern(r"when\s+(not\s+)?matched(\s+by\s+(source|target))?\b", re.IGNORECASE)
+_KIND = re.compile(r"when\s+(not\s+)?matched(\s+by\s+(source|target))?\b", re.IGNORECASE)
 
 
 def guard(merge: LintedMerge, clause: Clause, conditions: Sequence[str]) -> Fix | None:

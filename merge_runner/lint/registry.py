@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, Field, fields, replace
 from functools import cache
@@ -17,7 +18,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems
-from merge_runner.lazy_pattern import pattern
 from merge_runner.lint import rules as package
 from merge_runner.lint.finding import SEVERITIES
 from merge_runner.lint.rule import Rule, RuleOptions
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 GROUP = "merge_runner.rules"
 """The entry point group of rules in other packages."""
 
-_FILE_NAME = pattern(r"(?P<code>[a-z]+\d{3})_(?P<name>[a-z0-9_]+)")
+_FILE_NAME = re.compile(r"(?P<code>[a-z]+\d{3})_(?P<name>[a-z0-9_]+)")
 _CHECKS = ("check_merge", "check_file", "check_project")
 
 

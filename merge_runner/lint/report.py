@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from merge_runner.formats.lines import RECOMMENDED
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.containers.found import CONTAINERS, Container
 from merge_runner.lint.finding import Finding, Severity
 from merge_runner.merge.statement import MergeClass

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.finding import Fix, Severity
 from merge_runner.project.syntax.annotations import Keyed
 from merge_runner.text import Place, Span

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
 from merge_runner.errors import Problems
 from merge_runner.graph.selection.methods.paths import holds_path
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.finding import SEVERITIES, Severity
 from merge_runner.lint.registry import rules
 from merge_runner.lint.report import Report

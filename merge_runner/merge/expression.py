@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping, Set
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from merge_runner.lazy_pattern import pattern
-from merge_runner.merge.plain import plain_tree
 from merge_runner.merge.syntax.keywords import COMPLEX_TYPES
 from merge_runner.merge.syntax.lexer import lex
 from merge_runner.merge.syntax.operand import Remarks
@@ -39,12 +37,10 @@ _MISREAD = frozenset({"VALUES", "STREAM", "IDENTIFIER"})
 """Words that `is_misread` looks at."""
 _SAME_LENGTH = {"!<": ">=", "!>": "<="}
 _QUERY_OPENERS = frozenset({"(", "ALL", "UNION", "EXCEPT", "INTERSECT", "MINUS", "DISTINCT"})
-_QUOTE_PAIR = pattern(r"\\.|''|\"\"", re.DOTALL)
-_ANOTHER_FORM = re.compile(r"--|/\*|''|\"\"|\$\{|!<|!>|\btable\b", re.IGNORECASE)
-"""What a text has in it that `reading` changes."""
+_QUOTE_PAIR = re.compile(r"\\.|''|\"\"", re.DOTALL)
 _MENDED = re.compile(r"trunc|identifier", re.IGNORECASE)
 """What a text has in it of which sqlglot makes a node that `_as_spark_means` mends."""
-_LITERAL = pattern(r"'[^'\\]*'|\"[^\"\\]*\"")
+_LITERAL = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"")
 
 
 class Reader:
@@ -58,10 +54,6 @@ class Reader:
 
     def expression(self, start: int, stop: int) -> exp.Expr | None:
         """The tree of the expression of the tokens [start, stop), or None where it is opaque."""
-        plain = None if self._remarks.doubts else plain_tree(self._sql, start, stop)
-        return plain if plain is not None else self._read(start, stop)
-
-    def _read(self, start: int, stop: int) -> exp.Expr | None:
         from sqlglot import exp
 
         if not self._is_readable(start, stop):
@@ -243,12 +235,6 @@ def reading(sql: Sql, start: int, stop: int) -> str:
     Comments become blanks (Spark's end elsewhere), `''` in a string becomes `\\'`, `!<` becomes `>=`, and `TABLE u` as
     a query becomes `FROM  u`.
     """
-    text = sql.text[sql.tokens[start].start : sql.tokens[stop - 1].end]
-    return text if _ANOTHER_FORM.search(text) is None else another_form(sql, start, stop)
-
-
-def another_form(sql: Sql, start: int, stop: int) -> str:
-    """The same for a text that may have such a token."""
     parts: list[str] = []
     at = sql.tokens[start].start
     for i in range(start, stop):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 
-from merge_runner.lazy_pattern import pattern
 from merge_runner.text import Span
 
 _JINJA = r"\{\#.*?\#\}|\{%.*?%\}|\{\{.*?\}\}"
 _LINE_COMMENT = r"--(?:\\\n|[^\r\n])*"
 _GAP = rf"(?:\s|{_JINJA}|{_LINE_COMMENT}|/\*.*?\*/)+"
-_WORDS = pattern(
+_WORDS = re.compile(
     rf"""
       {_JINJA} | {_LINE_COMMENT}
     | '[^'\\]*(?:\\.[^'\\]*)*' | "[^"\\]*(?:\\.[^"\\]*)*" | `[^`]*`
@@ -19,9 +18,9 @@ _WORDS = pattern(
     """,
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
-_MERGE = pattern("merge", re.IGNORECASE)
+_MERGE = re.compile("merge", re.IGNORECASE)
 _TAG_STRING = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
-_BEFORE = pattern(
+_BEFORE = re.compile(
     rf"""
       [\s;]+ | \{{\#.*?\#\}} | {_LINE_COMMENT} | /\*
     | \{{\{{-?\s*config\s*\((?:{_TAG_STRING}|[^'"}}]|\}}(?!\}}))*\}}\}}
@@ -29,9 +28,9 @@ _BEFORE = pattern(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_STATEMENT = pattern(r"(?:MERGE|INSERT|UPDATE|DELETE|TRUNCATE|CREATE|REPLACE|ALTER|DROP|COPY)(?=\s)", re.IGNORECASE)
-_WITH = pattern(r"WITH(?=\s|/\*|--)", re.IGNORECASE)
-_CTE_PIECE = pattern(
+_STATEMENT = re.compile(r"(?:MERGE|INSERT|UPDATE|DELETE|TRUNCATE|CREATE|REPLACE|ALTER|DROP|COPY)(?=\s)", re.IGNORECASE)
+_WITH = re.compile(r"WITH(?=\s|/\*|--)", re.IGNORECASE)
+_CTE_PIECE = re.compile(
     rf"""
       {_JINJA} | {_LINE_COMMENT}
     | '[^'\\]*(?:\\.[^'\\]*)*' | "[^"\\]*(?:\\.[^"\\]*)*" | `[^`]*`
@@ -39,8 +38,8 @@ _CTE_PIECE = pattern(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_CTE_GOES_ON = pattern(r",|\(|AS(?!\w)", re.IGNORECASE)
-_COMMENT_EDGE = pattern(r"/\*|\*/")
+_CTE_GOES_ON = re.compile(r",|\(|AS(?!\w)", re.IGNORECASE)
+_COMMENT_EDGE = re.compile(r"/\*|\*/")
 
 
 def holds_merge(text: str) -> bool:

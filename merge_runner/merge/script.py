@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.find import find_merge
 from merge_runner.merge.syntax.lexer import Token, scan
 from merge_runner.text import Span

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.text import Span
 
 if TYPE_CHECKING:

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
-
-from merge_runner.lazy_dataclass import dataclass
 
 _KEY = "declaration"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.options.declaration import flag, option
 from merge_runner.options.project import Defer, FullRefresh, ProjectOptions, Selection
 

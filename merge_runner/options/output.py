@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.options.declaration import flag, option
 
 ALL_OUTPUT = ("log_format", "quiet", "debug", "no_use_colors", "warn_error")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.options.declaration import flag, option, several
 from merge_runner.options.output import OutputOptions
 

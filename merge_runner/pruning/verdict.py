@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Literal
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.text import Span
 
 Verdict = Literal["static", "runtime", "none", "unknown"]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Set
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.load.files import Layer
 from merge_runner.project.syntax.environment import EnvVar
 from merge_runner.text import Place

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ Sizes are characters of a text or items of a list. What cannot grow much beyond 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from string import Formatter
 from typing import Any
 
-from merge_runner.lazy_pattern import pattern
 from merge_runner.template.limits import MAX_CHARACTERS, LimitError
 
 MAX_BITS = 100_000
@@ -24,8 +24,8 @@ _SLOW_FILTERS = frozenset(
     | {"tojson", "unique", "urlencode", "urlize", "wordcount", "wordwrap", "xmlattr"}
 )
 """Some 5 microseconds for each character or item, and not a tenth of one."""
-_PERCENT = pattern(r"%(?:\([^)]*\))?[-+ #0]*(\*|\d*)(?:\.(\*|\d*))?")
-_NUMBER = pattern(r"\d+")
+_PERCENT = re.compile(r"%(?:\([^)]*\))?[-+ #0]*(\*|\d*)(?:\.(\*|\d*))?")
+_NUMBER = re.compile(r"\d+")
 
 
 def operation_size(operator: str, left: Any, right: Any) -> int:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from jinja2 import Environment, Template, nodes
@@ -24,8 +24,6 @@ from jinja2.parser import Parser
 from jinja2.runtime import Context as JinjaContext
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
-from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
 from merge_runner.template.static.macro_definitions import TEST_PREFIX
 from merge_runner.template.static.reader import CALL_OFFSET
 from merge_runner.text import SourceText, Span
@@ -33,7 +31,7 @@ from merge_runner.text import SourceText, Span
 MAY_BE_UNDEFINED = {"tests": frozenset({"defined", "undefined"}), "filters": frozenset({"default", "d"})}
 """The tests and filters that an undefined value may be given to: they ask whether there is one."""
 
-_NO_SUCH = pattern(r"No (filter|test) named '([^']*)'")
+_NO_SUCH = re.compile(r"No (filter|test) named '([^']*)'")
 _WITHOUT = {
     "include": "one model is one file: put what models share into a macro",
     "import": "every macro of the project is visible everywhere, without an import",

@@ -12,9 +12,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from merge_runner.lazy_pattern import pattern
-
-_PLAIN = pattern(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 # What the ANSI mode of Spark reserves ("ANSI Compliance" of its SQL reference), and `interval`, which begins a literal.
 _RESERVED_WORDS = """
     all and anti any as authorization both case cast check collate column constraint create cross
@@ -26,7 +24,7 @@ _RESERVED_WORDS = """
 """
 _RESERVED = frozenset(_RESERVED_WORDS.split())
 _MAX_DIGITS = 38  # DecimalType.MAX_PRECISION
-_ESCAPED = pattern(r"[\\'\x00-\x1f\x7f]|\$(?=\{)")
+_ESCAPED = re.compile(r"[\\'\x00-\x1f\x7f]|\$(?=\{)")
 
 
 def literal(value: Any) -> str:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.template.captured import Captured
 from merge_runner.template.context import Context
 from merge_runner.template.static.macro_definitions import MacroDefinition

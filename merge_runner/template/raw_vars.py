@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import ProblemsError
-from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
 from merge_runner.template.static.tags import read_call
 from merge_runner.text import SourceText, Span
 
@@ -19,8 +17,8 @@ if TYPE_CHECKING:
 
     from merge_runner.template.environment import ModelEnvironment
 
-_MAY_READ = pattern(r"\bvar\s*\(|\benv_var\s*\(|\btarget\s*[.\[]")
-_ATTRIBUTE = pattern(r"\w+\s*(?:\.\s*\w+|\[[^\]]*\])")
+_MAY_READ = re.compile(r"\bvar\s*\(|\benv_var\s*\(|\btarget\s*[.\[]")
+_ATTRIBUTE = re.compile(r"\w+\s*(?:\.\s*\w+|\[[^\]]*\])")
 _QUOTING = frozenset({"literal", "identifier", "column_name", "int", "float", "length", "count", "wordcount"})
 """Filters whose result is a quoted text or a number."""
 _TEXT_METHODS = frozenset(
@@ -33,14 +31,14 @@ _MOST_ROUNDS = 10
 """How often the names of a file are read for those that get their values from others, which may be set after them."""
 _NAMING = frozenset({"generate_schema_name", "generate_alias_name", "generate_database_name"})
 """Macros whose text is a name that is quoted later, and no SQL."""
-_SQL = pattern(
+_SQL = re.compile(
     r"""(?P<string>'(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*") | (?P<name>`[^`]*`)
     | (?P<comment>--[^\n]* | /\*.*?\*/)""",
     re.VERBOSE | re.DOTALL,
 )
-_VALUE_BEFORE = pattern(r"(?:[=<>]|\b(?:between|like|ilike|rlike))\s*\Z", re.IGNORECASE)
-_GLUED = pattern(r"[\w.{]")
-_TYPE_BEFORE = pattern(r"\b(?:date|timestamp|timestamp_ntz|timestamp_ltz|interval)\s*\Z", re.IGNORECASE)
+_VALUE_BEFORE = re.compile(r"(?:[=<>]|\b(?:between|like|ilike|rlike))\s*\Z", re.IGNORECASE)
+_GLUED = re.compile(r"[\w.{]")
+_TYPE_BEFORE = re.compile(r"\b(?:date|timestamp|timestamp_ntz|timestamp_ltz|interval)\s*\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.relation import quote
 from merge_runner.template.outcome import RefusedError
 

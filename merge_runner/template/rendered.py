@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.template.captured import Captured
 from merge_runner.template.source_map import SourceMap
 from merge_runner.text import Place, SourceText

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.text import Span
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,7 +18,6 @@ from merge_runner.cli.display.messages import counted, may_colour, say, terminal
 from merge_runner.cli.display.problems import ShownMessages
 from merge_runner.cli.loading import recording_env
 from merge_runner.cli.run_pages import add_step_summary
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.outputs import Format, render
 from merge_runner.lint.selection import FailOn, fails
 from merge_runner.options.declaration import argument, flag, option, several

@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-
-from merge_runner.lazy_dataclass import dataclass
+from dataclasses import dataclass
 
 LONG = 10.0
 """A node is announced once it has run for this many seconds, or when it starts where the last run took as long."""

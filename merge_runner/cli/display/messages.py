@@ -10,13 +10,13 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Literal, TextIO
 
 import click
 
 from merge_runner.columns import printable, printable_json, wrapped
-from merge_runner.lazy_dataclass import dataclass
 
 
 @dataclass

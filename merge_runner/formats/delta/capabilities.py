@@ -6,7 +6,6 @@ import re
 from types import MappingProxyType
 
 from merge_runner.formats.capabilities import DAY, Capabilities, Marking, Retention, StatisticsProperties
-from merge_runner.lazy_pattern import pattern
 
 _UNITS = {
     "week": 7 * DAY,
@@ -17,7 +16,7 @@ _UNITS = {
     "millisecond": 1e-3,
     "microsecond": 1e-6,
 }
-_PART = pattern(rf"\s*(\d+)\s+({'|'.join(_UNITS)})s?\b", re.IGNORECASE)
+_PART = re.compile(rf"\s*(\d+)\s+({'|'.join(_UNITS)})s?\b", re.IGNORECASE)
 
 
 def _interval(text: str) -> float | None:

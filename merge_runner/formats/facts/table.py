@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
 from merge_runner.formats import Format
 from merge_runner.formats.lines import RECOMMENDED, Line
-from merge_runner.lazy_dataclass import dataclass
 
 Prunes = Literal["yes", "no", "seldom"]
 """`seldom`: the engine can use it, but only where a file holds a single value, or nothing but NULL."""

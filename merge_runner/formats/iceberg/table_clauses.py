@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from merge_runner.formats.table_clauses import NESTED, ClauseFault, DeclaredColumn, DeclaredTable, variant_faults
 from merge_runner.formats.types import DataType
-from merge_runner.lazy_pattern import pattern
 
-_CALL = pattern(r"\s*(\w+)\s*\((.*)\)\s*\Z", re.DOTALL)
+_CALL = re.compile(r"\s*(\w+)\s*\((.*)\)\s*\Z", re.DOTALL)
 _TIMES = {
     **dict.fromkeys(("year", "years"), ("date", "timestamp", "timestamp_ntz")),
     **dict.fromkeys(("month", "months"), ("date", "timestamp", "timestamp_ntz")),

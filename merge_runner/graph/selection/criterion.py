@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from math import inf
 
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.lazy_dataclass import dataclass
 
 # As in dbt: an operator of digits and "+" is one only at the very start or end, so `m+1` is m and its children.
 _SYNTAX = re.compile(

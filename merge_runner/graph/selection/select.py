@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import inf
 
@@ -16,7 +16,6 @@ from merge_runner.graph.selection.criterion import Criterion, parse_criterion
 from merge_runner.graph.selection.methods.lookup import Lookup, SelectionContext, unmatched
 from merge_runner.graph.selection.methods.search import search
 from merge_runner.graph.selection.selection import Selection
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.selectors import Combined, Definition, Indirect, Method, Written
 from merge_runner.text import Place
 

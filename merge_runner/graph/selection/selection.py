@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from merge_runner.errors import Problem
-from merge_runner.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

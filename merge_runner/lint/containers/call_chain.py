@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.containers.python_scopes import Binding, Use
 from merge_runner.lint.containers.python_values import Values
 from merge_runner.lint.containers.traced import Origin, Traced

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.template.source_map import SourceMap
 from merge_runner.text import Place, SourceText, Span
 

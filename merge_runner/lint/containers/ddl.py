@@ -7,12 +7,11 @@ extensions (partition fields). What is not understood is not guessed: the statem
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from merge_runner.formats import Format
 from merge_runner.formats.registry import inferred_format, table_format_of
 from merge_runner.formats.types import parse_type
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.expression import literal, unquote
 from merge_runner.merge.relation_name import read_name
 from merge_runner.merge.syntax.error import MergeSyntaxError

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.containers.found import Contents, FoundStatement, UnreadMerge
 from merge_runner.lint.containers.placeholders import placeholders_of
 from merge_runner.lint.containers.script import read_script

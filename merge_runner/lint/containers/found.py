@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.find import find_merge
 from merge_runner.text import Place, SourceText
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.containers.cut_text import CutText
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.text import SourceText, Span, as_source

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.containers.call_chain import Chain, Link, chain
 from merge_runner.lint.containers.column_expressions import column_name, sql_of
 from merge_runner.lint.containers.data_frame import relation

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
 from merge_runner.lint.containers.cut_text import CutText
 from merge_runner.text import SourceText, Span
 
@@ -20,11 +19,11 @@ _OWN = {"sql": "sql", "py": "python", "scala": "scala"}
 """The language of a file, by its suffix."""
 _HEAD = " Databricks notebook source"
 _FABRIC_HEAD = " Fabric notebook source"
-_LANGUAGE = pattern(r"\s*%(?P<cell>%?)(?P<word>\w+)[^\S\n]*")
+_LANGUAGE = re.compile(r"\s*%(?P<cell>%?)(?P<word>\w+)[^\S\n]*")
 _LANGUAGES = {"pyspark": "python", "sparksql": "sql", "spark": "scala", "sparkr": "r", "tsql": "T-SQL"}
 """What magics and metadata call a language that has another name, too."""
-_META_LANGUAGE = pattern(r'"language"\s*:\s*"(\w+)"')
-_WAREHOUSE = pattern(r'"language_group"\s*:\s*"sqldatawarehouse"')
+_META_LANGUAGE = re.compile(r'"language"\s*:\s*"(\w+)"')
+_WAREHOUSE = re.compile(r'"language_group"\s*:\s*"sqldatawarehouse"')
 
 
 @dataclass(frozen=True)

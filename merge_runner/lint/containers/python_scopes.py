@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.containers.python_strings import PythonFile
 
 Block = tuple[tuple[int, int], ...]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.containers.traced import Origin, Traced
 from merge_runner.text import SourceText
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.containers.budget import Budget
 from merge_runner.lint.containers.python_formatting import METHODS, Environment, entry, printf
 from merge_runner.lint.containers.python_scopes import Binding, Function, Names, Scope, Use, visible

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Protocol
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.containers.traced import Origin, Traced
 
 _TABLE = re.compile(r"[\w.`]+(?:\$\{.*\}[\w.`]*)?|\$\{.*\}.*")

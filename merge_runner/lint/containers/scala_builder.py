@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.containers.column_expressions import column_name, identifier
 from merge_runner.lint.containers.merge_text import ACTIONS, ASKED, SETS, Assignments, clause_text, merge_text
 from merge_runner.lint.containers.relation_text import Relation, table_text

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.containers.budget import Budget
 from merge_runner.lint.containers.traced import Origin, Traced
 from merge_runner.text import Place, SourceText

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from merge_runner.formats.registry import inferred_format
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.containers.ddl import AlterTable, CreateTable, CreateView, Use, read_ddl
 from merge_runner.lint.containers.found import FoundStatement
 from merge_runner.merge.syntax.placeholder import has_placeholder, is_repeatable

@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.find import find_merge
 from merge_runner.merge.syntax.placeholder import placeholder
 from merge_runner.template.captured import Captured

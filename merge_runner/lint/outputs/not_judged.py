@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from merge_runner.columns import one_line
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.outputs.style import Style
 from merge_runner.lint.outputs.summary import counted
 from merge_runner.lint.report import NotJudged, Report

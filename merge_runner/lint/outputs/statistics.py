@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.outputs.style import Style
 from merge_runner.lint.report import Report

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from merge_runner.columns import wrapped
-from merge_runner.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from merge_runner.lint.paths.named import Named, check_paths, lint_root_of, name
 from merge_runner.lint.paths.request import ArgumentsError, Linted, LintMessages, LintRequest
 from merge_runner.lint.suppress.apply import joined
 from merge_runner.lint.suppress.baseline import DEFAULT
-from merge_runner.merge.sqlglot_import import import_sqlglot
 from merge_runner.plan.load.project_context import Prepared, prepare_to_lint
 from merge_runner.project.load.find_project import read_lint_settings, read_settings
 from merge_runner.project.load.not_read import DBT_PROJECT
@@ -34,7 +33,6 @@ def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -
     if root is None:
         _refuse_selection(request)
         paths = paths or [request.project_dir or Path()]
-        import_sqlglot()
         from merge_runner.lint.paths.plain import lint_plain, surroundings
 
         around = surroundings(paths, request)
@@ -42,14 +40,13 @@ def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -
     inner = within(root, paths[0]) if text is not None else None
     texts = {inner: text} if inner is not None and text is not None else {}
     prepared, jinja = prepare_to_lint(root, request.flags, env, texts, cache=request.cache)
-    import_sqlglot()
     messages.not_read(prepared.not_read)
     meant = named(prepared, root, paths) if paths else None
     if request.write_baseline is not None and meant is not None and not meant.whole:
         raise ArgumentsError("--write-baseline is about the whole project: leave out PATHS.")
     ids = _ids(prepared, meant, request, messages)
 
-    from merge_runner.lint.run.lint_project import lint_project  # after sqlglot
+    from merge_runner.lint.run.lint_project import lint_project
 
     def look() -> Report:
         return lint_project(prepared, ids, request.rule_options, _of(jinja, meant), request.processes)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import Graph, ModelNode, RefNode, SeedNode, SourceNode, nodes_of
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.paths.request import ArgumentsError
 from merge_runner.project.load.find_project import PYPROJECT, find_lint_root, find_root
 from merge_runner.project.load.not_read import DBT_PROJECT

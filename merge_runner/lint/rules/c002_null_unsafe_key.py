@@ -40,11 +40,10 @@ better, since it is checked.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.rule import Hit, RuleOptions
 from merge_runner.project.schema.config import Names
 from merge_runner.project.syntax.annotations import Key

@@ -58,14 +58,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.formats import Format
 from merge_runner.formats.lines import RECOMMENDED, Line
 from merge_runner.formats.registry import FORMATS, capabilities
 from merge_runner.formats.syntax import RANDOM_SOURCE, runs
-from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
 from merge_runner.lint.rule import Hit
 from merge_runner.merge.name_places import names_span
 from merge_runner.text import Place, Span
@@ -83,8 +82,8 @@ if TYPE_CHECKING:
 
 SEVERITY: Severity = "error"
 
-_PREDICATE = pattern(r"\b(exists|in)\s*\Z", re.IGNORECASE)
-_RECURSIVE = pattern(r"\bwith\s+recursive\b", re.IGNORECASE)
+_PREDICATE = re.compile(r"\b(exists|in)\s*\Z", re.IGNORECASE)
+_RECURSIVE = re.compile(r"\bwith\s+recursive\b", re.IGNORECASE)
 _OF_A_PLATFORM = ("notebook", "dbt")
 """Containers whose MERGE may run on a platform, the formats of which can do more than those that were measured."""
 _IN_USING = "compute it in USING, as a column of the source"

@@ -43,10 +43,10 @@ Where the var is meant to hold a piece of SQL, such as a whole condition, and on
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.finding import Edit, Fix, Severity
 from merge_runner.lint.rule import Hit, RuleOptions
 from merge_runner.project.schema.config import Names

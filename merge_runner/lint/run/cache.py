@@ -9,14 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from merge_runner.contributions import Contributions, status
 from merge_runner.contributions import tool as current_tool
 from merge_runner.errors import Problem
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.registry import provided_paths
 from merge_runner.lint.report import Report
 from merge_runner.lint.run.outcome_json import as_json, problem_of_json, report_of_json

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode
 from merge_runner.graph.hooks import hook
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.context import LintedFile
 from merge_runner.merge.find import holds_merge
 from merge_runner.plan.load.compiler import Compiler

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from merge_runner.contributions import answered, key, most_of
 from merge_runner.graph.kept_captures import may_hold_secret
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.check import Checked
 from merge_runner.lint.run.cache import linter
 from merge_runner.lint.run.outcome_json import as_json, finding_of_json, merge_of_json, not_judged_of_json

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from merge_runner.errors import Problem
 from merge_runner.graph.graph import Graph, ModelNode, RefNode, SeedNode, nodes_of
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.check import Checked, check_file
 from merge_runner.lint.confidential import merge_without_secrets, without_secrets
 from merge_runner.lint.context import LintedFile

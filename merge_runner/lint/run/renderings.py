@@ -6,10 +6,9 @@ A finding that is the same for every text is reported once; one that only some t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from merge_runner.graph.invocation import Invocation
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.finding import Finding
 
 

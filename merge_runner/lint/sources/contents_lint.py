@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from merge_runner.errors import ProblemsError
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.check import Checked, check_file, linted_merge
 from merge_runner.lint.containers.foreign_jinja import has_tags_of_others, read_foreign
 from merge_runner.lint.containers.found import Contents, FoundStatement

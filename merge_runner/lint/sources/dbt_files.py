@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from merge_runner.errors import Problems
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.sources.dbt_config import DbtConfig
 from merge_runner.lint.sources.dbt_manifest import DbtNode
 from merge_runner.lint.sources.dbt_merge import Unknown

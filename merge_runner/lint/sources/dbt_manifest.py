@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from merge_runner.formats.registry import table_format_of
 from merge_runner.formats.types import parse_type
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.expression import name_parts
 from merge_runner.plan.layout.layout_file import Namespace, TableKey
 from merge_runner.pruning.layout.layout import PartitionField, TableColumn, TableLayout, partition_field

@@ -9,9 +9,8 @@ a schema.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from merge_runner.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from merge_runner.lint.sources.dbt_manifest import DbtNode

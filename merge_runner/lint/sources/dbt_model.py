@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.context import LintedMerge
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.report import NotJudged

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from merge_runner.errors import Problems
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.sources.dbt_manifest import DbtNode, ManifestReader
 from merge_runner.lint.sources.dbt_merge import Unknown, next_merge
 from merge_runner.lint.sources.dbt_query import rendered_query

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from merge_runner.errors import Problem, Problems
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.containers.registry import SUFFIXES, may_hold_merge
 from merge_runner.lint.sources.dbt_model import DbtModel
 from merge_runner.project.syntax.read_text import read_text

@@ -6,12 +6,12 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from merge_runner.atomic import write_atomic
 from merge_runner.errors import Problems, ProblemsError
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.finding import Finding
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project_file import Boundary

@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
 from merge_runner.lint.containers.notebook import is_notebook
 from merge_runner.merge.find import comment_end
 from merge_runner.template.rendered import Rendered
@@ -72,7 +70,7 @@ def _comments(source: SourceText) -> tuple[Comment, ...]:
     return tuple(sorted(_sql(source.text), key=lambda comment: comment.span))
 
 
-_SPACE = pattern(r"\s*")
+_SPACE = re.compile(r"\s*")
 
 
 def after_space(text: str, at: int) -> int:
@@ -112,21 +110,21 @@ def embedded(
 # SQL with Jinja: tags first, as Jinja does, which knows no SQL; then SQL in the text with the tags blotted out.
 
 _BLOT = "\x1a"  # neither a blank nor part of a word
-_RAW = pattern(r"\{%[-+]?\s*raw\s*[-+]?%\}")
-_END_RAW = pattern(r"\{%[-+]?\s*endraw\s*[-+]?%\}")
-_WORD = pattern(r"\{%[-+]?\s*(\w+)")
-_IN_TAG = pattern(rf"{STRING}|['\"]|[(\[{{]|[)\]}}]|%\}}", re.S)
+_RAW = re.compile(r"\{%[-+]?\s*raw\s*[-+]?%\}")
+_END_RAW = re.compile(r"\{%[-+]?\s*endraw\s*[-+]?%\}")
+_WORD = re.compile(r"\{%[-+]?\s*(\w+)")
+_IN_TAG = re.compile(rf"{STRING}|['\"]|[(\[{{]|[)\]}}]|%\}}", re.S)
 _MAYBE = frozenset({"if", "for", "macro"})
 
 # As in merge/syntax/lexer.py, where a string, name or comment may begin and end; what has no end, another reports.
-_BEGIN = pattern(r"--|/\*(?!\+)|\*/|(?<!\w)[rR]['\"]|['\"`]")
-_LINE = pattern(rf"--(?:\\{_BLOT}*\n|[^\r\n])*")  # a tag may write nothing between a backslash and the newline
+_BEGIN = re.compile(r"--|/\*(?!\+)|\*/|(?<!\w)[rR]['\"]|['\"`]")
+_LINE = re.compile(rf"--(?:\\{_BLOT}*\n|[^\r\n])*")  # a tag may write nothing between a backslash and the newline
 _QUOTED = {
-    "'": pattern(r"'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'", re.S),
-    '"': pattern(r'"[^"\\]*(?:(?:\\.|"")[^"\\]*)*"', re.S),
-    "`": pattern(r"`[^`]*(?:``[^`]*)*`"),
-    "r'": pattern(r"[rR]'[^']*'"),
-    'r"': pattern(r'[rR]"[^"]*"'),
+    "'": re.compile(r"'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'", re.S),
+    '"': re.compile(r'"[^"\\]*(?:(?:\\.|"")[^"\\]*)*"', re.S),
+    "`": re.compile(r"`[^`]*(?:``[^`]*)*`"),
+    "r'": re.compile(r"[rR]'[^']*'"),
+    'r"': re.compile(r'[rR]"[^"]*"'),
 }
 
 
@@ -256,8 +254,8 @@ def _sql_spans(text: str) -> tuple[list[Span], list[Span]]:
     return quoted, found
 
 
-_HASH = pattern(r"(?:(?<=\s)|\A)#[^\r\n]*")
-_TOML = pattern(
+_HASH = re.compile(r"(?:(?<=\s)|\A)#[^\r\n]*")
+_TOML = re.compile(
     r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|(?P<comment>#[^\r\n]*)', re.S
 )
 
@@ -298,7 +296,7 @@ def _toml(text: str) -> Iterator[Comment]:
 
 # Python and Scala: comments of the code, next to those in strings of SQL, which `embedded` gives.
 
-_SCALA = pattern(r'"""(?s:.*?)"{3,5}|"(?:[^"\\\n]|\\.)*"|/\*(?s:.*?)\*/|(?P<comment>//[^\r\n]*)')
+_SCALA = re.compile(r'"""(?s:.*?)"{3,5}|"(?:[^"\\\n]|\\.)*"|/\*(?s:.*?)\*/|(?P<comment>//[^\r\n]*)')
 
 
 def _code(text: str, start: int, end: int, mark: int, counts_from: int | None) -> Comment:

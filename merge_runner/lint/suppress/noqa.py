@@ -11,12 +11,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TypeAlias
 
-from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
 from merge_runner.lint.finding import Edit, Finding, Fix, Severity
 from merge_runner.lint.rule import Rule
 from merge_runner.lint.selector import meant, suggestion
@@ -215,12 +213,12 @@ class Suppressions:
         return Fix("remove the comment", (edit,), "unsafe" if doubtful else "safe")
 
 
-_KEYWORD = pattern("noqa", re.IGNORECASE)
+_KEYWORD = re.compile("noqa", re.IGNORECASE)
 _MARKS = {"line": r"\A|--", "hash": r"\A|#", "code": r"\A|#|//", "block": r"\A", "jinja": r"\A"}
 """What precedes the word, by the kind of the comment."""
-_END = pattern(r"[ \t\r]*(?:\Z|\n|--|#)")
-_NAME = pattern(r"[A-Za-z][\w.]*(?:-\w+)*(?:=\w+)?")
-_FOREIGN = pattern(
+_END = re.compile(r"[ \t\r]*(?:\Z|\n|--|#)")
+_NAME = re.compile(r"[A-Za-z][\w.]*(?:-\w+)*(?:=\w+)?")
+_FOREIGN = re.compile(
     r"(?:AL|AM|CP|CV|JJ|LT|OR|RF|ST|TQ)\d{2}|L\d{3}|PRS|TMP|LXR|[a-z_]+\.[a-z_.]+|(?:disable|enable)=\w+",
     re.IGNORECASE,
 )
@@ -317,7 +315,7 @@ def _removal(noqa: _Noqa, text: str) -> tuple[Span, str]:
     return (Span(line, newline + 1) if newline >= 0 else Span(max(line - 1, 0), len(text))), ""
 
 
-_TRIM = pattern(r"\s*\{[{%#]-")
+_TRIM = re.compile(r"\s*\{[{%#]-")
 
 
 def _trimmed(span: Span, text: str) -> bool:

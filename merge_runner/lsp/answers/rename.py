@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 
 from merge_runner.graph.graph import ModelNode
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.lint.run.project import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lsp.answers.references import Occurrence, files_of, occurrences

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from merge_runner.merge.syntax.level import Level, is_plain
+from merge_runner.merge.syntax.level import Level
 from merge_runner.merge.syntax.operand import Remarks
 from merge_runner.merge.syntax.query import check_patterns, is_query
 from merge_runner.merge.syntax.query_clauses import query_parts
@@ -36,8 +36,6 @@ def _expressions(sql: Sql, todo: list[tuple[int, int, bool]], remarks: Remarks) 
     queries: list[tuple[int, int]] = []
     while todo:
         first, last, aliased = todo.pop()
-        if is_plain(sql, first, last):
-            continue
         level = Level(sql, first, last, remarks, aliased=aliased)
         level.run()
         todo += level.todo
@@ -54,9 +52,6 @@ def conjuncts(sql: Sql, start: int, stop: int) -> list[tuple[int, int]]:
     todo = [(start, stop)]
     while todo:
         first, last = todo.pop()
-        if is_plain(sql, first, last):
-            found.append((first, last))
-            continue
         level = Level(sql, first, last, Remarks())
         level.run()
         if level.has_or:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from merge_runner.merge.syntax.data_types import read_type
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.keywords import (
-    AMBIGUOUS_NAMES,
     FIRST_OR_LAST,
     LIKES,
     PATTERNS,
@@ -18,35 +17,12 @@ from merge_runner.merge.syntax.keywords import (
     SPECIAL_FORMS,
     TRUTH,
 )
-from merge_runner.merge.syntax.lexer import Token
 from merge_runner.merge.syntax.operand import Operands, Remarks
 from merge_runner.merge.syntax.query import is_query
 from merge_runner.merge.syntax.sql import BINARY, COMPARISONS, Sql
 
 _FAMILY = {"&": "&", "^": "^", "|": "|", "<<": "<<", ">>": "<<", ">>>": "<<", "||": "||", "+": "+", "-": "+"}
 """Operators of the levels between `*` and comparison; where two families meet, sqlglot may join them otherwise."""
-
-
-_NO_PLAIN_NAMES = AMBIGUOUS_NAMES | {"NOT", "CASE"}
-
-
-def is_plain(sql: Sql, start: int, stop: int) -> bool:
-    """Return whether the tokens [start, stop) are `a.b`, or two of these with a comparison between.
-
-    Most levels are, and there is nothing in them to walk: neither a doubt nor an error.
-    """
-    size = stop - start
-    if size == 7:
-        tokens = sql.tokens
-        return tokens[start + 3].key in COMPARISONS and _is_column(tokens, start) and _is_column(tokens, start + 4)
-    return size == 3 and _is_column(sql.tokens, start)
-
-
-def _is_column(tokens: list[Token], i: int) -> bool:
-    first = tokens[i]
-    if first.kind != "name" and (first.kind != "word" or first.key in _NO_PLAIN_NAMES):
-        return False
-    return tokens[i + 1].key == "." and tokens[i + 2].kind == "name"
 
 
 class Level(Operands):

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from merge_runner.lazy_pattern import pattern
 from merge_runner.merge.find import comment_end
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.placeholder import PLACEHOLDER
@@ -51,7 +50,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_BLANKS = pattern(f"{_BLANK}*")
+_BLANKS = re.compile(f"{_BLANK}*")
 _TYPOGRAPHIC = {"‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "‚": "'"}
 
 

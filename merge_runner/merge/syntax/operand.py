@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.keywords import AMBIGUOUS_NAMES, OPERATORS
 from merge_runner.merge.syntax.literals import check_number, check_typed, read_interval

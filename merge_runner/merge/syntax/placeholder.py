@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import re
 
-from merge_runner.lazy_pattern import pattern
-
 PLACEHOLDER = r"\$\{=?(?:[^{}]|\{\{[^{}]*\}\}|\{[^{}]*\})*\}"
 """A regular expression of a placeholder."""
 
-_PLACEHOLDER = pattern(PLACEHOLDER)
-_WRITTEN = pattern(r"\$\{=((?:[^{}]|\{\{[^{}]*\}\}|\{[^{}]*\})*)\}")
-_UNSAFE = pattern(r"['\"`\\]")
+_PLACEHOLDER = re.compile(PLACEHOLDER)
+_WRITTEN = re.compile(r"\$\{=((?:[^{}]|\{\{[^{}]*\}\}|\{[^{}]*\})*)\}")
+_UNSAFE = re.compile(r"['\"`\\]")
 _LONGEST = 60
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.keywords import COMPLEX_TYPES, WANT_OPERAND
 from merge_runner.merge.syntax.lexer import Token, lex

@@ -6,21 +6,19 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from merge_runner.formats.types import DataType, parse_type
-from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
 from merge_runner.project.load.files import DataTestEntry
 from merge_runner.project.schema.properties import Column, Constraint, DataTest
 from merge_runner.project_file import read_file
 from merge_runner.pruning.layout.layout import Identity, TableColumn
 
-_FILLED = pattern(r"\s*(generated\s+(always|by\s+default)\s+as\s+identity\b|default\s+(?!null\s*\Z))", re.IGNORECASE)
-_IDENTITY = pattern(r"\s*generated\s+(always|by\s+default)\s+as\s+identity\b", re.IGNORECASE)
-_GENERATED = pattern(r"\s*generated\s+always\s+as\s*\((.*)\)\s*\Z", re.IGNORECASE | re.DOTALL)
+_FILLED = re.compile(r"\s*(generated\s+(always|by\s+default)\s+as\s+identity\b|default\s+(?!null\s*\Z))", re.IGNORECASE)
+_IDENTITY = re.compile(r"\s*generated\s+(always|by\s+default)\s+as\s+identity\b", re.IGNORECASE)
+_GENERATED = re.compile(r"\s*generated\s+always\s+as\s*\((.*)\)\s*\Z", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from merge_runner.errors import Problems, did_you_mean
@@ -11,7 +11,6 @@ from merge_runner.formats.registry import capabilities, table_format_of
 from merge_runner.formats.types import parse_type
 from merge_runner.graph.graph import RefNode, SourceNode
 from merge_runner.graph.naming import table_location
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.expression import name_parts
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import TableInput

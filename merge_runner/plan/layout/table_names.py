@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import inf
 
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SourceNode, nodes_of
 from merge_runner.graph.order import relatives
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plan.layout.layout_file import RecordedLayouts, TableKey
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.pruning.layout.layout import TableLayout

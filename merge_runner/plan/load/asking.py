@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from merge_runner.graph.graph import Graph
-from merge_runner.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from merge_runner.template.operation.table import Operation

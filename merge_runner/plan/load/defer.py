@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ from merge_runner.formats import DEFAULT, Format
 from merge_runner.formats.registry import table_format_of
 from merge_runner.graph.graph import Graph, RefNode
 from merge_runner.graph.naming import no_folder, table_location, view_definition
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.profile import Profile
 from merge_runner.relation import Relation
 

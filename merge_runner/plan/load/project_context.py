@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -16,7 +16,6 @@ from merge_runner.graph.graph import Graph, ModelNode, nodes_of
 from merge_runner.graph.invocation import Invocation
 from merge_runner.graph.order import topological
 from merge_runner.graph.selection.selection import Selection
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plan.load.asking import Asking, with_inlined
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.flags import Flags

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
 from merge_runner.relation import Relation
 
 PROPERTY = "merge_runner.sample"
 """The property of a table that such a run has made: what it was asked for. No other run adds rows to it."""
-_RELATIVE = pattern(r"\s*(\d+)\s+(hour|day|month|year)s?\s*\Z", re.ASCII | re.IGNORECASE)
+_RELATIVE = re.compile(r"\s*(\d+)\s+(hour|day|month|year)s?\s*\Z", re.ASCII | re.IGNORECASE)
 _FORMS = """'3 days' (hours, days, months or years), or a window: "{start: 2026-01-01, end: 2026-02-01}\""""
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from merge_runner.formats import Format
 from merge_runner.formats.registry import capabilities
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.expect_merge import ExpectMerge
 from merge_runner.pruning.predicate.join_keys import source_sides
 from merge_runner.pruning.runtime_filter.source_determinism import source_reading

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from merge_runner.lazy_dataclass import dataclass
+from dataclasses import dataclass
+
 from merge_runner.merge.statement import Clause, MergeStatement
 from merge_runner.relation import quote
 from merge_runner.text import Span

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plan.steps.step import Step
 from merge_runner.relation import Relation
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from merge_runner.lazy_dataclass import dataclass
+from dataclasses import dataclass
+
 from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import Layout
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plan.steps.inputs import Feed
 from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import CreateTarget

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.query_span import query_span
 from merge_runner.plan.steps.maintenance import OptimizeTable

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plan.steps.guardrails import runs_on_branch
 from merge_runner.pruning.runtime_filter.source_determinism import Scan
 from merge_runner.pruning.runtime_filter.source_pinning import bounds_left_out

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from merge_runner.formats.merge_plans import marks
 from merge_runner.formats.registry import capabilities
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plan.steps.guardrails import runs_on_branch
 from merge_runner.pruning.judge.unchanged_rows import Refusal, UnchangedRows, unchanged_rows
 

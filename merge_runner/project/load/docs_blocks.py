@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable
 
 from merge_runner.errors import Problems
-from merge_runner.lazy_pattern import pattern
 from merge_runner.text import Place, SourceText
 
-_TAG = pattern(r"\{%[-+]?\s*(?:docs\s+(?P<name>\w+)|(?P<unnamed>docs)|(?P<end>enddocs))\s*[-+]?%\}")
+_TAG = re.compile(r"\{%[-+]?\s*(?:docs\s+(?P<name>\w+)|(?P<unnamed>docs)|(?P<end>enddocs))\s*[-+]?%\}")
 
 
 def docs_blocks(sources: Iterable[SourceText], problems: Problems) -> dict[str, str]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.config_layers import Layer
 
 if TYPE_CHECKING:  # reading a project that was kept needs none of what it does not have

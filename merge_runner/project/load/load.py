@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from merge_runner.contributions import Contributions, most_of
 from merge_runner.errors import Problems
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.load.docs_blocks import docs_blocks
 from merge_runner.project.load.files import AnalysisFile, ModelFile, ProjectFiles, SeedFile
 from merge_runner.project.load.find_project import PYPROJECT, read_settings

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems
-from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
 from merge_runner.project.load.scan import scan
 from merge_runner.project_file import Boundary, read_file
 from merge_runner.text import Place
@@ -51,8 +50,8 @@ FOLDERS = {
     "functions": ("function is not created", "functions are not created", "write CREATE FUNCTION in a `pre_hook`"),
 }
 _PYTHON = "write the model in SQL, or build its table elsewhere and declare it as a source"
-_SNAPSHOT = pattern(r"\{%-?\s*snapshot\s+(\w+)")
-_PYTHON_MODEL = pattern(r"^def\s+model\s*\(", re.MULTILINE)
+_SNAPSHOT = re.compile(r"\{%-?\s*snapshot\s+(\w+)")
+_PYTHON_MODEL = re.compile(r"^def\s+model\s*\(", re.MULTILINE)
 
 _NO_METRICS = "there is no semantic layer"
 KEYS: Mapping[str, tuple[str, str, str]] = {

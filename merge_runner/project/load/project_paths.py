@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from merge_runner.errors import Problems
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.load.scan import Folder, scan
 from merge_runner.project.schema.profile import FILE as PROFILES
 from merge_runner.project.schema.selectors import FILE as SELECTORS

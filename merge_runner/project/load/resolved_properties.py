@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeVar
 
 from merge_runner.errors import Problem, Problems, did_you_mean
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.load.files import DataTestEntry, ExposureEntry, SourceEntry, UnitTestEntry
 from merge_runner.project.load.sources import source_entry
 from merge_runner.project.schema.analysis import AnalysisProperties

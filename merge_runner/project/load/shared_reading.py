@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from merge_runner.contributions import Contributions
 from merge_runner.forked import in_parts, processes_for
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.syntax.environment import also_asked, asked_of
 
 _Item = TypeVar("_Item")

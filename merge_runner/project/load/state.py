@@ -8,13 +8,12 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from merge_runner.errors import Problems
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.load.not_read import FILES, FOLDERS
 from merge_runner.project.load.package_paths import DECLARING, LOCK
 from merge_runner.project.load.package_paths import FOLDER as PACKAGES

@@ -7,9 +7,8 @@ behind the loader.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
-
-from merge_runner.lazy_dataclass import dataclass
 
 NULL: Mapping[str, Any] = {"type": "null"}
 TEXT: Mapping[str, Any] = {"type": ["string", "number", "boolean"]}

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, ClassVar, Literal
 
 from merge_runner.formats import DEFAULT, Format
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.plain_json import plain
 from merge_runner.project.schema.accepts import NULL, TEXT, Exactly, also
 from merge_runner.project.schema.expect_merge import ExpectMerge

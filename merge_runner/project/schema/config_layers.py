@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from merge_runner.errors import Problems, did_you_mean
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.config import ALL_KEYS, MODEL_KEYS, SEED_KEYS, ModelConfig
 from merge_runner.project.schema.dbt_keys import CONFIG as DBT_KEYS
 from merge_runner.project.schema.dbt_keys import VALUES as DBT_VALUES

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Literal, TypeAlias
 
 from merge_runner.errors import Problems
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.syntax.secret_names import secret_vars, secrets_in_url
 from merge_runner.project.syntax.toml_tree import TomlTree
 

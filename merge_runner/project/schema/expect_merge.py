@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.accepts import Exactly
 from merge_runner.project.syntax.annotations import CLOSED, Before, Limits, StrictBool, StrictInt
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.config import Names
 from merge_runner.project.schema.yaml_types import Mapped, Name, Text
 from merge_runner.project.syntax.annotations import CLOSED, StrictBool

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.syntax.annotations import CLOSED, Limits, StrictInt
 from merge_runner.project.syntax.duration import in_words
 

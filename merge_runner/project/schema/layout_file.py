@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal
 
 from merge_runner.errors import Problems
-from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
 from merge_runner.project.schema.config import Count, Names
 from merge_runner.project.schema.yaml_types import Many, Name, Texts
 from merge_runner.project.syntax.annotations import CLOSED, StrictBool
@@ -22,7 +21,7 @@ from merge_runner.text import Place
 RECORDED = "catalog.yml"
 """The recorded catalog of a project, in its folder."""
 
-_WORD = pattern(r"[A-Za-z_][A-Za-z0-9_.]*")
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 _KEYWORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 """Words that some reader of YAML takes for something else than text."""
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from merge_runner.errors import Problems, did_you_mean
 from merge_runner.formats import Format
 from merge_runner.formats.lines import LINES, Line, installed_line
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.accepts import NULL, TEXT, Exactly, also, exclusive, matching
 from merge_runner.project.schema.storage import WAREHOUSE, Storage, check_catalog, check_embedded, warehouse_folder
 from merge_runner.project.schema.warehouse import Warehouse, keeping_catalog, warehouse

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, ClassVar, Literal
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.accepts import one_of
 from merge_runner.project.schema.analysis import AnalysisProperties
 from merge_runner.project.schema.config import Contract, Names

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Literal
 
 from merge_runner.errors import Problems, did_you_mean
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.syntax.places import KeyPath
 from merge_runner.project.syntax.validate import shown
 from merge_runner.project.syntax.yaml_tree import YamlTree

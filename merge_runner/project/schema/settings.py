@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Annotated, Any, ClassVar, Literal
 
 from merge_runner.errors import Problems
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.accepts import TEXT, Exactly, also, matching
 from merge_runner.project.schema.config import TABLE_KEYS, Names, listed
 from merge_runner.project.schema.config_layers import Layer, config_key, config_layer

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.location import scheme
 from merge_runner.project.schema.accepts import matching
 from merge_runner.project.syntax.annotations import CLOSED, After, StrictBool

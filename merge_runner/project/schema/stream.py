@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.accepts import also, exclusive
 from merge_runner.project.schema.config import Seconds
 from merge_runner.project.syntax.annotations import CLOSED, Before, Limits, StrictBool

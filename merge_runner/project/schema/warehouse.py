@@ -6,10 +6,10 @@ A folder is one of this machine, or of an object store or HDFS (`s3a://bucket/pa
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from os.path import normpath
 from pathlib import Path
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.location import scheme
 
 DIR = "spark.sql.warehouse.dir"

@@ -7,9 +7,8 @@ what an earlier run has kept is used without validating anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, get_args, get_origin, get_type_hints
-
-from merge_runner.lazy_dataclass import dataclass
 
 CLOSED: Mapping[str, str] = {"extra": "forbid"}
 """pydantic's configuration of a dataclass that refuses unknown keys."""

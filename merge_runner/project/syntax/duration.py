@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from merge_runner.lazy_pattern import pattern
-
 PATTERN = r"(\d+(?:\.\d+)?)\s*(?:(s|m|h|d)|(second|minute|hour|day)s?)?"
 """A text that is a duration, as a regular expression; blanks may be around it."""
-_DURATION = pattern(rf"{PATTERN}\Z", re.ASCII)
+_DURATION = re.compile(rf"{PATTERN}\Z", re.ASCII)
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.syntax.secret_names import PLACEHOLDER, is_secret_variable
 from merge_runner.text import Place
 

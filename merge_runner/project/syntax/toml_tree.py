@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from merge_runner.errors import Problems
-from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
 from merge_runner.project.syntax.places import KeyPath
 from merge_runner.project.syntax.toml import TOMLDecodeError, parse_toml
 from merge_runner.text import Place, SourceText, Span
@@ -19,7 +18,7 @@ _STRING = re.compile(
     r'''"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?'{3,5}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*\'''', re.DOTALL
 )  # a multi-line string may end in up to two quotes that belong to it
 _BARE_VALUE = re.compile(r"[^,\]}#\n]+")
-_POSITION = pattern(r"\(at line (\d+), column (\d+)\)\Z")
+_POSITION = re.compile(r"\(at line (\d+), column (\d+)\)\Z")
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime
 from functools import cache
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from merge_runner.errors import Problems, did_you_mean, nearest
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.syntax.annotations import written_as
 from merge_runner.project.syntax.places import KeyPath, Places
 

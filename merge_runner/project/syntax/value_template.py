@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems, did_you_mean
-from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
 from merge_runner.project.syntax.environment import ALLOW, NOT_ALLOWED, EnvVar, Withheld
 from merge_runner.project.syntax.places import KeyPath, Places
 from merge_runner.project.syntax.yaml_scalar import plain_scalar
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from jinja2.sandbox import SandboxedEnvironment
 
 _NOTHING: Any = object()
-_ONE_EXPRESSION = pattern(r"\s*\{\{(?:(?!\}\}).)*\}\}\s*\Z", re.DOTALL)
+_ONE_EXPRESSION = re.compile(r"\s*\{\{(?:(?!\}\}).)*\}\}\s*\Z", re.DOTALL)
 
 
 @dataclass(frozen=True)

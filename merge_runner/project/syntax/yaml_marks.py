@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
 from merge_runner.text import Place, SourceText
 
 Event = Any
 """A parser event of PyYAML, whose published types say too little about them."""
 
 # libyaml breaks lines at these, editors do not.
-_ODD_BREAK = pattern("[\x85\u2028\u2029]")
+_ODD_BREAK = re.compile("[\x85\u2028\u2029]")
 
 
 Node = list[Any]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from datetime import date, datetime, timedelta, timezone
 
-from merge_runner.lazy_pattern import pattern
-
 Scalar = str | int | float | bool | date | datetime | None
 """What a scalar of a YAML file can be."""
 
@@ -14,12 +12,12 @@ _WORDS: dict[str, bool | None] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
 }  # fmt: skip
-_INT = pattern(r"[-+]?(?:0|[1-9][0-9]{0,999})\Z")
-_HEX = pattern(r"0x[0-9a-fA-F]{1,999}\Z")
-_FLOAT = pattern(r"(?:[-+]?[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+][0-9]+)?\Z")
-_SPECIAL = pattern(r"(?:([-+]?)\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))\Z")
-_DATE = pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
-_TIMESTAMP = pattern(
+_INT = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,999})\Z")
+_HEX = re.compile(r"0x[0-9a-fA-F]{1,999}\Z")
+_FLOAT = re.compile(r"(?:[-+]?[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+][0-9]+)?\Z")
+_SPECIAL = re.compile(r"(?:([-+]?)\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))\Z")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
+_TIMESTAMP = re.compile(
     r"(\d{4}-\d{1,2}-\d{1,2})(?:[Tt]|[ \t]+)(\d{1,2}):(\d\d):(\d\d)(?:\.(\d{0,6}))?"
     r"(?:[ \t]*(?:(Z)|([-+])(\d\d?)(?::(\d\d))?))?\Z",
     re.ASCII,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.syntax.places import KeyPath
 from merge_runner.project.syntax.yaml_marks import Locator, Node, is_scalar, node_place
 from merge_runner.project.syntax.yaml_scalar import plain_scalar

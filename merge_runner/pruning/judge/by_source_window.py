@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
 from merge_runner.pruning.judge.insert_consistency import TARGET, equated_columns, holds_for_all, on_terms, target_terms
 from merge_runner.pruning.layout.layout import TableLayout

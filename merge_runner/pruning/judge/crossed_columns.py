@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.statement import Assignment, Clause, MergeStatement
 from merge_runner.pruning.judge.insert_consistency import SOURCE, on_terms, source_terms
 from merge_runner.pruning.logic.canonical import term

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.read_query import read_expression
 from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout

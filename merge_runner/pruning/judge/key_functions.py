@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from merge_runner.formats.types import INTEGERS, DataType, parse_type
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.read_query import read_query
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.pruning.logic.canonical import term

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.pruning.judge.judge import judge
 from merge_runner.pruning.layout.layout import TableLayout

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from merge_runner.lazy_dataclass import dataclass
+from dataclasses import dataclass
+
 from merge_runner.merge.statement import Conjunct, MergeStatement
 from merge_runner.pruning.judge.insert_consistency import SOURCE, TARGET, Matching, on_terms
 from merge_runner.pruning.judge.key_functions import (

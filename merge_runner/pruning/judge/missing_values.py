@@ -7,8 +7,8 @@ Run on Spark 4.1.4: Iceberg refuses the statement, Delta 4.4.0 each row (`DELTA_
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.statement import Clause, Expr, MergeStatement
 from merge_runner.merge.syntax.placeholder import has_placeholder
 from merge_runner.pruning.judge.insert_consistency import source_terms

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from sqlglot import exp
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.split import split
 from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
 from merge_runner.pruning.judge.insert_consistency import on_terms, source_terms, target_terms

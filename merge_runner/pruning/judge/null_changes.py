@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.name_places import names_span
 from merge_runner.merge.statement import Clause, Expr, MergeStatement
 from merge_runner.pruning.judge.insert_consistency import SOURCE, on_terms

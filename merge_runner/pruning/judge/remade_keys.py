@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from merge_runner.formats.functions import NON_DETERMINISTIC
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.pruning.judge.visible_queries import computed_by
 from merge_runner.pruning.predicate.join_keys import join_keys

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.statement import Assignment, Clause, Expr, MergeStatement
 from merge_runner.pruning.judge.insert_consistency import inserted_rows, target_terms
 from merge_runner.pruning.layout.layout import TableLayout

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from merge_runner.lazy_dataclass import dataclass
+from dataclasses import dataclass
+
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 from merge_runner.pruning.layout.layout import PartitionField, TableLayout
 from merge_runner.pruning.predicate.join_keys import join_keys

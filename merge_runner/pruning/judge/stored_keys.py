@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from merge_runner.formats.types import DataType, parse_type
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.statement import Clause, MergeStatement
 from merge_runner.pruning.judge.insert_consistency import TARGET, inserted_rows, on_terms
 from merge_runner.pruning.judge.key_functions import Form, fineness, form_of, is_computed

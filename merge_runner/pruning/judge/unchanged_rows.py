@@ -9,9 +9,9 @@ several matches: the MERGE does the same, with the same errors (`tests/pruning/u
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.split import equality_sides
 from merge_runner.merge.statement import Clause, Expr, MergeStatement
 from merge_runner.pruning.predicate.tautology import assigned

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 from sqlglot import exp
 
 from merge_runner.errors import nearest
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.statement import Assignment, Expr, MergeStatement, Source, Target
 from merge_runner.merge.syntax.placeholder import has_placeholder
 from merge_runner.pruning.layout.layout import TableLayout

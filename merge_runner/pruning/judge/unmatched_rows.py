@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.name_places import names_span
 from merge_runner.merge.statement import Clause, Conjunct, Expr, MergeStatement
 from merge_runner.pruning.judge.insert_consistency import (

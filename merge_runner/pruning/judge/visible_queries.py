@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.read_query import read_query
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.pruning.query.source import Lookup

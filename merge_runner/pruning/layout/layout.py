@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -16,13 +16,11 @@ from merge_runner.formats.capabilities import Capabilities
 from merge_runner.formats.lines import RECOMMENDED, Line
 from merge_runner.formats.registry import capabilities
 from merge_runner.formats.types import DataType
-from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
 from merge_runner.merge.syntax.placeholder import has_placeholder
 
 Identity = Literal["always", "by default"]
 
-_TRANSFORM = pattern(r"\s*(\w+)\s*\((.*)\)\s*\Z", re.DOTALL)
+_TRANSFORM = re.compile(r"\s*(\w+)\s*\((.*)\)\s*\Z", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -164,7 +162,7 @@ def partition_field(text: str) -> PartitionField:
     return PartitionField(column, name, number)
 
 
-_SORT_DIRECTION = pattern(r"\s+(?:asc|desc|nulls)\b.*", re.IGNORECASE | re.DOTALL)
+_SORT_DIRECTION = re.compile(r"\s+(?:asc|desc|nulls)\b.*", re.IGNORECASE | re.DOTALL)
 
 
 def sorted_columns(sort_by: Sequence[str], partition_by: Sequence[PartitionField]) -> tuple[str, ...]:
@@ -180,7 +178,7 @@ def sorted_columns(sort_by: Sequence[str], partition_by: Sequence[PartitionField
     return ()
 
 
-_WORD = pattern(r"`((?:[^`]|``)+)`|'(?:[^'\\]|\\.)*'|([A-Za-z_]\w*)(?!\s*\()")
+_WORD = re.compile(r"`((?:[^`]|``)+)`|'(?:[^'\\]|\\.)*'|([A-Za-z_]\w*)(?!\s*\()")
 
 
 def base_columns(layout: TableLayout, name: str) -> frozenset[str]:

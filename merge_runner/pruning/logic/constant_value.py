@@ -7,10 +7,8 @@ from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
-from merge_runner.lazy_pattern import pattern
-
 _DATE = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?\Z")
-_TIMESTAMP = pattern(r"(\d{4})-(\d{1,2})-(\d{1,2})[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6}))?)?\Z")
+_TIMESTAMP = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6}))?)?\Z")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\Z")
 _DAY = 86_400
 _SHORTEST_MONTH, _LONGEST_MONTH = 28, 31

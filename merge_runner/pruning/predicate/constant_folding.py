@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -11,7 +12,6 @@ from sqlglot import exp
 
 from merge_runner.formats.functions import NON_DETERMINISTIC
 from merge_runner.formats.types import INTEGERS, DataType
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.syntax.placeholder import has_placeholder
 from merge_runner.pruning.predicate.expression_type import Typed, expression_type
 from merge_runner.pruning.predicate.spark_type import spark_type

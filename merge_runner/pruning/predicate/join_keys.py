@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.split import equality_sides
 from merge_runner.merge.statement import Conjunct
 from merge_runner.pruning.predicate.scope import ColumnRef, Scope

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from merge_runner.formats.types import DataType
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.pruning.predicate.constant_folding import Constant
 from merge_runner.pruning.predicate.scope import ColumnRef
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from sqlglot import exp
 
 from merge_runner.formats.types import DataType
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
 from merge_runner.pruning.verdict import Side

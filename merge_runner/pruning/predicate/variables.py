@@ -14,7 +14,6 @@ from typing import Literal, TypeVar
 from sqlglot import exp
 
 from merge_runner.formats.types import parse_type
-from merge_runner.lazy_pattern import pattern
 from merge_runner.merge.read_query import read_expression
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.pruning.predicate.constant_folding import constant
@@ -22,7 +21,7 @@ from merge_runner.pruning.predicate.scope import Scope, Variable, name_parts
 
 _Read = TypeVar("_Read", bound=Expr)
 
-_DECLARE = pattern(
+_DECLARE = re.compile(
     r"\s*declare\s+(?:or\s+replace\s+)?(?:variable\s+)?(?P<names>[\w.`]+(?:\s*,\s*[\w.`]+)*)(?P<type>.*?)"
     r"(?:(?:\bdefault\b|=)(?P<value>.*?))?;?\s*\Z",
     re.IGNORECASE | re.DOTALL,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 from sqlglot import exp
 
 from merge_runner.formats.types import DataType
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.pruning.logic.canonical import Resolve, term
 from merge_runner.pruning.logic.constant_value import NULL, Lit
 from merge_runner.pruning.logic.fold import replaced

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.syntax.placeholder import is_placeholder
 from merge_runner.pruning.layout.layout import TableColumn
 from merge_runner.pruning.logic.canonical import term

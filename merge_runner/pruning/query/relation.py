@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from sqlglot import exp
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.pruning.logic.fold import replaced
 from merge_runner.pruning.logic.term import Col, Term
 from merge_runner.pruning.predicate.expression_type import UNKNOWN, Typed

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.syntax.placeholder import has_placeholder
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
 

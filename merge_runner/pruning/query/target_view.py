@@ -6,10 +6,10 @@ through no other (`DELTA_UNEXPECTED_PARTIAL_SCAN`, `DELTA_SCHEMA_CHANGE_SINCE_AN
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from merge_runner.formats.registry import table_format_of
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.read_query import read_query
 from merge_runner.pruning.layout.layout import UNKNOWN, TableLayout
 from merge_runner.pruning.query.source import KnownTable, Lookup

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from decimal import Context, Decimal
 from typing import Any
 
 from merge_runner.formats.types import DataType, parse_type
-from merge_runner.lazy_dataclass import dataclass
 
 _WHOLE = {"tinyint": (1 << 7, "Y"), "smallint": (1 << 15, "S"), "int": (1 << 31, ""), "bigint": (1 << 63, "L")}
 _WIDE = Context(prec=80)

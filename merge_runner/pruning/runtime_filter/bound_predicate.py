@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any
-
-from merge_runner.lazy_dataclass import dataclass
 
 MOST_LISTED = 1000
 """Values in an IN list. A condition on a partition column is asked of each partition, not of each row."""

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.formats.functions import AGGREGATES, CLOCK, GENERATORS, NON_DETERMINISTIC, SCALAR, WINDOW_ONLY
-from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.keywords import words
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 _CLOCK_WORDS = CLOCK | frozenset({"current_date", "curdate", "today", "tomorrow", "yesterday"})
 """By which a text reads the clock, those of Spark's typed literals (`date'today'`) included."""
-_ANY_CLOCK_WORD = pattern("|".join(sorted(_CLOCK_WORDS)))
+_ANY_CLOCK_WORD = re.compile("|".join(sorted(_CLOCK_WORDS)))
 
 _OF_THE_USER = frozenset({"current_user", "session_user", "user"})
 _MAX_VIEWS = 20

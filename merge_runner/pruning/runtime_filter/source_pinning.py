@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
 from merge_runner.merge.syntax.sql import tokenize
 from merge_runner.pruning.runtime_filter.source_determinism import Scan, SourceReading, rest_reads_clock, source_reading
 from merge_runner.pruning.runtime_filter.target_reads import Mark, target_marks
@@ -24,7 +24,7 @@ _HIDDEN = frozenset(
     }
 )
 """Columns that a table has and `SELECT *` does not give: Spark's of files, and Iceberg's MetadataColumns."""
-_ANY_HIDDEN = pattern("|".join(sorted(_HIDDEN)))
+_ANY_HIDDEN = re.compile("|".join(sorted(_HIDDEN)))
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,9 @@ incremental filter. The runner can compute it before the MERGE, and let the MERG
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.merge.syntax.sql import tokenize
 from merge_runner.text import Span

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from merge_runner.formats.target_subqueries import Late
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.pruning.runtime_filter.target_reads import TargetRead, names_target, read_of
 

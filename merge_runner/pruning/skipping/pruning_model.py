@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -13,7 +14,6 @@ from merge_runner.formats.facts.operators import TEXTS
 from merge_runner.formats.facts.statistics import STATISTICS
 from merge_runner.formats.lines import Line
 from merge_runner.formats.types import DataType
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.predicate.predicate import All, Comparison, Other, Predicate, Some, Truth
 from merge_runner.pruning.skipping.pruning_result import (

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from merge_runner.formats.types import DataType
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.pruning.predicate.predicate import Other, Predicate, Some, Truth, columns_of
 from merge_runner.pruning.predicate.scope import ColumnRef, is_qualified_variable
 from merge_runner.pruning.verdict import Cause, Side, listed

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:

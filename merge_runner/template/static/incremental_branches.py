@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from merge_runner.lazy_pattern import pattern
 from merge_runner.text import Span
 
-_BRANCH = pattern(r"\{%[-+]?\s*(?P<word>if|elif|else|endif)\b(?P<condition>.*?)[-+]?%\}", re.DOTALL)
-_ASKED = pattern(r"\s*(?P<negated>not\s+)?is_incremental\s*\(\s*\)(?:\s+and\b.*)?\s*\Z", re.DOTALL)
+_BRANCH = re.compile(r"\{%[-+]?\s*(?P<word>if|elif|else|endif)\b(?P<condition>.*?)[-+]?%\}", re.DOTALL)
+_ASKED = re.compile(r"\s*(?P<negated>not\s+)?is_incremental\s*\(\s*\)(?:\s+and\b.*)?\s*\Z", re.DOTALL)
 
 
 def incremental_branches(text: str) -> Iterator[Span]:

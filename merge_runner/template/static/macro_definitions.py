@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from merge_runner.lazy_dataclass import dataclass
-from merge_runner.lazy_pattern import pattern
 from merge_runner.template.static.tags import STRING
 from merge_runner.text import Place, SourceText
 
@@ -13,7 +12,7 @@ TEST_PREFIX = "test_"
 """Before the name of a data test in the name of its macro."""
 
 # Comments, raw blocks and strings hide what looks like a macro inside them.
-_TAG = pattern(
+_TAG = re.compile(
     rf"""
       \{{\#.*?(?:\#\}}|\Z)
     | \{{%[-+]?\s*raw\s*-?%\}} .*? \{{%[-+]?\s*endraw\s*[-+]?%\}}

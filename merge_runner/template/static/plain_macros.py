@@ -5,23 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Set
 
-from merge_runner.lazy_pattern import pattern
 from merge_runner.template.captured import Captured
 from merge_runner.template.static.macro_definitions import MacroDefinition
 from merge_runner.template.static.tags import OPENING, STRING
 
-_HEAD = pattern(rf"\{{%[-+]?\s*macro\b(?:{STRING}|[^'\"])*?%\}}", re.S)
-_TAIL = pattern(r"\{%[-+]?\s*endmacro\s*[-+]?%\}\Z")
+_HEAD = re.compile(rf"\{{%[-+]?\s*macro\b(?:{STRING}|[^'\"])*?%\}}", re.S)
+_TAIL = re.compile(r"\{%[-+]?\s*endmacro\s*[-+]?%\}\Z")
 # A brace inside a tag may be a dict, whose end is not that of the tag: these are left to Jinja.
-_OUTPUT = pattern(rf"\{{\{{[-+]?((?:{STRING}|[^'\"{{}}])*?)[-+]?\}}\}}", re.S)
-_BLOCK = pattern(rf"\{{%[-+]?\s*([a-z]+)\b((?:{STRING}|[^'\"{{}}])*?)[-+]?%\}}", re.S)
-_COMMENT = pattern(r"\{#.*?#\}", re.S)
-_SET = pattern(r"\s*([A-Za-z_]\w*)\s*=(?!=)(.*)", re.S)
-_FOR = pattern(r"\s*([A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*)\s+in\b(.*)", re.S)
-_VAR = pattern(r"""(?<![\w.])var\s*\(\s*('[^'\\\n]*'|"[^"\\\n]*")\s*[,)]""")
-_WORD = pattern(rf"{STRING}|(?<![\w.])[A-Za-z_]\w*", re.S)
-_FILTER_OR_TEST = pattern(r"\|\s*[A-Za-z_]\w*|(?<![\w.])is\s+(?:not\s+)?[A-Za-z_]\w*")
-_KEYWORD = pattern(r"(?<![\w.])[A-Za-z_]\w*\s*=(?!=)")
+_OUTPUT = re.compile(rf"\{{\{{[-+]?((?:{STRING}|[^'\"{{}}])*?)[-+]?\}}\}}", re.S)
+_BLOCK = re.compile(rf"\{{%[-+]?\s*([a-z]+)\b((?:{STRING}|[^'\"{{}}])*?)[-+]?%\}}", re.S)
+_COMMENT = re.compile(r"\{#.*?#\}", re.S)
+_SET = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)(.*)", re.S)
+_FOR = re.compile(r"\s*([A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*)\s+in\b(.*)", re.S)
+_VAR = re.compile(r"""(?<![\w.])var\s*\(\s*('[^'\\\n]*'|"[^"\\\n]*")\s*[,)]""")
+_WORD = re.compile(rf"{STRING}|(?<![\w.])[A-Za-z_]\w*", re.S)
+_FILTER_OR_TEST = re.compile(r"\|\s*[A-Za-z_]\w*|(?<![\w.])is\s+(?:not\s+)?[A-Za-z_]\w*")
+_KEYWORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*\s*=(?!=)")
 _SILENT = frozenset({"var", "target", "model_name"} | {"not", "in", "true", "false", "none", "True", "False", "None"})
 """Words, besides parameters and other macros, that say nothing about a file, or that are read here (`var`)."""
 _SKIPPING = frozenset({"if", "else", "and", "or"})

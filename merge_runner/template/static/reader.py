@@ -12,21 +12,20 @@ from keyword import iskeyword
 from operator import contains, eq, ge, gt, le, lt, ne
 from typing import Any, Generic, NamedTuple
 
-from merge_runner.lazy_pattern import pattern
 from merge_runner.template.static.parts import Call, For, If, Macro, Meaning, Output, Part, Set, Text, Value
 from merge_runner.template.static.scan import UncertainError, literal_value
 from merge_runner.template.static.tags import OPENING
 from merge_runner.text import Span
 
-_NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*(?!\w)")
-_KEYWORD = pattern(r"([A-Za-z_][A-Za-z0-9_]*)\s*=(?!=)\s*")
-_CONSTANT = pattern(r"['\"\[{]|-?[0-9]|(?:[Tt]rue|[Ff]alse|[Nn]one)(?!\w)")
-_COMPARISON = pattern(r"==|!=|<=|>=|<|>")
-_IN = pattern(r"(not\s+)?in(?!\w)")
-_IS_NONE = pattern(r"is\s+(not\s+)?none(?!\w)(?!\s*(?!(?:and|or|else)\b)[\w'\"(\[{])")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?!\w)")
+_KEYWORD = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\s*=(?!=)\s*")
+_CONSTANT = re.compile(r"['\"\[{]|-?[0-9]|(?:[Tt]rue|[Ff]alse|[Nn]one)(?!\w)")
+_COMPARISON = re.compile(r"==|!=|<=|>=|<|>")
+_IN = re.compile(r"(not\s+)?in(?!\w)")
+_IS_NONE = re.compile(r"is\s+(not\s+)?none(?!\w)(?!\s*(?!(?:and|or|else)\b)[\w'\"(\[{])")
 """Jinja takes any other word or value after a test as its argument."""
 _SPACE = re.compile(r"\s*")
-_BLOCK = pattern(r"\s*(if|elif|else|endif|set|for|endfor|macro|endmacro)(?!\w)\s*")
+_BLOCK = re.compile(r"\s*(if|elif|else|endif|set|for|endfor|macro|endmacro)(?!\w)\s*")
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {"==": eq, "!=": ne, "<=": le, ">=": ge, "<": lt, ">": gt}
 _RESERVED = frozenset(
     {"and", "or", "not", "in", "is", "if", "else", "elif", "self", "super", "loop", "caller", "varargs", "kwargs"}

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from merge_runner.lazy_pattern import pattern
 from merge_runner.project.syntax.environment import EnvVar
 from merge_runner.template.captured import Captured, Record, Ref, SourceRef
 from merge_runner.template.static.tags import OPENING
@@ -18,25 +17,25 @@ _NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?![\w.])"
 _CONSTANT = r"(?:[Tt]rue|[Ff]alse|[Nn]one)(?!\w)"
 
 # Small ones, one after the other: one for whole tags takes longer to compile than to read the tags of a project.
-_FIRST = pattern(r"\{\{-?\s*([A-Za-z_]\w*)")
-_NAMES = pattern(rf"\s*\(\s*(?P<first>{_STRING})\s*(?:,\s*(?P<second>{_STRING})\s*)?,?\s*\)")
-_READ = pattern(rf"\s*\(\s*(?P<name>{_STRING})\s*(?P<comma>,?)\s*")
-_OPEN = pattern(r"\s*\(\s*")
-_ATTRIBUTE = pattern(r"\s*\.\s*([A-Za-z_]\w*)")
-_FILTER = pattern(r"\s*\|\s*[A-Za-z_]\w*")
-_END = pattern(r"\s*-?\}\}")
+_FIRST = re.compile(r"\{\{-?\s*([A-Za-z_]\w*)")
+_NAMES = re.compile(rf"\s*\(\s*(?P<first>{_STRING})\s*(?:,\s*(?P<second>{_STRING})\s*)?,?\s*\)")
+_READ = re.compile(rf"\s*\(\s*(?P<name>{_STRING})\s*(?P<comma>,?)\s*")
+_OPEN = re.compile(r"\s*\(\s*")
+_ATTRIBUTE = re.compile(r"\s*\.\s*([A-Za-z_]\w*)")
+_FILTER = re.compile(r"\s*\|\s*[A-Za-z_]\w*")
+_END = re.compile(r"\s*-?\}\}")
 _ATTRIBUTES_OF_THIS = frozenset({"identifier", "schema", "catalog", "name"})
 _SCALARS = frozenset({"string", "number", "constant"})
-_CONFIG_END = pattern(r"\s*\)\s*-?\}\}")
-_KEY = pattern(r"\s*([A-Za-z_]\w*)\s*=(?!=)\s*")
-_VALUE = pattern(
+_CONFIG_END = re.compile(r"\s*\)\s*-?\}\}")
+_KEY = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)\s*")
+_VALUE = re.compile(
     rf"(?P<string>{_STRING})|(?P<number>{_NUMBER})|(?P<constant>{_CONSTANT})"
     rf"|(?P<strings>\[\s*(?:{_STRING}\s*(?:,\s*{_STRING}\s*)*,?\s*)?\])|(?P<open>[\[({{])"
 )
-_STRINGS = pattern(_STRING)
-_COMMA = pattern(r"\s*,\s*")
-_COLON = pattern(r"\s*:\s*")
-_SPACE = pattern(r"\s*")
+_STRINGS = re.compile(_STRING)
+_COMMA = re.compile(r"\s*,\s*")
+_COLON = re.compile(r"\s*:\s*")
+_SPACE = re.compile(r"\s*")
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 _CONSTANTS = {"true": True, "false": False, "none": None}
 _DEEPEST = 20

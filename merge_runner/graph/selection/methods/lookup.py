@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ from merge_runner.graph.git import changed_files
 from merge_runner.graph.graph import Graph, Node
 from merge_runner.graph.selection.criterion import Criterion
 from merge_runner.graph.selection.state import Change, changes, read_manifest, read_results
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.project.schema.selectors import Indirect, Selector
 
 ColumnReach = Callable[[Mapping[str, Any], Mapping[str, frozenset[Change]], Collection[str]], Collection[str]]
