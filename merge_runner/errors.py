@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Literal, Protocol
 
 from merge_runner.text import Place
@@ -117,7 +118,6 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
     Case makes no difference, so a word that differs in case alone is the closest.
     """
-    from difflib import get_close_matches
 
     folded: dict[str, str] = {}
     for each in known:

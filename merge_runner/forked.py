@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from itertools import pairwise
+from multiprocessing import get_context
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
@@ -24,7 +27,6 @@ _WORTH = 150
 
 def can_fork() -> bool:
     """Return whether a fork is safe: on Linux, where no other thread could hold a lock just then."""
-    import threading
 
     return sys.platform.startswith("linux") and threading.active_count() == 1
 
@@ -79,7 +81,6 @@ def serving_fork(serve: Callable[[Connection], None]) -> Fork | None:
     """
     if not can_fork():
         return None
-    from multiprocessing import get_context
 
     context = get_context("fork")
     ours, theirs = context.Pipe()
@@ -109,7 +110,6 @@ def _made_meanwhile(make: Callable[[], _Made]) -> Iterator[Callable[[], _Made | 
 
     No process outlives this: where this one is killed, the other ends by what it cannot write.
     """
-    from multiprocessing import get_context
 
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
@@ -141,7 +141,6 @@ def _send(make: Callable[[], object], receiver: Connection, sender: Connection) 
 
 def _begin(of_parent: Connection) -> None:
     """Leave the end of the connection that is the first process's, and take up what differs in a fork."""
-    import signal
 
     of_parent.close()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches both: the first process reports it

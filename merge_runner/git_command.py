@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,6 @@ def run_git(folder: Path, *arguments: str, timeout: float | None = None) -> Comp
 
     Raise OSError where git cannot be started, and subprocess.TimeoutExpired.
     """
-    import subprocess  # most commands start no git
 
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]
     return subprocess.run(

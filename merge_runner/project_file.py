@@ -6,6 +6,7 @@ writes. It needs no more than the standard library.
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from pathlib import Path
@@ -140,7 +141,6 @@ def read_json(path: str | Path, boundary: Boundary | None) -> Any:
 
     NaN and infinity are none, which Python's reader takes.
     """
-    import json
 
     try:
         return json.loads(read_file(path, boundary, artifact=True), parse_constant=_no_number)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import sys
 from functools import cache
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as of
 from pathlib import Path
 
 _PYSPARK = re.compile(r"""__version__[^=]*=\s*['"]([^'"]+)['"]""")
@@ -24,8 +27,6 @@ def package_version(package: str) -> str | None:
         name, _, found = os.path.basename(folder).removesuffix(suffix).partition("-")  # noqa: PTH119 -- of hundreds
         if folder.endswith(suffix) and found and _normal(name) == wanted:
             return found
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as of
 
     try:
         return of(package)
@@ -80,7 +81,6 @@ def _normal(name: str) -> str:
 
 def pyspark_folder() -> Path | None:
     """The folder of the package `pyspark`; None where there is none."""
-    import importlib.util
 
     spec = importlib.util.find_spec("pyspark")
     return Path(spec.origin).parent if spec is not None and spec.origin is not None else None

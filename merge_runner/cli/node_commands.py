@@ -10,6 +10,7 @@ import click
 
 from merge_runner.api import LintError
 from merge_runner.atomic import write_atomic
+from merge_runner.cli.display.dbt_display import DbtDisplay
 from merge_runner.cli.display.display import Display, JsonDisplay, TextDisplay
 from merge_runner.cli.display.messages import counted, say
 from merge_runner.cli.display.problems import show_no_effect, show_not_read, show_problems, show_warnings
@@ -18,6 +19,7 @@ from merge_runner.cli.run_pages import show_run
 from merge_runner.errors import Problem
 from merge_runner.options.nodes import NodeOptions, sampling_conflict
 from merge_runner.options.output import OutputOptions
+from merge_runner.run.results.junit import junit
 from merge_runner.run.results.results import TYPES, Command
 
 if TYPE_CHECKING:
@@ -84,8 +86,6 @@ def run_nodes(
     finally:
         display.close()
     if options.junit is not None:
-        from merge_runner.run.results.junit import junit
-
         write_atomic(options.junit, junit(results, project.graph.nodes))
     show_run(project.prepared.target_path, options)
     return exit_status(results, options)
@@ -110,8 +110,6 @@ def exit_status(results: RunResults, options: OutputOptions) -> int:
 def display_for(options: OutputOptions, graph: Graph) -> Display:
     """What shows a run of nodes of a graph as the options ask for it."""
     if options.log_format == "dbt-json":
-        from merge_runner.cli.display.dbt_display import DbtDisplay
-
         return DbtDisplay(graph, options.quiet)
     if options.log_format == "json":
         return JsonDisplay(options.quiet)

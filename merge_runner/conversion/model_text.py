@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from sqlglot import exp
+
 from merge_runner.merge.expression import unquote
 from merge_runner.merge.read_query import read_query
 from merge_runner.merge.relation_name import read_name
@@ -14,6 +16,7 @@ from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.merge.syntax.placeholder import PLACEHOLDER, as_written, has_placeholder
 from merge_runner.merge.syntax.sql import Sql, tokenize
 from merge_runner.pruning.layout.layout import TableLayout
+from merge_runner.relation import quote
 from merge_runner.text import Span
 
 Call = Callable[[tuple[str, ...]], str | None]
@@ -168,7 +171,6 @@ def _tables(statement: MergeStatement) -> Iterator[tuple[Span, tuple[str, ...]]]
 
 
 def _tables_of(query: Expr, ctes: set[str]) -> Iterator[tuple[Span, tuple[str, ...]]]:
-    from sqlglot import exp
 
     if query.expression is None:
         yield from _named_tables(query, ctes)
@@ -237,6 +239,5 @@ def _begins_value(sql: Sql, i: int) -> bool:
 
 
 def _quoted(name: str) -> str:
-    from merge_runner.relation import quote
 
     return quote(as_written(name))

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from merge_runner.atomic import write_atomic
+from merge_runner.engine.driver.local_driver import open_driver
 from merge_runner.engine.model_tests.unit_test import FOR_A_FEW_ROWS
 from merge_runner.engine.spark.appcds import Archive, archive
 from merge_runner.engine.spark.confs import jar_groups, spark_confs, table_formats
@@ -97,7 +98,6 @@ def make_archive(fitting: Archive, profile: Profile, java_home: Path, confs: Map
 
 
 def _run(profile: Profile, confs: Mapping[str, str], java_home: Path, root: Path) -> None:
-    from merge_runner.engine.driver.local_driver import open_driver
 
     jvm = launch(confs, java_home, root, root / "spark.log")
     try:

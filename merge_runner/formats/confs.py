@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from importlib.resources import files
 from types import MappingProxyType
 from typing import Literal
 
@@ -57,7 +58,6 @@ def known() -> Mapping[str, str]:
 
     A key that ends in a dot is a prefix.
     """
-    from importlib.resources import files  # it imports what makes temporary files and archives
 
     text = files("merge_runner.formats").joinpath("confs.txt").read_text(encoding="utf-8")
     rows = (line.partition(" ") for line in text.splitlines() if not line.startswith("#"))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 from types import MappingProxyType
 from typing import Literal
 
@@ -56,7 +57,6 @@ def known(name: Format, line: Line = RECOMMENDED) -> Mapping[str, str]:
     (not looked at), `computed` (never set by hand), `reserved` (dropped silently). A name that ends in a dot is
     followed by a column.
     """
-    from importlib.resources import files  # it imports what makes temporary files and archives
 
     text = files("merge_runner.formats").joinpath(f"{name}_properties.txt").read_text(encoding="utf-8")
     rows = (row.partition(_WITHOUT) for row in text.splitlines() if not row.startswith("#"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import isfinite
+from statistics import median
 from typing import TYPE_CHECKING
 
 from merge_runner.graph.graph import Dag, DataTestNode, Graph, Node
@@ -89,7 +90,6 @@ def priorities(
     the longest remaining path in seconds by `durations` of earlier runs (a node without one counts as the median of
     those with one), then the number of nodes on the longest remaining path, then the id.
     """
-    from statistics import median  # it imports much that no other command needs
 
     known = {
         node: durations[node] for node in dag if isfinite(durations.get(node, -1)) and durations.get(node, -1) >= 0

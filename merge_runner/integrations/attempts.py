@@ -12,6 +12,7 @@ from merge_runner.errors import ProblemsError
 from merge_runner.integrations.figures import ENDED_WELL
 from merge_runner.integrations.process import Event, Process, read_event
 from merge_runner.project_file import Boundary, read_file
+from merge_runner.run.results.previous_run import last_invocation
 
 Start = Callable[[Sequence[str], Sequence[str]], Process]
 """Starts a command of merge-runner with arguments: `start(["build"], ["--select", "orders"])`."""
@@ -62,7 +63,6 @@ class Attempts:
 
     def _is_last(self, noted: Sequence[Event]) -> bool:
         """Return whether `retry` would go on with the last invocation of these, and has something to do."""
-        from merge_runner.run.results.previous_run import last_invocation
 
         ids = [event["invocation_id"] for event in noted if event["event"] == "invocation_started"]
         try:

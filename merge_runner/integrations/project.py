@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from merge_runner.api import Project
 from merge_runner.integrations.manifest import ProjectTables
 from merge_runner.integrations.process import THIS, Process
 
@@ -34,7 +35,6 @@ class OrchestratedProject:
 
         Raises ProblemsError. Needs no Spark.
         """
-        from merge_runner.api import Project
 
         project = Project.load(
             self.project_dir,
@@ -51,7 +51,6 @@ class OrchestratedProject:
 
     def target_folder(self) -> Path:
         """Return the target folder. Raises ProblemsError where the project cannot be loaded."""
-        from merge_runner.api import Project
 
         if self.target_path is not None:
             return self.project_dir / self.target_path

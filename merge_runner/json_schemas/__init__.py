@@ -11,6 +11,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
+from merge_runner.atomic import write_atomic
+
 Name = Literal["properties", "selectors", "profiles", "catalog", "settings", "pyproject"]
 NAMES: Mapping[Name, str] = {
     "properties": "property files: models, seeds, sources, macros and unit tests in YAML",
@@ -38,7 +40,6 @@ def tool_schema(tool_name: str = "merge-runner") -> dict[str, Any]:
 
 def write_copies(project: Path, names: Iterable[Name] = tuple(NAMES)) -> list[Path]:
     """Write schemas into the folder of a project that has its copies. Return the files. Raises OSError."""
-    from merge_runner.atomic import write_atomic
 
     written = []
     for name in names:

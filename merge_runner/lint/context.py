@@ -8,16 +8,21 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from sqlglot import exp
+
 from merge_runner.errors import Problem
 from merge_runner.formats.lines import Line, installed_line
 from merge_runner.graph.graph import Graph, ModelNode
 from merge_runner.lint.containers.found import Container
+from merge_runner.merge.read_query import read_query
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.project.load.files import ProjectFiles
 from merge_runner.project.schema.config_layers import Layer, config_place
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
+from merge_runner.pruning.judge.unknown_qualifiers import unknown_qualifiers
 from merge_runner.pruning.predicate.scope import Variables
+from merge_runner.pruning.query.unknown_names import unknown_names
 from merge_runner.relation import Relation
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import Place, SourceText, Span
@@ -107,7 +112,6 @@ class LintedMerge(JudgedMerge):
     @cached_property
     def unknown_qualifiers(self) -> tuple[UnknownQualifier, ...]:
         """What names are qualified by that is neither target nor source."""
-        from merge_runner.pruning.judge.unknown_qualifiers import unknown_qualifiers
 
         found = unknown_qualifiers(self.statement, self.layout, self.source, self.scope)
         # A session variable may have fields, too.
@@ -116,7 +120,6 @@ class LintedMerge(JudgedMerge):
     @cached_property
     def unknown_in_using(self) -> tuple[tuple[Expr, UnknownName], ...]:
         """The names in the query of USING and its CTEs that no relation there has, each with the query it is in."""
-        from merge_runner.pruning.query.unknown_names import unknown_names
 
         queries = [self.statement.source.query, *(cte.query for cte in self.statement.ctes)]
         trees = {id(query.expression): query for query in queries if query is not None and query.expression is not None}
@@ -206,9 +209,6 @@ class LintedMerge(JudgedMerge):
         """
         if self.file.node is not None:
             return False
-        from sqlglot import exp
-
-        from merge_runner.merge.read_query import read_query
 
         statement = self.statement
         ctes = {cte.name.casefold() for cte in statement.ctes}

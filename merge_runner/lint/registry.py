@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, Field, fields, replace
 from functools import cache
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -69,7 +70,6 @@ def provided_paths() -> list[Path]:
 def _entry_points() -> list[EntryPoint]:
     if not may_provide(GROUP):
         return []
-    from importlib.metadata import entry_points
 
     return sorted(entry_points(group=GROUP), key=lambda each: (each.name, each.value))
 

@@ -19,6 +19,8 @@ from merge_runner.lint.full_scan import (
     photon_may_skip,
     shared_times,
 )
+from merge_runner.merge.parse import parse
+from merge_runner.pruning.judge.merge_analysis import judge_merge
 from merge_runner.pruning.layout.layout import partition_field
 from merge_runner.relation import quote
 
@@ -117,7 +119,6 @@ def _by_time(merge: LintedMerge) -> str | None:
 
 
 def _with_condition(statement: MergeStatement, condition: str) -> MergeStatement:
-    from merge_runner.merge.parse import parse
 
     on, text = statement.on_span, statement.text
     return parse(f"{text[: on.start]}({on.of(text)}) and {condition}{text[on.end :]}")
@@ -148,7 +149,6 @@ def _layouts_by_key(merge: LintedMerge) -> Iterator[tuple[str, str, TableLayout]
 
 
 def _tried(merge: LintedMerge, layout: TableLayout, statement: MergeStatement | None = None) -> JudgedMerge:
-    from merge_runner.pruning.judge.merge_analysis import judge_merge
 
     return judge_merge(statement or merge.statement, layout, merge.lookup, "auto")
 

@@ -16,6 +16,7 @@ from merge_runner.lint.report import Report
 from merge_runner.lint.rule import Rule, RuleOptions
 from merge_runner.lint.selector import closest, meant, suggestion, weight
 from merge_runner.project.syntax.places import NoPlaces
+from merge_runner.project.syntax.validate import validate
 
 if TYPE_CHECKING:
     from merge_runner.project.schema.settings import LintSettings
@@ -178,8 +179,6 @@ def _options(
         elif rule.code in seen:
             problems.add("duplicate-key", f"the options of rule {rule.code} appear twice", at, "keep one of the tables")
         else:
-            from merge_runner.project.syntax.validate import validate
-
             seen.add(rule.code)
             tree = places if places is not None else NoPlaces()
             options = validate(rule.options, written, tree, problems, at=path, of=f"rule {rule.code}")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Set
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.keywords import COMPLEX_TYPES
 from merge_runner.merge.syntax.lexer import lex
 from merge_runner.merge.syntax.operand import Remarks
@@ -316,7 +317,6 @@ def _as_spark_means(tree: exp.Expr, text: str, filled: Mapping[int, str]) -> exp
 
 def name_parts(dotted: str) -> tuple[str, ...]:
     """The unquoted parts of a name as `IDENTIFIER('a.`b`')` has it in its string; empty when it is no name."""
-    from merge_runner.merge.syntax.error import MergeSyntaxError
 
     try:
         tokens = lex(dotted)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sqlglot import exp
 
 from merge_runner.text import Span
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 
 def names_span(node: exp.Expr, start: int) -> Span | None:
     """Return the range of all names of a tree whose text begins at `start`; None where it has no name with a place."""
-    from sqlglot import exp
 
     marks = [name.meta for name in node.find_all(exp.Identifier) if "start" in name.meta]
     if not marks:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 
+from merge_runner.formats.branches import branch_name
 from merge_runner.options.declaration import flag, option
 from merge_runner.options.project import Defer, FullRefresh, ProjectOptions, Selection
+from merge_runner.plan.load.sample import read_sample
+from merge_runner.project.syntax.duration import seconds
 
 LARGEST_BATCH = 2**63 - 1
 """Delta keeps the version of an application's transactions as a Java long."""
@@ -14,14 +18,12 @@ LARGEST_BATCH = 2**63 - 1
 
 def read_branch(text: str) -> str:
     """Return the name of a branch. Raises ValueError where it is none."""
-    from merge_runner.formats.branches import branch_name
 
     return branch_name(text)
 
 
 def _duration(text: str) -> float:
     """Seconds of a text such as `90`, `36h` or `7d`."""
-    from merge_runner.project.syntax.duration import seconds
 
     try:
         return seconds(text)
@@ -31,9 +33,6 @@ def _duration(text: str) -> float:
 
 def _window(text: str) -> str:
     """Return a window of `--sample` as it is given. Raises ValueError where it is none."""
-    from datetime import datetime, timezone
-
-    from merge_runner.plan.load.sample import read_sample
 
     read_sample(text, datetime.now(timezone.utc))
     return text

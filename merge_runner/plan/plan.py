@@ -55,6 +55,7 @@ from merge_runner.plan.steps.table import (
     ReplaceTable,
 )
 from merge_runner.project.schema.config_layers import Layer, config_place
+from merge_runner.pruning.judge.merge_analysis import judge_merge
 from merge_runner.relation import changes_of
 from merge_runner.template.outcome import ASKS_ENGINE
 from merge_runner.text import Place
@@ -330,7 +331,6 @@ class Planner:
         return Feed(changes_of(parent.name), relation, node.application, parent.config.format)
 
     def _judged(self, node: ModelNode, statement: MergeStatement) -> JudgedMerge:
-        from merge_runner.pruning.judge.merge_analysis import judge_merge
 
         return judge_merge(statement, self.layouts.target(node.unique_id), self.layouts.lookup, node.config.bounds)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import html
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 from merge_runner.relation import string_literal
 from merge_runner.template.literal import literal
@@ -109,9 +112,6 @@ def _forms(secret: str) -> Iterator[str]:
     yield secret
     if len(secret) < _SHORTEST:
         return
-    import base64
-    import html
-    from urllib.parse import quote, quote_plus
 
     yield from (json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
     yield from (repr(secret)[1:-1], literal(secret)[1:-1], string_literal(secret)[1:-1])

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.errors import Problem, Problems
 from merge_runner.template.captured import Captured
 from merge_runner.template.context import Context
+from merge_runner.template.macro_results import MacroResults
 from merge_runner.template.outcome import ASKS_ENGINE
 from merge_runner.template.packages import Packages
 from merge_runner.template.rendered import Rendered
+from merge_runner.template.static.evaluation import PlainMacros
 from merge_runner.template.static.macro_definitions import TEST_PREFIX, MacroDefinition, macro_definitions, test_macro
 from merge_runner.template.static.plain_macros import plain_macros
 from merge_runner.template.static.plain_render import plain_render
@@ -23,7 +25,6 @@ from merge_runner.text import SourceText
 if TYPE_CHECKING:
     from merge_runner.template.library import Library
     from merge_runner.template.rendering import Rendering
-    from merge_runner.template.static.evaluation import PlainMacros
 
 RUN_FLAGS = ("is_incremental", "is_full_refresh")
 """The built-ins whose values depend on the kind of run: incremental, first or full refresh."""
@@ -201,7 +202,6 @@ class Templates:
 
     @cached_property
     def _evaluation(self) -> PlainMacros:
-        from merge_runner.template.static.evaluation import PlainMacros
 
         return PlainMacros(self._macro_files)
 
@@ -209,7 +209,6 @@ class Templates:
     def _library(self) -> Library:
         # Jinja takes 30 ms to import, and a project whose files `scan` can read never needs it.
         from merge_runner.template.library import Library
-        from merge_runner.template.macro_results import MacroResults
 
         results = MacroResults(self._plain_macros, self._macros, self._macro_files)
         return Library(self._macro_files, self._macro_sources, self.packages, results)

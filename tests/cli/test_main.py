@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 
 import click
 import pytest
@@ -13,84 +11,6 @@ from merge_runner.cli.main import cli
 
 STAGING = "select 1 as id, 'a' as name"
 MERGE = "merge into {{ this }} t using {{ ref('stg') }} s on t.id = s.id when not matched then insert *"
-
-
-ENGINE = {"pyspark", "py4j", "delta", "rich"}
-HEAVY = ENGINE | {"sqlglot", "networkx", "jinja2", "pydantic", "yaml"}
-
-
-def imported(*commands, cwd):
-    """The packages that one process has imported after each of some commands."""
-    return [{name.partition(".")[0] for name in names} for names in modules(*commands, cwd=cwd)]
-
-
-def modules(*commands, cwd):
-    """The modules that one process has imported after each of some commands."""
-    code = f"""
-import sys
-from merge_runner.cli.main import main
-for command in {list(commands)!r}:
-    try: main(command)
-    except SystemExit as end: assert end.code in (0, 1), end.code
-    print('imported:', *sys.modules, file=sys.stderr)
-"""
-    process = subprocess.run([sys.executable, "-c", code], cwd=cwd, capture_output=True, text=True, check=True)
-    return [set(line.split()[1:]) for line in process.stderr.splitlines() if line.startswith("imported: ")]
-
-
-def test_help_imports_nothing_heavy(tmp_path):
-    assert [HEAVY & found for found in imported(["--help"], ["build", "--help"], cwd=tmp_path)] == [set(), set()]
-
-
-def test_only_what_runs_models_imports_pyspark(make_project):
-    root = make_project({"models/stg.sql": STAGING, "models/fct.sql": MERGE})
-    commands = ["ls"], ["parse"], ["compile"], ["explain"], ["lint"], ["lineage"]
-    listed, *others = imported(*commands, cwd=root)
-    assert [ENGINE & found for found in (listed, *others)] == [set()] * len(commands)
-    assert listed.isdisjoint({"jinja2", "sqlglot", "networkx"})  # nothing is rendered that can be read without it
-
-
-LAUNCH = """
-import sys
-from merge_runner.cli.main import main
-
-class Launched:
-    def __enter__(self): return self
-    def __exit__(self, *_): pass
-    def launch(self):
-        print(*sys.modules)
-        raise SystemExit(0)
-
-main(["build"], start=lambda prepared, events: Launched())
-"""
-
-
-def test_the_jvm_is_launched_before_what_lints_plans_and_runs_is_imported(make_project):
-    root = make_project({"models/stg.sql": STAGING, "models/fct.sql": MERGE})
-    code = [sys.executable, "-c", LAUNCH]
-    found = subprocess.run(code, cwd=root, capture_output=True, text=True, check=True).stdout.split()
-    late = {"run.build", "run.node.node_runner", "run.reuse.reuse", "lint.run.lint_project"}
-    found = [name.removeprefix("merge_runner.") for name in found]
-    assert "engine.startup" in found
-    assert late.isdisjoint(found)
-
-
-def test_a_kept_report_is_shown_without_what_loads_a_project(make_project):
-    root = make_project({"models/stg.sql": STAGING, "models/fct.sql": MERGE})
-    made, kept = (imported(["lint"], cwd=root)[0] for _ in range(2))
-    assert {"sqlglot", "pydantic"} <= made
-    assert kept.isdisjoint(HEAVY)
-
-
-OF_OTHERS = {"multiprocessing", "asyncio", "networkx", "merge_runner.lint.outputs.sarif"}
-"""What only several processes, a build or another format of the report needs."""
-
-
-def test_one_changed_file_is_linted_without_what_others_need(make_project):
-    root = make_project({"models/stg.sql": STAGING, "models/fct.sql": MERGE})
-    imported(["lint"], cwd=root)
-    (root / "models/fct.sql").write_text(MERGE.replace("not matched then insert", "matched then update set"))
-    assert OF_OTHERS & modules(["lint", "models/fct.sql"], cwd=root)[0] == set()
 
 
 def test_help_names_every_command(call):

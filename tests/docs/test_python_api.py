@@ -47,8 +47,3 @@ def test_what_templates_log_goes_to_logging(make_project, caplog):
     assert [(each.name, each.levelname, each.message) for each in caplog.records] == [
         ("merge_runner.template", "INFO", "models/stg.sql:1:4: here")
     ]
-
-
-def test_importing_the_package_imports_nothing_of_it():
-    code = "import sys, merge_runner; print([name for name in sys.modules if name.startswith('merge_runner.')])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

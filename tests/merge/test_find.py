@@ -65,11 +65,3 @@ def test_other_text_holds_none(text):
 def test_any_text_gets_an_answer(text):
     assert holds_merge(text) in (True, False)
     assert holds_merge("/* " + text.replace("/*", "").replace("*/", "").replace("*", "") + " */") is False
-
-
-def test_looking_for_a_merge_needs_no_sqlglot():
-    import subprocess
-    import sys
-
-    code = "import sys, merge_runner.merge.find, merge_runner.merge.statement; print('sqlglot' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

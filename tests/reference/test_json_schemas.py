@@ -6,7 +6,6 @@ import copy
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
@@ -266,15 +265,6 @@ def test_validate_pyproject_checks_the_table(pyproject_validator, table, wrong):
     else:
         with pytest.raises(errors.ValidationError, match=re.escape(wrong)):
             pyproject_validator(document)
-
-
-def test_the_entry_point_imports_little():
-    code = (
-        "import sys, merge_runner.json_schemas as found; found.tool_schema(); "
-        "print([name for name in ('pydantic', 'yaml', 'click', 'sqlglot', 'jinja2') if name in sys.modules])"
-    )
-    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert run.stdout == "[]\n"
 
 
 def test_the_schema_of_pyproject_is_that_of_the_table():

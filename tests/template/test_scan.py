@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from subprocess import run
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -135,20 +132,6 @@ def test_this_and_vars_are_noted_and_comments_are_not_read() -> None:
 )
 def test_says_none_to_what_only_jinja_can_read(text: str) -> None:
     assert scan(model(text)) is None
-
-
-def test_reads_a_file_without_importing_jinja() -> None:
-    code = """
-import sys
-from merge_runner.template.templates import Templates
-from merge_runner.text import SourceText
-templates = Templates([SourceText("macros/m.sql", "{% macro a() %}{% endmacro %}")])
-assert templates.capture(SourceText("m.sql", "{{ config(a=1) }} select * from {{ ref('a') }}"), None).refs
-assert templates.render(SourceText("n.sql", "select 1"), None).text == "select 1"
-assert templates.has_macro("a") and "jinja2" not in sys.modules
-"""
-    result = run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (result.returncode, result.stderr) == (0, "")
 
 
 STRINGS = st.sampled_from(["'a'", '"b"', "''", "'b'", "'a'"])

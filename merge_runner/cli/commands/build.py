@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from merge_runner.cli.command import command as make
+from merge_runner.cli.node_commands import chosen_nodes, run_nodes
 from merge_runner.options.nodes import Batch, Branch, Junit, Linting, NodeOptions, Reporting, Reusing, Running, Sampling
 from merge_runner.options.project import Defer, FullRefresh, Selection
 
@@ -14,6 +15,5 @@ from merge_runner.options.project import Defer, FullRefresh, Selection
 )
 def command(options: NodeOptions) -> int:
     """Lint, then run models, load seeds and run tests, in DAG order."""
-    from merge_runner.cli.node_commands import chosen_nodes, run_nodes
 
     return run_nodes("build", *chosen_nodes("build", options))

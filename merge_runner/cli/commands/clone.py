@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from merge_runner.cli.command import command as make
+from merge_runner.cli.node_commands import chosen_nodes, run_nodes
 from merge_runner.options.nodes import Branch, NodeOptions, Reporting, Running
 from merge_runner.options.project import FullRefresh, Selection
 
@@ -18,7 +19,6 @@ def command(options: NodeOptions) -> int:
     --branch NAME each Iceberg table of this target gets that branch instead, where main is now: `build --branch NAME`
     goes on with it.
     """
-    from merge_runner.cli.node_commands import chosen_nodes, run_nodes
 
     if options.state is None and options.branch is None:
         raise click.UsageError(

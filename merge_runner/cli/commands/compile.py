@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from merge_runner.cli.command import command as make
+from merge_runner.cli.display.messages import counted, say, show
+from merge_runner.cli.display.problems import show_no_effect
 from merge_runner.cli.loading import check_defer, load_project, selected, with_default_selector
+from merge_runner.graph.graph import AnalysisNode, ModelNode
 from merge_runner.options.project import Defer, FullRefresh, Selection
 
 
@@ -17,9 +20,6 @@ class Options(Selection, Defer, FullRefresh):
 @make("compile", Options)
 def command(options: Options) -> int:
     """Render the selected nodes to target/compiled; a single one is printed as well."""
-    from merge_runner.cli.display.messages import counted, say, show
-    from merge_runner.cli.display.problems import show_no_effect
-    from merge_runner.graph.graph import AnalysisNode, ModelNode
 
     project = load_project(options)
     selection = selected(project, with_default_selector(project, options))

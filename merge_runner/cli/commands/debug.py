@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 import click
 
+from merge_runner.api import debug
 from merge_runner.cli.command import command as make
+from merge_runner.cli.display.messages import show_text, styled
+from merge_runner.cli.display.problems import ShownMessages, show_problems
 from merge_runner.cli.loading import project_of
 from merge_runner.options.declaration import flag, option
 from merge_runner.options.project import ProjectOptions
@@ -31,9 +34,6 @@ class Options(ProjectOptions):
 @make("debug", Options, ignores=("warn_error",))
 def command(options: Options) -> int:
     """Check the set-up: versions, Java, jars, project, profile, the Spark that starts, and with --spark a session."""
-    from merge_runner.api import debug
-    from merge_runner.cli.display.messages import show_text, styled
-    from merge_runner.cli.display.problems import ShownMessages, show_problems
 
     status = 0
     catalog = options.write_catalog

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from merge_runner.api.pages import FOLDER, serve_folder
+from merge_runner.cli.browser import open_in_browser
 from merge_runner.cli.command import command as make
+from merge_runner.cli.display.messages import counted, say, show
 from merge_runner.cli.loading import load_project
+from merge_runner.cli.node_commands import display_for
 from merge_runner.options.declaration import argument, flag, option
 from merge_runner.options.project import ProjectOptions
 
@@ -37,9 +41,6 @@ def command(options: Options) -> int:
 
 
 def _generate(options: Options) -> int:
-    from merge_runner.cli.browser import open_in_browser
-    from merge_runner.cli.display.messages import counted, say, show
-    from merge_runner.cli.node_commands import display_for
 
     project = load_project(options, secrets=options.spark)
     page = project.docs(static=options.static)
@@ -58,9 +59,6 @@ def _generate(options: Options) -> int:
 
 
 def _serve(options: Options) -> int:
-    from merge_runner.api.pages import FOLDER, serve_folder
-    from merge_runner.cli.browser import open_in_browser
-    from merge_runner.cli.display.messages import say
 
     def started(address: str) -> None:
         if not options.quiet:

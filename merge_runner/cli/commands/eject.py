@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from merge_runner.cli.command import command as make
 from merge_runner.cli.completion import model_names
+from merge_runner.cli.display.messages import say, show
+from merge_runner.cli.loading import load_project
 from merge_runner.options.declaration import argument
 from merge_runner.options.project import ProjectOptions
 
@@ -24,8 +26,6 @@ def command(options: Options) -> int:
     `ref`, `source`, `this`, vars and `is_incremental()` are kept: the model renders to the same text as before,
     whatever they are. Where something cannot be kept, the file is left as it is.
     """
-    from merge_runner.cli.display.messages import say, show
-    from merge_runner.cli.loading import load_project
 
     file = load_project(options).eject(options.model)
     show(str(file))

@@ -10,7 +10,11 @@ from typing import Literal
 import click
 
 from merge_runner.cli.command import command as make
+from merge_runner.cli.display.messages import concealed, fitted, terminal_columns
+from merge_runner.cli.display.problems import show_no_effect
 from merge_runner.cli.loading import check_defer, load_project, selected, with_default_selector
+from merge_runner.cli.node_commands import display_for
+from merge_runner.columns import cut, printable, printable_json
 from merge_runner.options.declaration import flag, option
 from merge_runner.options.project import Defer, FullRefresh, ProjectOptions, Selection
 
@@ -38,10 +42,6 @@ def command(options: Options) -> int:
 
     The exit status is 1 where --spark is given and Spark refuses a statement.
     """
-    from merge_runner.cli.display.messages import concealed, fitted, terminal_columns
-    from merge_runner.cli.display.problems import show_no_effect
-    from merge_runner.cli.node_commands import display_for
-    from merge_runner.columns import cut, printable, printable_json
 
     project = load_project(options, secrets=options.spark)
     selection = selected(project, with_default_selector(project, options))

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from merge_runner.api import import_dbt, import_merges
 from merge_runner.cli.command import command as make
+from merge_runner.cli.display.messages import counted, say, show
+from merge_runner.cli.display.problems import show_warnings
+from merge_runner.errors import Problem
 from merge_runner.options.declaration import argument, option
 from merge_runner.options.output import OutputOptions
 from merge_runner.project.schema.profile import Adapter
@@ -54,9 +58,6 @@ def command(options: Options) -> int:
 
 
 def _import_merges(options: Options, to: Path) -> int:
-    from merge_runner.api import import_merges
-    from merge_runner.cli.display.messages import counted, say, show
-    from merge_runner.cli.display.problems import show_warnings
 
     imported = import_merges(options.paths, to)
     for file in imported.files:
@@ -72,10 +73,6 @@ def _import_merges(options: Options, to: Path) -> int:
 
 
 def _import_dbt(options: Options, path: Path, to: Path) -> int:
-    from merge_runner.api import import_dbt
-    from merge_runner.cli.display.messages import counted, say, show
-    from merge_runner.cli.display.problems import show_warnings
-    from merge_runner.errors import Problem
 
     imported = import_dbt(path, to, adapter=options.adapter)
     for file in imported.files:
@@ -95,7 +92,6 @@ def _import_dbt(options: Options, path: Path, to: Path) -> int:
 
 def _counted_reasons(left_out: Sequence[Todo]) -> str:
     """Return how much is left out, and of each reason how often it is one, the most frequent first."""
-    from merge_runner.cli.display.messages import counted
 
     reasons = Counter(todo.reason for todo in left_out)
     shown = [f"{count} × {reason}" if count > 1 else reason for reason, count in reasons.most_common(_MOST_REASONS)]

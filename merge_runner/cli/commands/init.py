@@ -9,9 +9,10 @@ from typing import cast
 import click
 
 from merge_runner.cli.command import command as make
+from merge_runner.cli.display.messages import say
 from merge_runner.options.declaration import argument, flag, option
 from merge_runner.options.output import OutputOptions
-from merge_runner.project.scaffold import PATTERNS, Pattern
+from merge_runner.project.scaffold import PATTERNS, Pattern, scaffold
 
 _OWN = "none"
 
@@ -28,8 +29,6 @@ class Options(OutputOptions):
 @make("init", Options, ignores=("warn_error",))
 def command(options: Options) -> int:
     """Make a new project in the folder NAME: one seed, one view, one MERGE, and it builds."""
-    from merge_runner.cli.display.messages import say
-    from merge_runner.project.scaffold import scaffold
 
     name, pattern = options.name, options.pattern
     if options.interactive:

@@ -10,7 +10,9 @@ import click
 
 from merge_runner.cli.command import command as make
 from merge_runner.cli.completion import model_names
+from merge_runner.cli.display.messages import show, show_text
 from merge_runner.cli.loading import load_project
+from merge_runner.columns import printable_json
 from merge_runner.options.declaration import argument, flag, option
 from merge_runner.options.project import ProjectOptions
 
@@ -34,8 +36,6 @@ def command(options: Options) -> int:
     MODEL may be a seed or a table of a source, too. Without it, the columns of all models are listed. The exit status
     is 1 where a model that the answer needs cannot be read.
     """
-    from merge_runner.cli.display.messages import show, show_text
-    from merge_runner.columns import printable_json
 
     project = load_project(options)
     found = project.lineage(options.name, direction=options.direction, direct=options.direct)

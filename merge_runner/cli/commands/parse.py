@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from merge_runner.cli.command import command as make
+from merge_runner.cli.display.messages import counted, say
+from merge_runner.cli.display.problems import show_no_effect, show_not_read
 from merge_runner.cli.loading import load_project
 from merge_runner.options.project import ProjectOptions
 
@@ -10,8 +12,6 @@ from merge_runner.options.project import ProjectOptions
 @make("parse", ProjectOptions)
 def command(options: ProjectOptions) -> int:
     """Check the project and write target/manifest.json, without compiling the models or starting Spark."""
-    from merge_runner.cli.display.messages import counted, say
-    from merge_runner.cli.display.problems import show_no_effect, show_not_read
 
     project = load_project(options)
     show_not_read(project.prepared.files.not_read, options)

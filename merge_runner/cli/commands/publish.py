@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from merge_runner.cli.command import command as make
 from merge_runner.cli.loading import load_project, selected, with_default_selector
+from merge_runner.cli.node_commands import display_for
 from merge_runner.options.declaration import argument, flag
 from merge_runner.options.nodes import read_branch
 from merge_runner.options.project import Selection
@@ -26,7 +27,6 @@ def command(options: Options) -> int:
     Nothing is published where main of a table has moved since the branch began, or where the build of the branch has
     left a model or a test failed or skipped.
     """
-    from merge_runner.cli.node_commands import display_for
 
     project = load_project(options, secrets=True)
     selection = selected(project, with_default_selector(project, options))

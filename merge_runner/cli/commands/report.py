@@ -8,8 +8,13 @@ from typing import Literal
 
 import click
 
+from merge_runner.api.set_up import target_folder
+from merge_runner.cli.browser import open_in_browser
 from merge_runner.cli.command import command as make
+from merge_runner.cli.display.messages import counted, say, show
 from merge_runner.cli.loading import load_project, project_root
+from merge_runner.cli.node_commands import display_for
+from merge_runner.columns import printable
 from merge_runner.options.declaration import flag, option
 from merge_runner.options.project import ProjectOptions
 
@@ -36,10 +41,6 @@ def command(options: Options) -> int:
     are in the audit table, too, where the profile has one.
     """
     from merge_runner.api.pages import run_markdown, write_run_report
-    from merge_runner.api.set_up import target_folder
-    from merge_runner.cli.browser import open_in_browser
-    from merge_runner.cli.display.messages import show
-    from merge_runner.columns import printable
 
     if options.from_audit:
         _restore(options)
@@ -55,8 +56,6 @@ def command(options: Options) -> int:
 
 
 def _restore(options: Options) -> None:
-    from merge_runner.cli.display.messages import counted, say
-    from merge_runner.cli.node_commands import display_for
 
     project = load_project(options, secrets=True)
     display = display_for(options, project.graph)

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from merge_runner.api.set_up import target_folder
 from merge_runner.cli.command import command as make
 from merge_runner.cli.command import given
+from merge_runner.cli.display.messages import say
+from merge_runner.cli.display.problems import show_no_effect, show_warnings
 from merge_runner.cli.loading import load_project, project_root
+from merge_runner.cli.node_commands import run_nodes
+from merge_runner.errors import Problem, ProblemsError
+from merge_runner.graph.selection.select import Selection
 from merge_runner.options.kept import restored
 from merge_runner.options.nodes import Batch, Branch, NodeOptions, Reporting, Running
 from merge_runner.options.project import FullRefresh
+from merge_runner.run.results.previous_run import last_invocation
+from merge_runner.template.redact import HIDDEN
 
 
 @make("retry", NodeOptions, offers=(Running, Reporting, Batch, Branch, FullRefresh))
 def command(options: NodeOptions) -> int:
     """Run what failed or was skipped in the last invocation, with its arguments; those given here win."""
-    from merge_runner.api.set_up import target_folder
-    from merge_runner.cli.display.messages import say
-    from merge_runner.cli.display.problems import show_no_effect, show_warnings
-    from merge_runner.cli.node_commands import run_nodes
-    from merge_runner.errors import Problem
-    from merge_runner.graph.selection.select import Selection
-    from merge_runner.run.results.previous_run import last_invocation
 
     root = project_root(options.project_dir)
     last = last_invocation(target_folder(root, options.target_path))
@@ -48,8 +49,6 @@ def command(options: NodeOptions) -> int:
 
 def _check_vars(last: Mapping[str, Any]) -> None:
     """Raise ProblemsError where the vars of the last run held a secret: they are not kept whole."""
-    from merge_runner.errors import Problem, ProblemsError
-    from merge_runner.template.redact import HIDDEN
 
     if HIDDEN in str(last.get("vars_text")):
         hint = "say them again: `merge-runner retry --vars …`"

@@ -10,6 +10,11 @@ import click
 
 from merge_runner.cli.command import command as make
 from merge_runner.cli.completion import rule_codes
+from merge_runner.cli.display.messages import show_text
+from merge_runner.errors import Problems
+from merge_runner.lint.documentation import summary, text
+from merge_runner.lint.registry import rules
+from merge_runner.lint.selector import meant, suggestion
 from merge_runner.options.declaration import argument, flag, option
 from merge_runner.options.output import OutputOptions
 
@@ -32,9 +37,6 @@ def command(options: Options) -> int:
 
     CODE is a rule's code or name, or the beginning of codes: P is all about pruning. Without one, the rules are listed.
     """
-    from merge_runner.cli.display.messages import show_text
-    from merge_runner.lint.documentation import summary, text
-    from merge_runner.lint.registry import rules
 
     if options.codes and options.every:
         raise click.UsageError("--all takes no codes.")
@@ -53,9 +55,6 @@ def command(options: Options) -> int:
 
 def _found(codes: tuple[str, ...]) -> tuple[Rule, ...]:
     """The rules that the words mean, each once; raises ProblemsError with every word that means none."""
-    from merge_runner.errors import Problems
-    from merge_runner.lint.registry import rules
-    from merge_runner.lint.selector import meant, suggestion
 
     problems = Problems()
     found: dict[str, Rule] = {}
@@ -73,7 +72,6 @@ def _head(rule: Rule) -> tuple[str, str, str]:
 
 
 def _document(rule: Rule) -> dict[str, Any]:
-    from merge_runner.lint.documentation import summary
 
     return {
         "code": rule.code,

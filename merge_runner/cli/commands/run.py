@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from merge_runner.cli.command import command as make
+from merge_runner.cli.node_commands import chosen_nodes, run_nodes
 from merge_runner.options.nodes import Batch, Branch, NodeOptions, Reporting, Reusing, Running, Sampling
 from merge_runner.options.project import Defer, FullRefresh, Selection
 
@@ -10,6 +11,5 @@ from merge_runner.options.project import Defer, FullRefresh, Selection
 @make("run", NodeOptions, offers=(Selection, Defer, Running, Reporting, Batch, Branch, Reusing, Sampling, FullRefresh))
 def command(options: NodeOptions) -> int:
     """Run the models, in DAG order."""
-    from merge_runner.cli.node_commands import chosen_nodes, run_nodes
 
     return run_nodes("run", *chosen_nodes("run", options))

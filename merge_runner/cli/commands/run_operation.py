@@ -6,8 +6,13 @@ from dataclasses import dataclass
 
 from merge_runner.cli.command import command as make
 from merge_runner.cli.completion import macro_names
+from merge_runner.cli.display.messages import counted, say, show
+from merge_runner.cli.display.problems import show_problems
+from merge_runner.cli.loading import load_project
+from merge_runner.cli.node_commands import display_for
 from merge_runner.options.declaration import argument, option
 from merge_runner.options.project import ProjectOptions
+from merge_runner.project.load.load import parse_arguments
 
 
 @dataclass(frozen=True)
@@ -24,11 +29,6 @@ def command(options: Options) -> int:
 
     Prints what the macro returns, or the text that it renders to. The exit status is 1 where the macro fails.
     """
-    from merge_runner.cli.display.messages import counted, say, show
-    from merge_runner.cli.display.problems import show_problems
-    from merge_runner.cli.loading import load_project
-    from merge_runner.cli.node_commands import display_for
-    from merge_runner.project.load.load import parse_arguments
 
     arguments = parse_arguments(options.arguments or "")
     project = load_project(options, secrets=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from merge_runner.cli.command import command as make
+from merge_runner.cli.node_commands import chosen_nodes, run_nodes
 from merge_runner.options.nodes import Branch, NodeOptions, Reporting, Running
 from merge_runner.options.project import FullRefresh, Selection
 
@@ -11,6 +12,5 @@ from merge_runner.options.project import FullRefresh, Selection
 @make("seed", NodeOptions, offers=(Selection, Running, Reporting, Branch, FullRefresh), ignores=("full_refresh",))
 def command(options: NodeOptions) -> int:
     """Load the seeds alone: all, or the selected ones, though their files may not have changed."""
-    from merge_runner.cli.node_commands import chosen_nodes, run_nodes
 
     return run_nodes("seed", *chosen_nodes("seed", options))

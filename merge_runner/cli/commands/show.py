@@ -10,6 +10,10 @@ from typing import Literal
 import click
 
 from merge_runner.cli.command import command as make
+from merge_runner.cli.display.messages import concealed, terminal_columns
+from merge_runner.cli.loading import load_project, selected
+from merge_runner.cli.node_commands import display_for
+from merge_runner.columns import printable
 from merge_runner.options.declaration import option
 from merge_runner.options.project import ProjectOptions, Selection
 
@@ -38,10 +42,6 @@ def command(options: Options) -> int:
     A view, a table or an ephemeral model is shown as its query is now, whether or not it has been built; a merge model
     by the rows that each of its clauses would change, as they would be. Its hooks are not run.
     """
-    from merge_runner.cli.display.messages import concealed, terminal_columns
-    from merge_runner.cli.loading import load_project, selected
-    from merge_runner.cli.node_commands import display_for
-    from merge_runner.columns import printable
 
     if (options.inline is not None) is bool(options.select or options.selector):
         raise click.UsageError("give either --select, the nodes to show, or --inline, a query.")

@@ -8,6 +8,7 @@ from typing import Literal
 
 from merge_runner.cli.command import command as make
 from merge_runner.cli.loading import load_project, selected, with_default_selector
+from merge_runner.cli.node_commands import display_for, exit_status
 from merge_runner.options.declaration import argument, option
 from merge_runner.options.project import Selection
 
@@ -27,7 +28,6 @@ def command(options: Options) -> int:
 
     Sources that say nothing of it are left alone. The exit status is 1 where one is too old or cannot be asked.
     """
-    from merge_runner.cli.node_commands import display_for, exit_status
 
     project = load_project(options, secrets=True)
     selection = selected(project, with_default_selector(project, options))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from merge_runner.cli.command import command as make
+from merge_runner.cli.display.problems import show_no_effect
 from merge_runner.cli.loading import load_project, selected, with_default_selector
+from merge_runner.cli.node_commands import display_for, exit_status
 from merge_runner.options.nodes import StreamOptions
 
 
@@ -14,8 +16,6 @@ def command(options: StreamOptions) -> int:
     Ctrl-C ends it after the batch that runs. A batch that did not end well comes again with the next start, and changes
     no table twice.
     """
-    from merge_runner.cli.display.problems import show_no_effect
-    from merge_runner.cli.node_commands import display_for, exit_status
 
     project = load_project(options, secrets=True)
     options = with_default_selector(project, options)

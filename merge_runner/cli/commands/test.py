@@ -8,6 +8,8 @@ import click
 
 from merge_runner.cli.command import command as make
 from merge_runner.cli.completion import model_names
+from merge_runner.cli.node_commands import chosen_nodes, run_nodes
+from merge_runner.cli.unit_tests import generate_unit_test, mutate_model
 from merge_runner.options.declaration import option
 from merge_runner.options.nodes import Branch, Junit, NodeOptions, Reporting, Running
 from merge_runner.options.project import Defer, Selection
@@ -37,13 +39,8 @@ def command(options: Options) -> int:
     if options.mutate is not None and options.generate is not None:
         raise click.UsageError("--mutate and --generate exclude each other.")
     if options.generate is not None:
-        from merge_runner.cli.unit_tests import generate_unit_test
-
         return generate_unit_test(options.generate, options)
     if options.mutate is not None:
-        from merge_runner.cli.unit_tests import mutate_model
-
         return mutate_model(options.mutate, options)
-    from merge_runner.cli.node_commands import chosen_nodes, run_nodes
 
     return run_nodes("test", *chosen_nodes("test", options))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -88,7 +89,6 @@ def _of_new_files(project: DbtFolder, problems: Iterable[Problem], made: Files) 
 
 def write(files: Files, project: DbtFolder, root: Path) -> None:
     """Write the files of a dbt project, as they are converted, for a look at them. Raises ProblemsError."""
-    import shutil
 
     shutil.rmtree(root, ignore_errors=True)
     for path, text in files.texts.items():

@@ -10,6 +10,7 @@ import yaml
 
 from merge_runner.conversion.dbt.config_call import Value
 from merge_runner.conversion.dbt.config_keys import dbt_key, translated
+from merge_runner.conversion.dbt.references import with_sources
 from merge_runner.conversion.dbt.todo import Todo, in_file
 from merge_runner.errors import Problem, Problems
 from merge_runner.project.syntax.places import KeyPath
@@ -207,7 +208,6 @@ class PropertyFile:
         return {**found, "options": dict(options)} if isinstance(options, Mapping) else found
 
     def _dependency(self, text: str) -> str:
-        from merge_runner.conversion.dbt.references import with_sources
 
         return with_sources(text, self.sources)
 

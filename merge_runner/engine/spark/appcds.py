@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.atomic import write_atomic
+from merge_runner.engine.spark.confs import jar_groups, spark_confs
 from merge_runner.engine.spark.jars import runtime_folder
 from merge_runner.engine.spark.java import java_version
 from merge_runner.engine.spark.spark_home import installed_spark, spark_home
@@ -171,7 +172,6 @@ def make_later(fitting: Archive | None, profile: Profile, java_home: Path, env: 
 
 def training_command(profile: Profile, java_home: Path) -> list[str]:
     """The command of the process that makes the archive of a profile's drivers."""
-    from merge_runner.engine.spark.confs import jar_groups
 
     jvm = profile.jvm or "fast-start"
     return python_command("merge_runner.engine.appcds_training", str(java_home), jvm, *jar_groups(profile))
@@ -179,7 +179,6 @@ def training_command(profile: Profile, java_home: Path) -> list[str]:
 
 def archive_state(profile: Profile, root: Path, env: Mapping[str, str], java_home: Path, jars: Sequence[Path]) -> str:
     """Return the state of the archive of a profile's drivers, with this Java and these jars, as text."""
-    from merge_runner.engine.spark.confs import spark_confs
 
     defaults = installed_spark(root, env).defaults
     confs = spark_confs(profile, root, jars, defaults)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import BaseSensorOperator
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
+from airflow.sdk.execution_time.xcom import XCom
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from merge_runner.integrations.progress import Outcome, what_next
@@ -121,7 +123,6 @@ class TableTrigger(BaseTrigger):
 
     def build_state(self) -> str | None:
         """Return the state of the task that builds; None: not scheduled yet."""
-        from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
 
         states = RuntimeTaskInstance.get_task_states(
             dag_id=self.dag_id, task_ids=[self.build_task_id], run_ids=[self.run_id]
@@ -130,7 +131,6 @@ class TableTrigger(BaseTrigger):
         return None if state is None else str(getattr(state, "value", state))
 
     def _outcome(self) -> Outcome | None:
-        from airflow.sdk.execution_time.xcom import XCom
 
         value = XCom.get_one(
             run_id=self.run_id, key=self.unique_id, task_id=self.build_task_id, dag_id=self.dag_id, map_index=-1

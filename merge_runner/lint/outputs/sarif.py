@@ -15,6 +15,7 @@ from merge_runner.lint.registry import rules
 from merge_runner.lint.report import Report
 from merge_runner.lint.rule import Rule
 from merge_runner.text import Place
+from merge_runner.version import version
 
 _LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
 _ROOT = "%SRCROOT%"
@@ -23,7 +24,6 @@ _HOME = "https://github.com/merge-runner/merge-runner"
 
 def render(report: Report, style: Style) -> str:
     """One run, with the rules that found something and the verdicts among its properties."""
-    from merge_runner.version import version
 
     known = {rule.code: rule for rule in rules()}
     codes = sorted({finding.code for finding in report.findings})

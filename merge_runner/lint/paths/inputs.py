@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem, Problems
+from merge_runner.lint.paths.fixed_files import fix
 from merge_runner.lint.paths.named import Named, check_paths, lint_root_of, named, project_of, readers, within
+from merge_runner.lint.paths.plain import Surroundings, lint_plain, surroundings
 from merge_runner.lint.paths.request import ArgumentsError, Linted, LintMessages, LintRequest
+from merge_runner.lint.run.lint_project import lint_project
 from merge_runner.lint.suppress.apply import joined
 from merge_runner.lint.suppress.baseline import DEFAULT
+from merge_runner.plan.lineage.column_reach import column_reach
 from merge_runner.plan.load.project_context import Prepared, prepare_to_lint
 from merge_runner.project.load.find_project import read_lint_settings, read_settings
 from merge_runner.project.load.not_read import DBT_PROJECT
@@ -33,7 +37,6 @@ def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -
     if root is None:
         _refuse_selection(request)
         paths = paths or [request.project_dir or Path()]
-        from merge_runner.lint.paths.plain import lint_plain, surroundings
 
         around = surroundings(paths, request)
         return Linted(lint_plain(paths, request, env, messages, around), around.root)
@@ -46,14 +49,10 @@ def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -
         raise ArgumentsError("--write-baseline is about the whole project: leave out PATHS.")
     ids = _ids(prepared, meant, request, messages)
 
-    from merge_runner.lint.run.lint_project import lint_project
-
     def look() -> Report:
         return lint_project(prepared, ids, request.rule_options, _of(jinja, meant), request.processes)
 
     if request.fix:
-        from merge_runner.lint.paths.fixed_files import fix
-
         report = look()
         fix({path: root / path for path in report.sources}, report, messages, unsafe=request.fix == "unsafe")
         prepared, jinja = prepare_to_lint(root, request.flags, env, cache=request.cache)
@@ -65,7 +64,6 @@ def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -
         return Linted(report, root, of_models=not prepared.withheld, warnings=tuple(warnings))  # notes are not kept
     for path in meant.foreign:
         messages.say(f"{path}: in another project, not looked at", "warn")
-    from merge_runner.lint.paths.plain import Surroundings, lint_plain
 
     settings = prepared.files.settings
     around = Surroundings(root, settings.lint, settings.places, prepared.files.macros, prepared.files.vars)
@@ -91,8 +89,6 @@ def _ids(prepared: Prepared, meant: Named | None, request: LintRequest, messages
     """The nodes that are selected, among those that the paths mean."""
     reach = None
     if request.columns:
-        from merge_runner.plan.lineage.column_reach import column_reach
-
         reach = column_reach(prepared)
     selection = prepared.select(request.select, request.exclude, request.selector, request.state, column_reach=reach)
     messages.warn(selection.warnings)

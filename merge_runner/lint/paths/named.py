@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import Graph, ModelNode, RefNode, SeedNode, SourceNode, nodes_of
+from merge_runner.graph.selection.state import macros_affected
 from merge_runner.lint.paths.request import ArgumentsError
+from merge_runner.lint.run.hook_files import has_merges, hooks_of
+from merge_runner.lint.sources.sql_file import holds_no_sql
 from merge_runner.project.load.find_project import PYPROJECT, find_lint_root, find_root
 from merge_runner.project.load.not_read import DBT_PROJECT
 from merge_runner.project.schema.profile import FILE as PROFILES
@@ -163,7 +166,6 @@ class _Reader:
     """Finds the models that files of a project mean."""
 
     def __init__(self, prepared: Prepared) -> None:
-        from merge_runner.lint.run.hook_files import has_merges  # it loads the analysis
 
         self._prepared = prepared
         self._graph: Graph = prepared.graph
@@ -192,7 +194,6 @@ class _Reader:
             return set(self.linted)
         if any(macro.path == file for macro in files.macros):
             return self._calling(file)
-        from merge_runner.lint.sources.sql_file import holds_no_sql  # it loads what reads code and dbt's manifests
 
         if holds_no_sql(file):
             return self._described(file)
@@ -204,7 +205,6 @@ class _Reader:
 
         Seeds, too. The graph has no macros of their hooks: those that have the name of the macro in them are meant.
         """
-        from merge_runner.graph.selection.state import macros_affected
 
         graph = self._graph
         called = macros_affected(graph, (key for key, macro in graph.macros.items() if macro.path == file))
@@ -221,7 +221,6 @@ class _Reader:
         while len(names) != found:
             found = len(names)
             names |= {name for name, words in texts.items() if not words.isdisjoint(names)}
-        from merge_runner.lint.run.hook_files import hooks_of
 
         seeds = nodes_of(self._graph.nodes, SeedNode)
         return {seed.unique_id for seed in seeds if any(_words(each.text) & names for each in hooks_of(seed))}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem
+from merge_runner.graph.git import changed_files
 from merge_runner.lint.paths.fixed_files import fix
 from merge_runner.lint.paths.named import lint_root_of
 from merge_runner.lint.paths.request import LintMessages, LintRequest
@@ -71,7 +72,6 @@ def surroundings(paths: Sequence[Path], request: LintRequest) -> Surroundings:
 
 def _changed(files: Sequence[PlainFile], root: Path, ref: str) -> list[PlainFile]:
     """The files below `root` that have changed since a commit."""
-    from merge_runner.graph.git import changed_files
 
     changed = changed_files(root, ref)
     return [file for file in files if file.path in changed]

@@ -45,6 +45,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.rule import Hit
+from merge_runner.pruning.judge.insert_consistency import contradicted_filters, one_sided_filters
+from merge_runner.pruning.judge.new_keys import inserts_new_keys_alone
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
@@ -56,8 +58,6 @@ SEVERITY: Severity = "error"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """One hit for each filter of the target that rows to be inserted need not satisfy."""
-    from merge_runner.pruning.judge.insert_consistency import contradicted_filters, one_sided_filters
-    from merge_runner.pruning.judge.new_keys import inserts_new_keys_alone
 
     statement = merge.statement
     if not merge.inserts or inserts_new_keys_alone(statement, merge.scope, merge.source):

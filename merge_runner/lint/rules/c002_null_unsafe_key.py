@@ -47,6 +47,9 @@ from typing import TYPE_CHECKING, Annotated
 from merge_runner.lint.rule import Hit, RuleOptions
 from merge_runner.project.schema.config import Names
 from merge_runner.project.syntax.annotations import Key
+from merge_runner.pruning.judge.insert_consistency import equated_columns, facts_of_clause, inserts_column
+from merge_runner.pruning.logic.term import Col
+from merge_runner.pruning.query.read_using import source_facts
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
@@ -77,7 +80,6 @@ class Options(RuleOptions):
 
 def check_merge(merge: LintedMerge, options: Options) -> Iterator[Hit]:
     """One hit for each equality whose source column may be NULL where rows are inserted."""
-    from merge_runner.pruning.judge.insert_consistency import equated_columns
 
     for pair in equated_columns(merge.statement, merge.scope):
         column = merge.source.column(pair.source)
@@ -95,7 +97,6 @@ def check_merge(merge: LintedMerge, options: Options) -> Iterator[Hit]:
 
 def _test(merge: LintedMerge, name: str) -> str:
     """What declares the column free of NULL: its table's test, where that alone ends the finding."""
-    from merge_runner.pruning.query.read_using import source_facts
 
     statement, scan = merge.statement, merge.fixing.scan
     parts = scan.parts if scan is not None else statement.source.parts
@@ -116,8 +117,6 @@ def _test(merge: LintedMerge, name: str) -> str:
 
 def _inserts_null(merge: LintedMerge, pair: EquatedColumns) -> bool:
     """Whether some INSERT clause takes the rows where the key is NULL, and the target does not refuse them."""
-    from merge_runner.pruning.judge.insert_consistency import facts_of_clause, inserts_column
-    from merge_runner.pruning.logic.term import Col
 
     key = Col(0, pair.source.casefold())
     target = merge.layout.column(pair.target)

@@ -49,6 +49,8 @@ from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
+from merge_runner.merge.forbidden import forbidden
+from merge_runner.pruning.predicate.join_keys import is_never, is_tied
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
@@ -58,8 +60,6 @@ SEVERITY: Severity = "error"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """An ON that joins by no key."""
-    from merge_runner.merge.forbidden import forbidden
-    from merge_runner.pruning.predicate.join_keys import is_never, is_tied
 
     statement = merge.statement
     if is_never(statement.on):

@@ -56,6 +56,7 @@ from typing import TYPE_CHECKING
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
 from merge_runner.pruning.judge.never_true import Cause, dead_clauses
+from merge_runner.pruning.predicate.tautology import conjunct_words, truth
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedFile, LintedMerge
@@ -131,7 +132,6 @@ class _Former:
 
         From then on the clause is a former one itself.
         """
-        from merge_runner.pruning.predicate.tautology import conjunct_words, truth
 
         if self._takes_all:
             return "has a condition that is always true"

@@ -48,6 +48,10 @@ from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
+from merge_runner.pruning.judge.missing_values import missing_values
+from merge_runner.pruning.layout.layout import UNKNOWN
+from merge_runner.pruning.predicate.scope import Scope
+from merge_runner.pruning.predicate.tautology import Path, assigned, overlap
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedFile, LintedMerge
@@ -57,9 +61,6 @@ SEVERITY: Severity = "error"
 
 def check_file(file: LintedFile) -> Iterator[Hit]:
     """INSERT lists of two lengths, and columns that are set twice."""
-    from merge_runner.pruning.layout.layout import UNKNOWN
-    from merge_runner.pruning.predicate.scope import Scope
-    from merge_runner.pruning.predicate.tautology import Path, assigned, overlap
 
     if file.error is not None and file.error.kind == "insert":
         yield Hit(file.error.span, file.error.message, file.error.hint)
@@ -84,7 +85,6 @@ def check_file(file: LintedFile) -> Iterator[Hit]:
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """Columns that take no NULL, and get one, or nothing: one hit for those that an INSERT leaves out."""
-    from merge_runner.pruning.judge.missing_values import missing_values
 
     missing = list(missing_values(merge.statement, merge.layout, merge.not_null, merge.scope, merge.source))
     for clause in merge.statement.clauses:

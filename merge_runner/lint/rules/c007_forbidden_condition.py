@@ -43,6 +43,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
+from merge_runner.merge.forbidden import forbidden
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedFile
@@ -53,7 +54,6 @@ SEVERITY: Severity = "error"
 
 def check_file(file: LintedFile) -> Iterator[Hit]:
     """Everything forbidden in ON and WHEN."""
-    from merge_runner.merge.forbidden import forbidden
 
     if file.statement is None:
         return

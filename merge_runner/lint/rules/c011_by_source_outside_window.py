@@ -43,7 +43,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from merge_runner.lint.guard_fix import guard
 from merge_runner.lint.rule import Hit
+from merge_runner.pruning.judge.by_source_window import rows_outside
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
@@ -54,8 +56,6 @@ SEVERITY: Severity = "error"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit for each clause that changes rows outside of what ON restricts the target to."""
-    from merge_runner.lint.guard_fix import guard
-    from merge_runner.pruning.judge.by_source_window import rows_outside
 
     if not merge.scans_by_source:
         return

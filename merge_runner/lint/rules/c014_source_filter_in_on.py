@@ -39,7 +39,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from merge_runner.lint.guard_fix import guard
 from merge_runner.lint.rule import Hit
+from merge_runner.pruning.judge.unmatched_rows import unrepeated_source_filters
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
@@ -50,8 +52,6 @@ SEVERITY: Severity = "error"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """One hit for each condition on the source in ON that inserted rows need not satisfy."""
-    from merge_runner.lint.guard_fix import guard
-    from merge_runner.pruning.judge.unmatched_rows import unrepeated_source_filters
 
     if not merge.inserts or merge.has_unknown_dbt_query or merge.may_read_unknown_view:
         return

@@ -43,6 +43,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.rule import Hit
+from merge_runner.pruning.judge.accumulation import accumulating
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
@@ -54,7 +55,6 @@ SEVERITY: Severity = "info"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit for each clause that adds to values of the target, at the first of them."""
-    from merge_runner.pruning.judge.accumulation import accumulating
 
     found = list(accumulating(merge.statement, merge.scope))
     if not found or merge.merges_once:

@@ -40,7 +40,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from merge_runner.lint.guard_fix import guard
 from merge_runner.lint.rule import Hit
+from merge_runner.pruning.judge.inserted_deletes import inserted_deletes
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
@@ -51,8 +53,6 @@ SEVERITY: Severity = "warning"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit on each INSERT clause that takes rows which a DELETE clause is for."""
-    from merge_runner.lint.guard_fix import guard
-    from merge_runner.pruning.judge.inserted_deletes import inserted_deletes
 
     if not merge.inserts or merge.has_unknown_dbt_query:
         return

@@ -51,6 +51,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.rule import Hit
+from merge_runner.pruning.judge.history import versions_closed_alone
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
@@ -61,7 +62,6 @@ SEVERITY: Severity = "warning"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit on each clause that closes versions whose successors nothing inserts."""
-    from merge_runner.pruning.judge.history import versions_closed_alone
 
     if not merge.inserts or merge.has_another_writer:
         return

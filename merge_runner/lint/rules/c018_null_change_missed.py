@@ -48,6 +48,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Edit, Fix
 from merge_runner.lint.rule import Hit
+from merge_runner.pruning.judge.null_changes import missed_changes
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
@@ -58,7 +59,6 @@ SEVERITY: Severity = "warning"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit on each comparison that misses a change from or to NULL."""
-    from merge_runner.pruning.judge.null_changes import missed_changes
 
     for found in missed_changes(merge.statement, merge.layout, merge.scope, merge.source):
         safe = f"not ({found.one} <=> {found.other})"

@@ -46,6 +46,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.rule import Hit
+from merge_runner.pruning.judge.soft_delete import kept_marks
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
@@ -56,7 +57,6 @@ SEVERITY: Severity = "warning"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit on each mark that no matched clause takes back."""
-    from merge_runner.pruning.judge.soft_delete import kept_marks
 
     if not (merge.scans_by_source and merge.inserts) or merge.has_another_writer:
         return

@@ -36,6 +36,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.rule import Hit
+from merge_runner.pruning.judge.crossed_columns import crossed_columns
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
@@ -48,7 +49,6 @@ _SHOWN = 4
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit for each circle of columns, at the first of them."""
-    from merge_runner.pruning.judge.crossed_columns import crossed_columns
 
     for found in crossed_columns(merge.statement, merge.scope):
         words = "INSERT" if found.clause.action == "insert" else "SET"

@@ -48,6 +48,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.formats.rules import rules
+from merge_runner.graph.graph import ModelNode, nodes_of
 from merge_runner.lint.config_place import entry_place
 from merge_runner.lint.rule import Hit
 
@@ -62,7 +63,6 @@ _ANY_NAME = "spark.databricks.delta.allowArbitraryProperties.enabled"
 
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """The properties of each model that becomes a table."""
-    from merge_runner.graph.graph import ModelNode, nodes_of
 
     profile = project.files.profile
     if profile.platform != "oss":

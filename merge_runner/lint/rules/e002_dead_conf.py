@@ -50,6 +50,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.formats.confs import INSTEAD, instead, status
 from merge_runner.formats.rules import rules
+from merge_runner.graph.graph import ModelNode, nodes_of
 from merge_runner.lint.config_place import entry_place
 from merge_runner.lint.rule import Hit
 from merge_runner.text import Place
@@ -71,7 +72,6 @@ _FIXED = {
 
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """The confs of the profile, then the confs and the properties of each model."""
-    from merge_runner.graph.graph import ModelNode, nodes_of
 
     profile = project.files.profile
     if profile.platform != "oss":

@@ -47,6 +47,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated
 
+from merge_runner.graph.graph import ModelNode, nodes_of
 from merge_runner.lint.finding import Edit, Fix, Severity
 from merge_runner.lint.rule import Hit, RuleOptions
 from merge_runner.project.schema.config import Names
@@ -82,7 +83,6 @@ class Options(RuleOptions):
 
 def check_project(project: LintedProject, options: Options) -> Iterator[Hit]:
     """Raw values in the models that are looked at and in the project's macros."""
-    from merge_runner.graph.graph import ModelNode, nodes_of
 
     declared = project.files.settings.vars
     types = {name: kind for name, value in declared.items() if (kind := var_type(value)) is not None}

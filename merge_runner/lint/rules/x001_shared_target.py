@@ -59,6 +59,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from merge_runner.graph.writers import unordered_writers
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
 
@@ -70,7 +71,6 @@ SEVERITY: Severity = "error"
 
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """Pairs of unordered writers, each at the second one."""
-    from merge_runner.graph.writers import unordered_writers
 
     for first, second in unordered_writers(project.graph):
         if first.config.concurrent and second.config.concurrent:

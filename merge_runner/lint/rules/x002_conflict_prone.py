@@ -53,8 +53,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from merge_runner.graph.graph import ModelNode, nodes_of
+from merge_runner.graph.writers import unordered_writers
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
+from merge_runner.pruning.judge.disjoint_writes import are_disjoint, partition_conditions
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -69,9 +72,6 @@ _BOTH_COMMIT = "it only inserts, an append that conflicts with nothing: two at o
 
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """Concurrent writers by themselves, then in pairs."""
-    from merge_runner.graph.graph import ModelNode, nodes_of
-    from merge_runner.graph.writers import unordered_writers
-    from merge_runner.pruning.judge.disjoint_writes import are_disjoint, partition_conditions
 
     restricted: dict[str, tuple[LintedMerge, tuple[Term, ...]]] = {}
     for node in nodes_of(project.graph.nodes, ModelNode):

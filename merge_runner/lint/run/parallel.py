@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import struct
+import traceback
 from collections.abc import Callable, Sequence
+from multiprocessing import get_context
+from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from merge_runner.errors import ProblemsError
@@ -72,8 +76,6 @@ def _in_processes(linter: Linter[_Outcome], chunks: Chunks, processes: int) -> d
     They take the numbers of chunks from one pipe, and each writes into one of its own: where this process is killed,
     the others end by what they cannot write.
     """
-    import signal
-    from multiprocessing.connection import wait
 
     done: dict[int, list[_Outcome]] = {}
     workers: dict[Connection, ForkProcess] = {}
@@ -114,7 +116,6 @@ def _one_interrupt() -> Callable[[int, FrameType | None], Any] | None:
 
     Return the handler to set again afterwards; None where Ctrl-C is ignored anyway.
     """
-    import signal
 
     before = signal.getsignal(signal.SIGINT)
     if not callable(before):
@@ -130,7 +131,6 @@ def _one_interrupt() -> Callable[[int, FrameType | None], Any] | None:
 
 def _start(linter: Linter[Any], chunks: Chunks, left: int) -> tuple[Connection, ForkProcess]:
     """A process that looks at chunks whose numbers are left in a pipe, and where it reports the outcome."""
-    from multiprocessing import get_context
 
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
@@ -161,8 +161,6 @@ def _take(receiver: Connection, linter: Linter[_Outcome], done: dict[int, list[_
 
 def _work(linter: Linter[Any], chunks: Chunks, left: int, receiver: Connection, sender: Connection) -> None:
     """What a process does: reports the outcome of each chunk, and what was learned."""
-    import signal
-    import traceback
 
     receiver.close()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches all processes: the first one reports it

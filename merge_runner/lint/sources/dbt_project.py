@@ -15,9 +15,11 @@ from merge_runner.lint.sources.dbt_manifest import DbtNode, ManifestReader
 from merge_runner.lint.sources.dbt_merge import Unknown, next_merge
 from merge_runner.lint.sources.dbt_query import rendered_query
 from merge_runner.merge.find import holds_merge
+from merge_runner.merge.read_query import read_query
 from merge_runner.plan.layout.layout_file import Namespace, TableKey
 from merge_runner.project_file import Boundary, read_file
 from merge_runner.pruning.layout.layout import TableLayout
+from merge_runner.pruning.query.query_facts import VisibleQueries
 from merge_runner.pruning.query.source import KnownTable, Lookup
 from merge_runner.text import Place, as_source
 
@@ -125,8 +127,6 @@ class DbtProject:
 
     def _columns(self, node: DbtNode) -> tuple[str, ...] | None:
         """The columns of a model's table, which dbt creates from its query; None where they are not all known."""
-        from merge_runner.merge.read_query import read_query
-        from merge_runner.pruning.query.query_facts import VisibleQueries
 
         if node.layout.complete:
             return tuple(column.name for column in node.layout.columns or ())

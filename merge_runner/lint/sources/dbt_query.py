@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from merge_runner.errors import ProblemsError
 from merge_runner.lint.sources.dbt_config import without_config
 from merge_runner.lint.sources.dbt_merge import Unknown
+from merge_runner.merge.expression import name_parts
 from merge_runner.relation import Relation
 from merge_runner.template.context import Context
 from merge_runner.template.free_names import free_names
@@ -82,7 +83,6 @@ def rendered_query(
 
 def _relation(node: DbtNode) -> Relation:
     """The table or view of a node, by the parts of its name as it is written in the manifest."""
-    from merge_runner.merge.expression import name_parts
 
     *schema, identifier = name_parts(node.relation) or (node.name,)
     return Relation(identifier, *reversed(schema[-2:]))

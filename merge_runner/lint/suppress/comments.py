@@ -6,7 +6,9 @@ also where a template repeats the line or leaves it out.
 
 from __future__ import annotations
 
+import io
 import re
+import tokenize
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -307,8 +309,6 @@ def _code(text: str, start: int, end: int, mark: int, counts_from: int | None) -
 
 def _python(text: str) -> Iterator[Comment]:
     """The comments of Python; what cannot be read as Python has none from there on."""
-    import io
-    import tokenize
 
     source = SourceText("", text)
     opened: list[int] = []

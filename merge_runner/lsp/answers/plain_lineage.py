@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from merge_runner.errors import ProblemsError
 from merge_runner.lineage.edge import Table
+from merge_runner.lineage.merge import merge_lineage
 from merge_runner.lsp.answers.plain_names import PlainSql, name_places
 from merge_runner.lsp.answers.view import Link, View
 from merge_runner.lsp.documents.described_tables import DescribedTables
@@ -70,7 +71,6 @@ def _table(tables: DescribedTables, parts: tuple[str, ...]) -> Table:
 
 
 def _lines(tables: DescribedTables, merge: Rendered, column: tuple[str, str] | None) -> Iterator[str]:
-    from merge_runner.lineage.merge import merge_lineage
 
     try:
         statement = parse(merge.text)

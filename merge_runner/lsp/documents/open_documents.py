@@ -14,14 +14,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import ProblemsError
+from merge_runner.lint.paths.named import project_of, within
+from merge_runner.lint.sources.contents_lint import ContentsReader
+from merge_runner.lint.sources.sql_file import PlainFile, with_text
+from merge_runner.lsp.documents.described_tables import Folders
+from merge_runner.lsp.documents.findings import look
+from merge_runner.lsp.documents.open_project import OpenProject
 from merge_runner.lsp.documents.remark import Looked, Remark
+from merge_runner.merge.find import find_merge
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.project_file import Boundary, read_file
+from merge_runner.template.templates import Templates
 from merge_runner.text import Place, as_source
 
 if TYPE_CHECKING:
-    from merge_runner.lsp.documents.described_tables import DescribedTables, Folders
-    from merge_runner.lsp.documents.open_project import OpenProject
+    from merge_runner.lsp.documents.described_tables import DescribedTables
     from merge_runner.template.rendered import Rendered
 
 LONGEST = 2_000_000
@@ -45,14 +52,11 @@ class OpenDocuments:
 
     @cached_property
     def _folders(self) -> Folders:
-        from merge_runner.lsp.documents.described_tables import Folders
 
         return Folders(self.env)
 
     def located(self, path: Path) -> tuple[OpenProject, str] | None:
         """Return the project that a file is in, and the path of the file there; None outside of any project."""
-        from merge_runner.lint.paths.named import project_of, within
-        from merge_runner.lsp.documents.open_project import OpenProject
 
         folder = path.parent
         if folder not in self._roots:
@@ -103,8 +107,6 @@ class OpenDocuments:
             return Looked([Remark(Place(str(path), 1, 1), "too-large", message, "info")])
         found = self.located(path)
         if found is None:
-            from merge_runner.lsp.documents.findings import look
-
             return look(path, texts[path], self.env)
         project, inner = found
         project.update(self._texts_of(project, texts), inner)
@@ -120,10 +122,6 @@ class OpenDocuments:
 
     def merges(self, path: Path, text: str) -> list[Rendered]:
         """Return the MERGEs of a document that is no model, with the macros and vars of the project that it is in."""
-        from merge_runner.lint.sources.contents_lint import ContentsReader
-        from merge_runner.lint.sources.sql_file import PlainFile, with_text
-        from merge_runner.merge.find import find_merge
-        from merge_runner.template.templates import Templates
 
         found = self.located(path)
         known = found[0].known if found is not None else None

@@ -13,9 +13,12 @@ from pathlib import Path
 
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.graph import ModelNode
+from merge_runner.lint.containers.registry import SUFFIXES
 from merge_runner.lint.report import Report
 from merge_runner.lint.run.lint_project import LintOptions, lint_project
 from merge_runner.lint.run.renderings import RUNS
+from merge_runner.lint.sources.sql_file import PlainFile, with_text
+from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
 from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.lsp.documents.remark import Looked, Remark, of_finding, of_problem
 from merge_runner.lsp.documents.unsaved import with_model_text
@@ -237,8 +240,6 @@ class OpenProject:
         return _unkept(prepared, [*described, *calling[:_MOST_CALLERS]], jinja)
 
     def _report_plain(self, files: ProjectFiles, path: str) -> Report:
-        from merge_runner.lint.sources.sql_file import PlainFile, with_text
-        from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
 
         settings = files.settings
         around = Surroundings(self.root, settings.lint, settings.places, files.macros, files.vars)
@@ -247,7 +248,6 @@ class OpenProject:
 
 
 def _has_sql(path: str) -> bool:
-    from merge_runner.lint.containers.registry import SUFFIXES
 
     return path.lower().endswith(SUFFIXES)
 

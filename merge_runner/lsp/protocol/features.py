@@ -14,7 +14,7 @@ from pygls.lsp.server import LanguageServer
 
 from merge_runner.lsp.answers.token_kinds import KINDS
 from merge_runner.lsp.documents.remark import Looked
-from merge_runner.lsp.protocol import opened
+from merge_runner.lsp.protocol import opened, outside, within
 from merge_runner.lsp.protocol.asked import Asked, Find, FindPlain, Plain
 from merge_runner.lsp.protocol.positions import Positions
 
@@ -75,7 +75,6 @@ def _add_names(server: LanguageServer, asking: Asking) -> None:
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def on_hover(params: types.HoverParams) -> types.Hover | None:
         await asking.first_looks(params.text_document.uri)
-        from merge_runner.lsp.protocol import outside, within
 
         uri, at = params.text_document.uri, params.position
         known = await asking.within(uri, lambda asked: within.hover(asked, at))
@@ -85,7 +84,6 @@ def _add_names(server: LanguageServer, asking: Asking) -> None:
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def on_definition(params: types.DefinitionParams) -> list[types.Location] | None:
         await asking.first_looks(params.text_document.uri)
-        from merge_runner.lsp.protocol import outside, within
 
         uri, at = params.text_document.uri, params.position
         known = await asking.within(uri, lambda asked: within.definition(asked, at))
@@ -94,7 +92,6 @@ def _add_names(server: LanguageServer, asking: Asking) -> None:
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     async def on_references(params: types.ReferenceParams) -> list[types.Location] | None:
         await asking.first_looks(params.text_document.uri)
-        from merge_runner.lsp.protocol import outside, within
 
         uri = params.text_document.uri
         known = await asking.within(uri, lambda asked: within.references(asked, params))
@@ -106,7 +103,6 @@ def _add_names(server: LanguageServer, asking: Asking) -> None:
     )
     async def on_completion(params: types.CompletionParams) -> types.CompletionList | None:
         await asking.first_looks(params.text_document.uri)
-        from merge_runner.lsp.protocol import outside, within
 
         uri, at = params.text_document.uri, params.position
         found = await asking.within(uri, lambda asked: within.completion(asked, at))
@@ -120,14 +116,12 @@ def _add_names(server: LanguageServer, asking: Asking) -> None:
     @server.feature(types.TEXT_DOCUMENT_SIGNATURE_HELP, types.SignatureHelpOptions(trigger_characters=["(", ","]))
     async def on_signature_help(params: types.SignatureHelpParams) -> types.SignatureHelp | None:
         await asking.first_looks(params.text_document.uri)
-        from merge_runner.lsp.protocol import within
 
         return await asking.within(params.text_document.uri, lambda asked: within.signature(asked, params.position))
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     async def on_prepare_rename(params: types.PrepareRenameParams) -> types.Range | None:
         await asking.first_looks(params.text_document.uri)
-        from merge_runner.lsp.protocol import within
 
         uri = params.text_document.uri
         return await asking.within(uri, lambda asked: within.prepare_rename(asked, params.position))
@@ -135,7 +129,6 @@ def _add_names(server: LanguageServer, asking: Asking) -> None:
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
     async def on_rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
         await asking.first_looks(params.text_document.uri)
-        from merge_runner.lsp.protocol import within
 
         return await asking.within(params.text_document.uri, lambda asked: within.rename(asked, params))
 
@@ -146,7 +139,6 @@ def _add_marks(server: LanguageServer, asking: Asking) -> None:
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def on_inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
         await asking.first_looks(params.text_document.uri)
-        from merge_runner.lsp.protocol import outside, within
 
         uri = params.text_document.uri
         hints = await asking.within(uri, lambda asked: within.hints(asked, params.range))
@@ -156,28 +148,24 @@ def _add_marks(server: LanguageServer, asking: Asking) -> None:
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     async def on_document_symbol(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
         await asking.first_looks(params.text_document.uri)
-        from merge_runner.lsp.protocol import outside, within
 
         return await asking.anywhere(params.text_document.uri, within.symbols, outside.symbols)
 
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     async def on_folding_range(params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
         await asking.first_looks(params.text_document.uri)
-        from merge_runner.lsp.protocol import outside, within
 
         return await asking.anywhere(params.text_document.uri, within.folding, outside.folding)
 
     @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, types.SemanticTokensLegend(list(KINDS), []))
     async def on_semantic_tokens(params: types.SemanticTokensParams) -> types.SemanticTokens | None:
         await asking.first_looks(params.text_document.uri)
-        from merge_runner.lsp.protocol import outside, within
 
         return await asking.anywhere(params.text_document.uri, within.tokens, outside.tokens)
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     async def on_code_lens(params: types.CodeLensParams) -> list[types.CodeLens] | None:
         await asking.first_looks(params.text_document.uri)
-        from merge_runner.lsp.protocol import outside, within
 
         uri = params.text_document.uri
         known = await asking.within(uri, lambda asked: within.lenses(asked, uri))
@@ -188,7 +176,6 @@ def _add_marks(server: LanguageServer, asking: Asking) -> None:
     @server.feature(types.WORKSPACE_SYMBOL)
     async def on_workspace_symbol(params: types.WorkspaceSymbolParams) -> list[types.SymbolInformation]:
         found = [await asking.find(each.uri) for each in opened.documents(server.workspace)]
-        from merge_runner.lsp.protocol import within
 
         projects = {each.project: each for each in found if each is not None}
         named = [within.workspace_symbols(Asked(server, each), params.query) for each in projects.values()]

@@ -12,6 +12,7 @@ from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
 from pygls.workspace import TextDocument, Workspace
 
+from merge_runner.lint.containers.ipynb import notebook_cell
 from merge_runner.lsp.documents.open_documents import real_path
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.lsp.syntax.sql_in_code import Language
@@ -62,8 +63,6 @@ def language(workspace: Workspace, uri: str) -> Language | None:
     if found is None:
         return None
     if cell(workspace, uri) is not None:
-        from merge_runner.lint.containers.ipynb import notebook_cell
-
         name = notebook_cell(SourceText("", source(found)), found.language_id or "").language
     else:
         name = _SUFFIXES.get(uri.rpartition(".")[2].lower(), "")

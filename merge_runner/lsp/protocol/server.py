@@ -19,11 +19,13 @@ from merge_runner.lsp.documents.open_documents import LONGEST, real_path
 from merge_runner.lsp.documents.remark import Looked, Remark
 from merge_runner.lsp.protocol import opened
 from merge_runner.lsp.protocol.asked import Asked, Opened, Plain
+from merge_runner.lsp.protocol.code_actions import code_actions
 from merge_runner.lsp.protocol.diagnostics import diagnostics, in_file, result_id
 from merge_runner.lsp.protocol.features import add_features
 from merge_runner.lsp.protocol.garbage import Garbage
 from merge_runner.lsp.protocol.messages import Messages
 from merge_runner.lsp.protocol.positions import Positions
+from merge_runner.lsp.protocol.scaffold_actions import scaffold_actions
 from merge_runner.lsp.protocol.views import add_views
 from merge_runner.lsp.protocol.workspace_diagnostics import WorkspaceDiagnostics
 from merge_runner.text import Place
@@ -311,8 +313,6 @@ def make_server(looks: FirstLooks) -> Server:
     async def actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
         uri = params.text_document.uri
         await ls.first_looks(uri)
-        from merge_runner.lsp.protocol.code_actions import code_actions
-        from merge_runner.lsp.protocol.scaffold_actions import scaffold_actions
 
         document, _, found = await ls.looked(uri)
         if document is None:

@@ -12,6 +12,11 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.workspace import PositionCodec
 
+from merge_runner.lsp.answers.compiled_view import compiled_view
+from merge_runner.lsp.answers.lineage_view import lineage_view
+from merge_runner.lsp.answers.plain_lineage import plain_lineage
+from merge_runner.lsp.answers.plain_names import PlainSql
+from merge_runner.lsp.answers.plain_view import plain_view
 from merge_runner.lsp.protocol.asked import Asked, Find, FindPlain, Plain
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.text import Place
@@ -47,8 +52,6 @@ def add_views(server: LanguageServer, find: Find, find_plain: FindPlain) -> None
 
     @server.command("merge-runner.view.compiled")
     async def on_compiled(params: types.TextDocumentPositionParams) -> dict[str, Any] | None:
-        from merge_runner.lsp.answers.compiled_view import compiled_view
-        from merge_runner.lsp.answers.plain_view import plain_view
 
         uri = params.text_document.uri
         found = await answer(params, compiled_view)
@@ -58,9 +61,6 @@ def add_views(server: LanguageServer, find: Find, find_plain: FindPlain) -> None
 
     @server.command("merge-runner.view.lineage")
     async def on_lineage(params: types.TextDocumentPositionParams) -> dict[str, Any] | None:
-        from merge_runner.lsp.answers.lineage_view import lineage_view
-        from merge_runner.lsp.answers.plain_lineage import plain_lineage
-        from merge_runner.lsp.answers.plain_names import PlainSql
 
         uri, position = params.text_document.uri, params.position
         found = await answer(params, lineage_view)

@@ -14,6 +14,7 @@ from pygls.workspace import Workspace
 from merge_runner.errors import Problems
 from merge_runner.lsp.documents.open_documents import OpenDocuments, real_path
 from merge_runner.lsp.documents.remark import Remark
+from merge_runner.lsp.documents.whole_project import project_remarks
 from merge_runner.lsp.protocol import opened
 from merge_runner.lsp.protocol.diagnostics import diagnostics, in_file, result_id
 from merge_runner.lsp.protocol.positions import Positions
@@ -55,7 +56,6 @@ class WorkspaceDiagnostics:
         while self._looked_at != self._state:
             self._looked_at = self._state
             await asyncio.sleep(_PAUSE)
-        from merge_runner.lsp.documents.whole_project import project_remarks
 
         state = self._looked_at
         remarks: dict[Path, list[Remark]] = {}

@@ -14,6 +14,7 @@ from merge_runner.formats.registry import table_format_of
 from merge_runner.formats.target_subqueries import FILES
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode, nodes_of, run_config
 from merge_runner.graph.streams import is_stream
+from merge_runner.merge.read_query import read_query
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.plan.layout.answers import EPHEMERAL, Answers, named_table, node_read, writers_of
 from merge_runner.plan.layout.combined_layout import common_layout, over_recorded
@@ -35,6 +36,8 @@ from merge_runner.pruning.layout.layout import (
     sorted_columns,
 )
 from merge_runner.pruning.layout.table_properties import with_properties
+from merge_runner.pruning.query.query_facts import query_facts
+from merge_runner.pruning.query.read_using import inserted_columns, source_facts
 from merge_runner.pruning.query.source import KnownTable
 from merge_runner.reads import NEVER, Question
 from merge_runner.template.relation_column import RelationColumn
@@ -218,7 +221,6 @@ class Layouts:
 
         Its layout has what the model declares: columns without NULL, keys without duplicates. None: no such model.
         """
-        from merge_runner.merge.read_query import read_query
 
         tree = read_query(query).expression if isinstance(query, str) else query
         while tree is not None and tree.key == "subquery":
@@ -383,7 +385,6 @@ class Layouts:
 
     def _queried(self, node: Node) -> tuple[Sequence[TableColumn], bool]:
         """Return the columns of a model's query where they are known, and whether that is all of them."""
-        from merge_runner.pruning.query.query_facts import query_facts
 
         text = self._query(node)
         if text is None:
@@ -393,7 +394,6 @@ class Layouts:
 
     def _inserted(self, node: Node) -> Sequence[TableColumn] | None:
         """The columns of what a model's MERGE inserts; None where they are not all known."""
-        from merge_runner.pruning.query.read_using import inserted_columns, source_facts
 
         try:
             statement = self._compiler.parsed(node.unique_id)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import ModelNode, Node
 from merge_runner.lineage.edge import Input, Table, TableLineage, Unresolved
+from merge_runner.lineage.merge import merge_lineage, query_lineage
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.project_context import Prepared
@@ -91,7 +92,6 @@ class ModelLineages:
 
     def of_statement(self, unique_id: str, statement: MergeStatement) -> TableLineage:
         """The lineage of one of the MERGEs that a model may run."""
-        from merge_runner.lineage.merge import merge_lineage
 
         return merge_lineage(statement, self.table(unique_id), self._named)
 
@@ -115,7 +115,6 @@ class ModelLineages:
         return _as_table(name, known.layout, None) if known is not None else None
 
     def _read(self, node: ModelNode) -> ModelLineage:
-        from merge_runner.lineage.merge import merge_lineage, query_lineage
 
         own = self.table(node.unique_id)
         compiler = self._prepared.compiler

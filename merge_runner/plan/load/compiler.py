@@ -11,6 +11,7 @@ from merge_runner.errors import Problem, ProblemsError, did_you_mean
 from merge_runner.graph.captures import check_config
 from merge_runner.graph.graph import DataTestNode, Graph, ModelNode, Node, SourceNode, run_config
 from merge_runner.graph.invocation import Invocation
+from merge_runner.merge.parse import parse
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.plan.load.asking import Asking
@@ -152,7 +153,6 @@ class Compiler:
 
         Raises ProblemsError for its Jinja, MergeSyntaxError where Spark would not parse it.
         """
-        from merge_runner.merge.parse import parse
 
         return parse(self.rendered(unique_id).text)
 

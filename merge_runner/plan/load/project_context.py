@@ -15,13 +15,17 @@ from merge_runner.graph.build import build_graph
 from merge_runner.graph.graph import Graph, ModelNode, nodes_of
 from merge_runner.graph.invocation import Invocation
 from merge_runner.graph.order import topological
+from merge_runner.graph.selection.select import SelectionContext
+from merge_runner.graph.selection.select import select as select_nodes
 from merge_runner.graph.selection.selection import Selection
 from merge_runner.plan.load.asking import Asking, with_inlined
+from merge_runner.plan.load.compiler import Compiler
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.sample import Sample
 from merge_runner.project.load.files import ProjectFiles
 from merge_runner.project.load.load import read
+from merge_runner.project.load.not_read import NotRead
 from merge_runner.project.schema.profile import FILE as PROFILES
 from merge_runner.project.syntax.environment import (
     ALLOW,
@@ -41,8 +45,6 @@ from merge_runner.template.templates import JINJA_PROBLEMS, Templates
 
 if TYPE_CHECKING:
     from merge_runner.graph.selection.methods.lookup import ColumnReach
-    from merge_runner.plan.load.compiler import Compiler
-    from merge_runner.project.load.not_read import NotRead
     from merge_runner.project.schema.selectors import Indirect
     from merge_runner.template.operation.table import Operation
 
@@ -71,7 +73,6 @@ class Prepared:
     @cached_property
     def compiler(self) -> Compiler:
         """The compiled texts of this project, each made once however many ask for it."""
-        from merge_runner.plan.load.compiler import Compiler
 
         return Compiler(
             *(self.files, self.templates, self.graph, self.invocation, self.deferral, self.on_log, self.reads),
@@ -128,8 +129,6 @@ class Prepared:
         """
         if not (select or exclude or selector is not None):
             return Selection(tuple(topological(self.graph)))
-        from merge_runner.graph.selection.select import SelectionContext
-        from merge_runner.graph.selection.select import select as select_nodes
 
         context = SelectionContext(
             self.files.root,
@@ -158,7 +157,6 @@ class Prepared:
     @cached_property
     def withheld(self) -> tuple[NotRead, ...]:
         """The environment variables that the project reads and does not get, each with its place."""
-        from merge_runner.project.load.not_read import NotRead
 
         env = given_env(self.invocation.env)
         calls = dict.fromkeys((*self.files.env_vars, *chain.from_iterable(self.graph.env_vars_of.values())))

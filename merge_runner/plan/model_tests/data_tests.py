@@ -21,6 +21,7 @@ from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import Layout
 from merge_runner.relation import Relation
 from merge_runner.template.rendered import Rendered
+from merge_runner.testing.data_tests import data_test_query, is_narrow
 from merge_runner.text import PlacedText
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ class DataTestPlanner:
 
     def plan(self, node: DataTestNode) -> NodePlan:
         """The steps of a test. Raises ProblemsError."""
-        from merge_runner.testing.data_tests import data_test_query, is_narrow
 
         config = node.config
         rendered = None

@@ -40,6 +40,9 @@ from merge_runner.project.schema.properties import Column
 from merge_runner.project.schema.unit_test import Expect, Overrides
 from merge_runner.project.schema.unit_test import Given as GivenRows
 from merge_runner.project.syntax.places import KeyPath
+from merge_runner.pruning.layout.layout import UNKNOWN
+from merge_runner.pruning.predicate.join_keys import join_keys
+from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.relation import Relation, changes_of
 from merge_runner.template.templates import RUN_FLAGS
 from merge_runner.testing.rows import RowError, Rows, Types, check_names, read_rows, rows_query
@@ -392,9 +395,6 @@ class _Planned:
         key = self.model.config.unique_key
         if key or statement is None:
             return key
-        from merge_runner.pruning.layout.layout import UNKNOWN
-        from merge_runner.pruning.predicate.join_keys import join_keys
-        from merge_runner.pruning.predicate.scope import Scope
 
         return tuple(key.column.column for key in join_keys(statement.on, Scope.of(statement, UNKNOWN)))
 

@@ -7,6 +7,7 @@ from datetime import date, datetime
 from typing import Any, NamedTuple
 
 import yaml
+from yaml._yaml import CParser
 from yaml.reader import Reader
 
 from merge_runner.errors import Problems
@@ -52,8 +53,6 @@ class _PythonParser(Reader, yaml.scanner.Scanner, yaml.parser.Parser):
 
 def _parser(text: str) -> Any:
     if yaml.__with_libyaml__:
-        from yaml._yaml import CParser
-
         return CParser(text)
     return _PythonParser(text)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from merge_runner.merge.statement import Clause, MergeStatement
 from merge_runner.pruning.judge.insert_consistency import SOURCE, EquatedColumns, equated_columns, source_terms
 from merge_runner.pruning.logic.canonical import term
@@ -61,7 +63,6 @@ def _inserts(clause: Clause, pair: EquatedColumns, scope: Scope) -> bool:
 
 def _named_by_ctes(statement: MergeStatement) -> set[str]:
     """The names of all CTEs, which take the place of a table that is called alike."""
-    from sqlglot import exp
 
     queries = [*(cte.query for cte in statement.ctes), statement.source.query]
     trees = [query.expression for query in queries if query is not None and query.expression is not None]

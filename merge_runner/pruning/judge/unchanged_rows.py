@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from sqlglot import exp
+
 from merge_runner.merge.split import equality_sides
 from merge_runner.merge.statement import Clause, Expr, MergeStatement
 from merge_runner.pruning.predicate.tautology import assigned
@@ -110,7 +112,6 @@ def _of_shape(statement: MergeStatement, matched: list[Clause]) -> Refusal | Non
 
 def _of_conditions(statement: MergeStatement, matched: list[Clause]) -> Refusal | None:
     """Why ON or a condition of WHEN MATCHED cannot be asked for before the MERGE."""
-    from sqlglot import exp
 
     asked: list[Expr] = [*statement.on, *(clause.condition for clause in matched if clause.condition is not None)]
     for piece in asked:
@@ -140,7 +141,6 @@ def _of_tables(merge: JudgedMerge) -> Refusal | None:
 
 
 def _keys(merge: JudgedMerge) -> Iterator[EqualSides]:
-    from sqlglot import exp
 
     for conjunct in merge.statement.on:
         tree, spans = conjunct.expression, equality_sides(conjunct)
@@ -170,7 +170,6 @@ def _change(clause: Clause, scope: Scope, *, equal_rows: bool) -> Change:
 
 def _is_fixed(value: Expr) -> bool:
     """Whether a value is the same when it is computed for the same rows once more."""
-    from sqlglot import exp
 
     tree = value.expression
     if tree is None or value.text.strip().casefold() == "default":

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from sqlglot import exp
 
 from merge_runner.merge.name_places import names_span
 from merge_runner.merge.statement import Clause, Conjunct, Expr, MergeStatement
@@ -23,9 +24,6 @@ from merge_runner.pruning.logic.restriction import strict_column
 from merge_runner.pruning.logic.term import Call, Col, Term, columns, conjuncts, has_opaque, is_constant
 from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.pruning.query.source import SourceFacts
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,6 @@ def unfilled_keys(
 
 def _keys(statement: MergeStatement, scope: Scope) -> Iterator[tuple[str, Term, str]]:
     """The columns of the target that are NULL only in rows that match nothing, each with what it is equal to."""
-    from sqlglot import exp
 
     for conjunct in statement.on:
         tree = conjunct.expression.unnest() if conjunct.expression is not None else None
@@ -93,7 +90,6 @@ def _keys(statement: MergeStatement, scope: Scope) -> Iterator[tuple[str, Term, 
 
 def _text(conjunct: Conjunct, node: exp.Expr) -> str:
     """The author's text of a part of a condition; empty where its place is not known."""
-    from sqlglot import exp
 
     span = names_span(node, 0)
     return span.of(conjunct.text) if span is not None and isinstance(node.unnest(), exp.Column) else ""
@@ -138,7 +134,6 @@ def _source_filters(statement: MergeStatement, scope: Scope, source: SourceFacts
 
 def _is_tagged(wanted: Term, statement: MergeStatement, source: SourceFacts) -> bool:
     """Whether USING makes the columns to steer what matches: by a CASE, or by a constant for each branch of a UNION."""
-    from sqlglot import exp
 
     queries = [statement.source.query, *(cte.query for cte in statement.ctes)]
     trees = [query.expression for query in queries if query is not None and query.expression is not None]

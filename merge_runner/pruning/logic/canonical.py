@@ -14,6 +14,8 @@ from merge_runner.pruning.logic import constant_value
 from merge_runner.pruning.logic.constant_value import NULL, TRUE, Lit
 from merge_runner.pruning.logic.fold import MANY, coalesced, compared, fold, joined, listed, negated
 from merge_runner.pruning.logic.term import Call, Col, Term, columns, has_opaque
+from merge_runner.pruning.predicate.expression_type import declared_type
+from merge_runner.pruning.predicate.scope import name_parts
 
 Resolve = Callable[["exp.Expr"], "Term | None"]
 """Gives the term of a column's node; None where it is not known which column that is."""
@@ -225,7 +227,6 @@ def _handlers() -> dict[type[exp.Expr], Handler]:
 
 
 def _dot(node: exp.Expr, resolve: Resolve) -> Term | None:
-    from merge_runner.pruning.predicate.scope import name_parts
 
     return resolve(node) if name_parts(node) else _generic(node, resolve)
 
@@ -279,7 +280,6 @@ def _distinct(node: exp.Expr, resolve: Resolve) -> Term | None:
 
 
 def _cast(node: exp.Expr, resolve: Resolve) -> Term | None:
-    from merge_runner.pruning.predicate.expression_type import declared_type
 
     subject = _term(node.this, resolve)
     if subject is None:

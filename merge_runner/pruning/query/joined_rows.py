@@ -8,11 +8,11 @@ from dataclasses import replace
 from sqlglot import exp
 
 from merge_runner.pruning.layout.layout import TableColumn
-from merge_runner.pruning.logic.canonical import condition
+from merge_runner.pruning.logic.canonical import condition, term
 from merge_runner.pruning.logic.fold import replaced
 from merge_runner.pruning.logic.implication import Facts
 from merge_runner.pruning.logic.restriction import restricted_columns
-from merge_runner.pruning.logic.term import Call, Col, Term, conjuncts, is_constant
+from merge_runner.pruning.logic.term import Call, Col, Term, columns, conjuncts, is_constant
 from merge_runner.pruning.predicate.expression_type import UNKNOWN, Typed
 from merge_runner.pruning.predicate.scope import name_parts
 from merge_runner.pruning.query.relation import ComparedJoin, Queries, Relation, whole_table
@@ -243,8 +243,6 @@ class JoinedRows:
 
     def _membership(self, node: exp.In) -> list[Term]:
         """A subquery's values may be restricted by its data too, so that the column is in doubt besides."""
-        from merge_runner.pruning.logic.canonical import term
-        from merge_runner.pruning.logic.term import columns
 
         subject = term(node.this, self.resolve)
         if subject is None:
@@ -278,7 +276,6 @@ def _fixed(key: Key, others: set[int], on: Sequence[Term]) -> bool:
 
 
 def _equated_with(column: Term, numbers: set[int], on: Sequence[Term]) -> bool:
-    from merge_runner.pruning.logic.term import columns
 
     for item in on:
         if isinstance(item, Call) and item.name in ("=", "<=>") and column in item.args:
@@ -290,7 +287,6 @@ def _equated_with(column: Term, numbers: set[int], on: Sequence[Term]) -> bool:
 
 def _is_fixed(column: Term, own: set[int], on: Sequence[Term]) -> bool:
     """Whether ON equates a column with something of another relation."""
-    from merge_runner.pruning.logic.term import columns
 
     for item in on:
         if isinstance(item, Call) and item.name in ("=", "<=>") and column in item.args:

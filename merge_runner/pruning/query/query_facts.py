@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from merge_runner.merge.read_query import read_query
 from merge_runner.merge.syntax.placeholder import is_placeholder
 from merge_runner.pruning.layout.layout import TableColumn
 from merge_runner.pruning.logic.canonical import term
 from merge_runner.pruning.logic.constant_value import NULL, Lit
 from merge_runner.pruning.logic.fold import replaced
+from merge_runner.pruning.logic.implication import Facts
 from merge_runner.pruning.logic.term import Call, Col, Term
 from merge_runner.pruning.predicate.expression_type import any_nullable, expression_type, wider
 from merge_runner.pruning.query.renamed import by_position, renamed
@@ -35,8 +37,6 @@ _MAX_ROWS = 1000
 def query_facts(query: exp.Expr | str | None, lookup: Lookup) -> SourceFacts:
     """What is known of the rows of a query, given as a tree or as its text."""
     if isinstance(query, str):
-        from merge_runner.merge.read_query import read_query
-
         query = read_query(query).expression
     return VisibleQueries(lookup).facts(query)
 
@@ -102,7 +102,6 @@ class VisibleQueries:
             return own
         if folded in self.views or len(self.views) >= _MAX_VIEWS:
             return replace(own, readable=False)
-        from merge_runner.merge.read_query import read_query
 
         if folded not in self.seen:
             inner = VisibleQueries(self.lookup, views=(*self.views, folded), seen=self.seen)
@@ -164,8 +163,6 @@ class VisibleQueries:
             unique += left.unique
             columns = left.columns
         else:
-            from merge_runner.pruning.logic.implication import Facts
-
             mine, theirs = left.facts, Facts(others)
             common = [item for item in left.restrictions if theirs.implies(item) is True]
             common += [item for item in others if item not in common and mine.implies(item) is True]

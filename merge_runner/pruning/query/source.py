@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from merge_runner.merge.syntax.placeholder import has_placeholder
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
+from merge_runner.pruning.logic.implication import Facts
+from merge_runner.pruning.logic.term import Call, Col
 
 if TYPE_CHECKING:
-    from merge_runner.pruning.logic.implication import Facts
-    from merge_runner.pruning.logic.term import Col, Term
+    from merge_runner.pruning.logic.term import Term
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,6 @@ class SourceFacts:
 
     def is_null(self, place: int) -> bool:
         """Whether the column at a place, counted from 0, is NULL in all rows; False: that is not proven."""
-        from merge_runner.pruning.logic.term import Call, Col
 
         columns = self.columns if self.columns is not None else self.some[: self.leading]
         if place >= len(columns):
@@ -125,7 +125,6 @@ class SourceFacts:
 
     def is_constant(self, name: str) -> bool:
         """Whether the column has one value in all rows."""
-        from merge_runner.pruning.logic.term import Col
 
         column = self.column(name)
         whole = column is not None and column.data_type is not None and column.data_type.name in _WHOLE
@@ -133,15 +132,12 @@ class SourceFacts:
 
     def is_bounded(self, name: str) -> bool:
         """Whether constants bound the column from below or above."""
-        from merge_runner.pruning.logic.term import Col
 
         return bool(self.facts.bounds(Col(0, name.casefold())))
 
     @cached_property
     def facts(self) -> Facts:
         """The restrictions, in a form that answers questions."""
-        from merge_runner.pruning.logic.implication import Facts
-        from merge_runner.pruning.logic.term import Col
 
         return Facts(self.restrictions, [Col(0, c.name.casefold()) for c in self.known if c.nullable is False])
 

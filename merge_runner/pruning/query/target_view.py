@@ -7,15 +7,13 @@ through no other (`DELTA_UNEXPECTED_PARTIAL_SCAN`, `DELTA_SCHEMA_CHANGE_SINCE_AN
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from sqlglot import exp
 
 from merge_runner.formats.registry import table_format_of
 from merge_runner.merge.read_query import read_query
 from merge_runner.pruning.layout.layout import UNKNOWN, TableLayout
 from merge_runner.pruning.query.source import KnownTable, Lookup
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 _MOST_VIEWS = 20
 _MORE = ("joins", "laterals", "where", "group", "having", "windows", "qualify", "distinct", "limit", "offset", "order")
@@ -78,7 +76,6 @@ def _over(
 
 def _table(query: exp.Expr) -> tuple[tuple[str, ...], tuple[str, ...] | None, str | None]:
     """The table that a query reads, the names of the columns that it lists (None: `*`), and what else it does."""
-    from sqlglot import exp
 
     columns: tuple[str, ...] | None = None
     fault: str | None = None
@@ -104,7 +101,6 @@ def _table(query: exp.Expr) -> tuple[tuple[str, ...], tuple[str, ...] | None, st
 
 
 def _is_star(select: exp.Select) -> bool:
-    from sqlglot import exp
 
     (only, *others) = select.expressions
     star = only.this if isinstance(only, exp.Column) else only

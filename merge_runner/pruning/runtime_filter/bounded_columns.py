@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from sqlglot import exp
+
+from merge_runner.formats.functions import CLOCK, NON_DETERMINISTIC, SCALAR
 from merge_runner.formats.types import DataType
 from merge_runner.merge.split import equality_sides
 from merge_runner.merge.statement import Conjunct, MergeStatement
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.layout.statistics import leaf_type
 from merge_runner.pruning.predicate.constant_folding import Constant
+from merge_runner.pruning.predicate.expression_type import Typed, expression_type
 from merge_runner.pruning.predicate.predicate import Comparison, Predicate, disjunction
 from merge_runner.pruning.predicate.scope import ColumnRef, Scope
 from merge_runner.pruning.skipping.pruning_result import Outcome
 from merge_runner.pruning.skipping.registry import pruning_model
 from merge_runner.pruning.verdict import Bound, listed
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 Bounds = Literal["auto", "off", "not-run"] | Sequence[str]
 """The config key: `auto`, `off`, or the columns to bound whatever the layout; `not-run`: nothing runs the text."""
@@ -39,7 +40,6 @@ def derivable_bounds(statement: MergeStatement, layout: TableLayout, scope: Scop
 
 
 def _bound(conjunct: Conjunct, layout: TableLayout, scope: Scope, wanted: Bounds) -> Iterator[Bound]:
-    from sqlglot import exp
 
     tree = conjunct.expression
     if not isinstance(tree, (exp.EQ, exp.NullSafeEQ)):
@@ -81,7 +81,6 @@ def missing_bound(conjunct: Conjunct, layout: TableLayout, scope: Scope, wanted:
 
 
 def _why_not(conjunct: Conjunct, tree: exp.Expr, joined: ColumnRef, layout: TableLayout, scope: Scope) -> str:
-    from sqlglot import exp
 
     sides = equality_sides(conjunct)
     text = f"`{' '.join(conjunct.text.split())}`"
@@ -137,7 +136,6 @@ def _listed_values(column: ColumnRef, values: exp.Expr, null_safe: bool, layout:
 
 def _source_type(values: exp.Expr, scope: Scope) -> DataType | None:
     """The type of an expression on the source's side; None where it is not known."""
-    from merge_runner.pruning.predicate.expression_type import Typed, expression_type
 
     types = {column.name.casefold(): Typed(column.data_type) for column in scope.source or ()}
 
@@ -152,9 +150,6 @@ def _source_type(values: exp.Expr, scope: Scope) -> DataType | None:
 
 def _is_deterministic(tree: exp.Expr) -> bool:
     """Whether it gives the same for the same row, in another statement as well."""
-    from sqlglot import exp
-
-    from merge_runner.formats.functions import CLOCK, NON_DETERMINISTIC, SCALAR
 
     for node in tree.walk():
         if isinstance(node, (exp.Subquery, exp.Select, exp.Dot)):

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+
+from sqlglot import exp
 
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.merge.syntax.sql import tokenize
 from merge_runner.text import Span
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,6 @@ class Mark:
 
 def target_marks(statement: MergeStatement) -> tuple[Mark, ...]:
     """Return the marks in the source and in CTEs, in the order of the text; other reads of the target are left out."""
-    from sqlglot import exp
 
     queries = [cte.query for cte in statement.ctes] + [statement.source.query]
     marks = []
@@ -61,7 +58,6 @@ def target_marks(statement: MergeStatement) -> tuple[Mark, ...]:
 
 def _is_plain_aggregate(select: exp.Select) -> bool:
     """Whether a SELECT has items, FROM and WHERE and nothing else, and is no leg of a set operation."""
-    from sqlglot import exp
 
     others = {key for key, value in select.args.items() if value} - {"expressions", "from_", "where"}
     # The row of IN and EXISTS is compared by a join, which need not look at it.
@@ -101,7 +97,6 @@ def _reads(query: Expr, parts: tuple[str, ...], statement: MergeStatement) -> It
         if at >= 0:
             yield TargetRead(Span(query.span.start + at, query.span.start + at + len(name)), only_aggregates=False)
         return
-    from sqlglot import exp
 
     for table in query.expression.find_all(exp.Table):
         if names_target(table, parts):
@@ -122,14 +117,12 @@ def read_of(table: exp.Table, query: Expr) -> TargetRead:
 
 
 def _names(table: exp.Table) -> list[exp.Identifier]:
-    from sqlglot import exp
 
     return [part for part in table.parts if isinstance(part, exp.Identifier)]
 
 
 def _only_aggregates(table: exp.Table) -> bool:
     """Whether a table is read by a SELECT that gives one row of aggregates."""
-    from sqlglot import exp
 
     select = table.find_ancestor(exp.Select)
     if select is None or select.args.get("group") or select.args.get("windows"):
@@ -141,7 +134,6 @@ def _only_aggregates(table: exp.Table) -> bool:
 
 
 def _is_aggregate(item: exp.Expr) -> bool:
-    from sqlglot import exp
 
     if item.find(exp.AggFunc) is None or item.find(exp.Window, exp.Query) is not None:
         return False

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from sqlglot import exp
 
 from merge_runner.formats.target_subqueries import Late
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.pruning.runtime_filter.target_reads import TargetRead, names_target, read_of
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 _FUNCTIONS = frozenset(
     (
@@ -106,7 +105,6 @@ class _Walk:
 
     def query(self, query: exp.Expr, text: Expr, ctes: Mapping[str, _Cte]) -> _Resolved:
         """Walk over a query, and return when it is resolved."""
-        from sqlglot import exp
 
         if id(query) in self._known:
             return self._known[id(query)]
@@ -147,7 +145,6 @@ class _Walk:
 
     def _relation(self, node: exp.Expr, text: Expr, ctes: Mapping[str, _Cte], left: _Resolved) -> _Resolved:
         """Walk over a relation of FROM, and return when it is resolved; `left` is what a LATERAL query can see."""
-        from sqlglot import exp
 
         found = _Resolved()
         if isinstance(node, exp.Table):
@@ -173,7 +170,6 @@ class _Walk:
                 self.found.append(TargetSubquery(read, below.late))
 
     def _reads(self, query: exp.Expr, text: Expr, ctes: Mapping[str, _Cte]) -> Iterator[TargetRead]:
-        from sqlglot import exp
 
         for table in query.find_all(exp.Table):
             cte = ctes.get(table.name.casefold()) if not table.db else None
@@ -195,7 +191,6 @@ def _with_own(query: exp.Expr, text: Expr, ctes: Mapping[str, _Cte]) -> Mapping[
 
 def _queries(part: object) -> Iterator[exp.Expr]:
     """Yield the outermost queries in an expression or a list of them."""
-    from sqlglot import exp
 
     if isinstance(part, list):
         for each in part:
@@ -223,7 +218,6 @@ def _joined(join: exp.Join, below: _Resolved) -> _Resolved:
 
 def _of_select(select: exp.Select, origin: _Resolved) -> _Resolved:
     """Return when a SELECT is resolved whose FROM is resolved as `origin`."""
-    from sqlglot import exp
 
     if origin.late is not None:
         return origin
@@ -247,7 +241,6 @@ def _of_select(select: exp.Select, origin: _Resolved) -> _Resolved:
 
 
 def _names_columns(part: exp.Expr) -> bool:
-    from sqlglot import exp
 
     return part.find(exp.Column, exp.Star) is not None
 
@@ -260,14 +253,12 @@ def _waits(part: exp.Expr) -> bool:
 def _calls(part: exp.Expr) -> bool:
     if type(part).__name__ in _FUNCTIONS:
         return True
-    from sqlglot import exp
 
     return any(_calls(child) for child in part.iter_expressions() if not isinstance(child, exp.Query))
 
 
 def _holds(part: exp.Expr, kind: type[exp.Expr]) -> bool:
     """Whether an expression has a node of a kind outside of its subqueries, which have their own SELECT."""
-    from sqlglot import exp
 
     if isinstance(part, kind):
         return True

@@ -20,6 +20,7 @@ from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.failures import Kind
 from merge_runner.graph.graph import ModelNode, UnitTestNode, named_model
+from merge_runner.merge.parse import parse
 from merge_runner.merge.splice import origin
 from merge_runner.plan.layout.table_layout import table_layout
 from merge_runner.plan.load.project_context import Prepared
@@ -31,6 +32,7 @@ from merge_runner.run.execution.scratch_folder import scratch_folder
 from merge_runner.run.node.lost_driver import lost_driver
 from merge_runner.run.results.event_types import Message
 from merge_runner.run.results.events import Events
+from merge_runner.testing.mutants import mutants
 from merge_runner.text import Place
 
 if TYPE_CHECKING:
@@ -114,8 +116,6 @@ class _Place:
     """The tests as one thread runs them, in separate schemas, and the changes of what each of them runs."""
 
     def __init__(self, prepared: Prepared, model: ModelNode, tests: Sequence[UnitTestNode], scratch: Scratch) -> None:
-        from merge_runner.merge.parse import parse
-        from merge_runner.testing.mutants import mutants
 
         planner = UnitTestPlanner(prepared, scratch)
         declared = table_layout(prepared, model).columns

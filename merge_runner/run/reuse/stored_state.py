@@ -12,6 +12,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
@@ -296,8 +297,6 @@ class States:
         """Look at places of object stores and REST catalogs, many at a time: each takes requests."""
         remote = [place for place in places if place.is_remote]
         if remote:
-            from concurrent.futures import ThreadPoolExecutor
-
             with ThreadPoolExecutor(_REQUESTS) as pool:
                 self._seen.update(zip(remote, pool.map(Stored.state, remote), strict=True))
 

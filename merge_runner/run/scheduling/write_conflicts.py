@@ -10,6 +10,7 @@ from merge_runner.graph.graph import Node, run_config
 from merge_runner.plan.steps.maintenance import OptimizeTable
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
+from merge_runner.pruning.judge.disjoint_writes import are_disjoint, partition_conditions
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 
 
@@ -64,7 +65,6 @@ def _on(plan: NodePlan) -> str | None:
 
 def _groups(merges: Mapping[str, JudgedMerge]) -> dict[str, int]:
     """Numbers from 1, by node: two that are not provably disjoint have the same, and so have those that each meets."""
-    from merge_runner.pruning.judge.disjoint_writes import are_disjoint, partition_conditions
 
     groups = {node: number for number, node in enumerate(merges, 1)}
     conditions = {

@@ -11,6 +11,8 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import yaml
+
 from merge_runner.template.growth import written_size
 from merge_runner.template.kind import kind
 from merge_runner.template.names.modules import modules
@@ -78,7 +80,6 @@ class DbtNames:
 
     def to_yaml(self, value: Any, default: Any = _NOTHING, sort_keys: bool = False) -> Any:
         """`toyaml(value)`; `default` where YAML cannot hold the value."""
-        import yaml
 
         size = written_size(value)
         self._rendering.limits.build(size)
@@ -89,7 +90,6 @@ class DbtNames:
 
     def from_yaml(self, text: Any, default: Any = _NOTHING) -> Any:
         """`fromyaml(text)`; `default` where the text is no YAML. Aliases are refused: a short text could be endless."""
-        import yaml
 
         self._rendering.limits.work(len(_text(text)) * _SLOW)
 

@@ -6,6 +6,7 @@ refused.
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.template.dbt_hints import CLOCK, HINTS
 from merge_runner.template.growth import written_size
 from merge_runner.template.kind import kind
+from merge_runner.template.names.time_zones import time_zone
 from merge_runner.template.outcome import RefusedError
 
 if TYPE_CHECKING:
@@ -109,7 +111,6 @@ def _datetime() -> Namespace:
 
 @cache
 def _pytz() -> Namespace:
-    from merge_runner.template.names.time_zones import time_zone
 
     return Namespace("pytz", {"timezone": time_zone, "utc": timezone.utc, "UTC": timezone.utc})
 
@@ -219,7 +220,6 @@ def steps(pattern: str, flags: int, size: int) -> int:
 
 
 def _parser() -> ModuleType:
-    import importlib
 
     try:
         return importlib.import_module("re._parser")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,7 +68,6 @@ class Packages:
 
 @cache
 def _installed(package: str) -> Mapping[str, PackagedMacro]:
-    from importlib.resources import files
 
     inside = files("merge_runner.template.packages").joinpath(package).iterdir()
     found = sorted((each for each in inside if each.name.endswith(".sql")), key=lambda each: each.name)

@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import networkx as nx
@@ -116,13 +114,6 @@ def test_a_selector_that_stands_in_itself_is_an_error_that_shows_the_way(graph):
 def test_the_same_unmatched_name_is_warned_of_once(graph):
     selection = _selected(graph, {"select": "nope nope", "exclude": "nope"})
     assert len(selection.warnings) == 1
-
-
-def test_networkx_is_not_loaded_by_what_does_not_need_it():
-    modules = "output, manifest, cycles, streams, build, selection.select, selection.state"
-    imports = "".join(f"import merge_runner.graph.{name}; " for name in modules.split(", "))
-    code = f"import sys; {imports}sys.exit('networkx' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 SIZE = 12

@@ -16,6 +16,7 @@ from merge_runner.engine.spark.errors import engine_errors
 from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.jvm_util import active_session, java_class
 from merge_runner.engine.spark.sql import run_statement
+from merge_runner.engine.table_format.delta.passing_files import files_passing
 from merge_runner.engine.table_format.protocol import Commit, RealLayout, TableState
 from merge_runner.relation import Relation
 
@@ -71,7 +72,6 @@ class LogSnapshot:
 
         The conditions are SQL over `partitionValues` and `stats`. Raises EngineError.
         """
-        from merge_runner.engine.table_format.delta.passing_files import files_passing
 
         return files_passing(self.session, self.state, conditions)
 

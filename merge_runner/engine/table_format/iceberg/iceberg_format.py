@@ -11,6 +11,7 @@ from merge_runner.engine.table_format.iceberg.change_feed import changes
 from merge_runner.engine.table_format.iceberg.commit_figures import commit_figures
 from merge_runner.engine.table_format.iceberg.layout import columns, table_layout
 from merge_runner.engine.table_format.iceberg.merge_metrics import merge_figures, past_merge
+from merge_runner.engine.table_format.iceberg.shuffle_trials import remedied_shuffles
 from merge_runner.engine.table_format.iceberg.stored_metadata import stored_metadata
 from merge_runner.engine.table_format.iceberg.stored_version import stored_versions
 from merge_runner.engine.table_format.iceberg.target_files import target_files
@@ -78,6 +79,5 @@ class IcebergFormat:
         ask: Ask,
     ) -> tuple[Remedied, ...]:
         """Return the shuffles and sorts of a MERGE, each with what the engine's plan shows to take it away."""
-        from merge_runner.engine.table_format.iceberg.shuffle_trials import remedied_shuffles  # loads sqlglot
 
         return remedied_shuffles(session, merge, plan, conf, declared, ask)
