@@ -191,7 +191,8 @@ class LoadedProject:
         `rules` and `ignore` (codes, names, beginnings), `layout` and `baseline` (paths) are as on the command line.
         Raises ProblemsError for arguments or settings that are wrong.
         """
-        from merge_runner.lint.run.lint_project import LintOptions, lint_project
+        from merge_runner.lint.options import LintOptions
+        from merge_runner.lint.run.lint_project import lint_project
 
         ids = self.select(select, exclude, selector, state).ids
         asked = LintOptions(

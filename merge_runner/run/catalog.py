@@ -16,7 +16,7 @@ from merge_runner.formats.registry import table_format_of
 from merge_runner.graph.artifact import Metadata
 from merge_runner.graph.graph import ModelNode, Node, SourceNode
 from merge_runner.graph.naming import view_definition
-from merge_runner.plan.layout.layout_file import recordable
+from merge_runner.plan.layout.recordable_tables import recordable_tables
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.relation import Relation
 from merge_runner.run.reuse.stored_state import stored_input
@@ -44,7 +44,7 @@ def write_catalog(prepared: Prepared, invocation_id: str, read: Read | None = No
     """
     found: dict[str, dict[str, dict[str, Any]]] = {"nodes": {}, "sources": {}}
     unread: list[str] = []
-    tables = {item.relation.name.casefold(): item for item in recordable(prepared)}
+    tables = {item.relation.name.casefold(): item for item in recordable_tables(prepared)}
     for unique_id, node in prepared.graph.nodes.items():
         if node.relation is None:
             continue

@@ -30,7 +30,7 @@ from merge_runner.formats.presets import low_shuffle
 from merge_runner.formats.registry import capabilities
 from merge_runner.graph.graph import ModelNode
 from merge_runner.location import Uri, location
-from merge_runner.plan.layout.layout_file import recordable
+from merge_runner.plan.layout.recordable_tables import recordable_tables
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.schema.layout_file import RECORDED, layout_file_text
 from merge_runner.project.schema.profile import Profile
@@ -179,7 +179,7 @@ def write_catalog(prepared: Prepared, file: Path | None, start: Callable[..., Dr
     file = file or prepared.files.root / RECORDED
     try:
         with _running(prepared, start) as driver, driver.session() as session:
-            found = record(session, Catalog(driver.table_format), recordable(prepared))
+            found = record(session, Catalog(driver.table_format), recordable_tables(prepared))
     except EngineError as error:
         raise ProblemsError([Problem(error.code, error.message, hint=error.hint)]) from error
     head = "Recorded by `merge-runner debug --write-catalog`: lint reads it where the project does not say more."

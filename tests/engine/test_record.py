@@ -8,8 +8,9 @@ from merge_runner.engine.table_format.registry import table_format
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.introspect import record
 from merge_runner.errors import Problems
-from merge_runner.plan.layout.layout_file import recordable, recorded_layouts
+from merge_runner.plan.layout.layout_file import recorded_layouts
 from merge_runner.plan.layout.layouts import namespace
+from merge_runner.plan.layout.recordable_tables import recordable_tables
 from merge_runner.project.schema.layout_file import layout_file_text
 from merge_runner.project_file import Boundary
 from merge_runner.run.set_up import write_catalog
@@ -36,7 +37,7 @@ def test_models_seeds_and_sources_that_are_tables_can_be_recorded(make_project):
     root = make_project(FILES)
     prepared = Project.load(root).prepared
     schema = prepared.files.profile.schema
-    found = {item.relation.name: item for item in recordable(prepared)}
+    found = {item.relation.name: item for item in recordable_tables(prepared)}
     assert list(found) == ["raw.folder", f"{schema}.later", f"{schema}.made", f"{schema}.seed", "somewhere.known"]
     assert found["raw.folder"].location == root / "data/folder"
     assert found["somewhere.known"].location is None
@@ -67,7 +68,7 @@ def test_the_real_tables_are_recorded_as_they_are(make_project, driver, tmp_path
         session.sql("create schema somewhere")
         session.sql("create table somewhere.known (k int, v varchar(3)) using delta cluster by (k)")
         session.sql(f"create table delta.`{root}/data/folder` (x int) using delta")
-        found = record(session, Catalog(table_format), recordable(prepared))
+        found = record(session, Catalog(table_format), recordable_tables(prepared))
         session.sql("drop schema somewhere cascade")
     assert found.missing == (f"{schema}.later", f"{schema}.seed")
     text = layout_file_text(found.tables, "recorded")

@@ -1,26 +1,17 @@
-"""Lints paths: the models of a project, plain files, or both."""
+"""Lints paths: those in a project, or plain files outside of any."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from merge_runner.errors import Problem, Problems
-from merge_runner.lint.paths.fixed_files import fix
-from merge_runner.lint.paths.named import Named, check_paths, lint_root_of, named, project_of, readers, within
-from merge_runner.lint.paths.plain import Surroundings, lint_plain, surroundings
+from merge_runner.errors import Problems
+from merge_runner.lint.paths.plain import lint_plain, surroundings
 from merge_runner.lint.paths.request import ArgumentsError, Linted, LintMessages, LintRequest
-from merge_runner.lint.run.lint_project import lint_project
-from merge_runner.lint.suppress.apply import joined
+from merge_runner.lint.paths.roots import check_paths, lint_root_of, project_of
 from merge_runner.lint.suppress.baseline import DEFAULT
-from merge_runner.plan.lineage.column_reach import column_reach
-from merge_runner.plan.load.project_context import Prepared, prepare_to_lint
 from merge_runner.project.load.find_project import read_lint_settings, read_settings
 from merge_runner.project.load.not_read import DBT_PROJECT
-
-if TYPE_CHECKING:
-    from merge_runner.lint.report import Report
 
 _ABOUT_MODELS = ("select", "exclude", "selector", "state", "columns")
 
@@ -37,37 +28,12 @@ def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -
     if root is None:
         _refuse_selection(request)
         paths = paths or [request.project_dir or Path()]
-
         around = surroundings(paths, request)
         return Linted(lint_plain(paths, request, env, messages, around), around.root)
-    inner = within(root, paths[0]) if text is not None else None
-    texts = {inner: text} if inner is not None and text is not None else {}
-    prepared, jinja = prepare_to_lint(root, request.flags, env, texts, cache=request.cache)
-    messages.not_read(prepared.not_read)
-    meant = named(prepared, root, paths) if paths else None
-    if request.write_baseline is not None and meant is not None and not meant.whole:
-        raise ArgumentsError("--write-baseline is about the whole project: leave out PATHS.")
-    ids = _ids(prepared, meant, request, messages)
+    # What reads and renders a project is loaded where there is one.
+    from merge_runner.lint.paths.project_lint import lint_paths_of_project
 
-    def look() -> Report:
-        return lint_project(prepared, ids, request.rule_options, _of(jinja, meant), request.processes)
-
-    if request.fix:
-        report = look()
-        fix({path: root / path for path in report.sources}, report, messages, unsafe=request.fix == "unsafe")
-        prepared, jinja = prepare_to_lint(root, request.flags, env, cache=request.cache)
-        ids = [unique_id for unique_id in ids if unique_id in prepared.graph.nodes]
-    warnings = [*prepared.unread_vars, *prepared.graph.warnings_of(ids)]
-    messages.warn(warnings)
-    report = look()
-    if meant is None or not (meant.plain or meant.foreign):
-        return Linted(report, root, of_models=not prepared.withheld, warnings=tuple(warnings))  # notes are not kept
-    for path in meant.foreign:
-        messages.say(f"{path}: in another project, not looked at", "warn")
-
-    settings = prepared.files.settings
-    around = Surroundings(root, settings.lint, settings.places, prepared.files.macros, prepared.files.vars)
-    return Linted(joined(report, lint_plain(meant.plain, request, env, messages, around)), root)
+    return lint_paths_of_project(root, paths, request, env, messages)
 
 
 def baseline_file(request: LintRequest) -> tuple[Path, bool]:
@@ -83,29 +49,6 @@ def baseline_file(request: LintRequest) -> tuple[Path, bool]:
     usual = (root or Path.cwd()) / (named_here or DEFAULT)
     file = request.write_baseline if isinstance(request.write_baseline, Path) else usual
     return file, file.resolve() == usual.resolve()
-
-
-def _ids(prepared: Prepared, meant: Named | None, request: LintRequest, messages: LintMessages) -> list[str]:
-    """The nodes that are selected, among those that the paths mean."""
-    reach = None
-    if request.columns:
-        reach = column_reach(prepared)
-    selection = prepared.select(request.select, request.exclude, request.selector, request.state, column_reach=reach)
-    messages.warn(selection.warnings)
-    ids = list(selection.ids)
-    if request.changed is not None:
-        changes = prepared.select([f"git:{request.changed}"])
-        messages.warn(changes.warnings)
-        changed = {*changes.ids, *readers(prepared.graph, changes.ids)}
-        ids = [unique_id for unique_id in ids if unique_id in changed]
-    return ids if meant is None else [unique_id for unique_id in ids if unique_id in meant.models]
-
-
-def _of(jinja: Sequence[Problem], meant: Named | None) -> list[Problem]:
-    """Return the problems to report: where paths name models, not those of other models."""
-    if meant is None:
-        return list(jinja)
-    return [problem for problem in jinja if problem.place is None or problem.place.path not in meant.unnamed]
 
 
 def _refuse_selection(request: LintRequest) -> None:

@@ -1,22 +1,19 @@
-"""What paths given to lint mean: which project, which of its models, which plain files."""
+"""What paths given to lint mean: which models of a project, which plain files."""
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import Graph, ModelNode, RefNode, SeedNode, SourceNode, nodes_of
 from merge_runner.graph.selection.state import macros_affected
-from merge_runner.lint.paths.request import ArgumentsError
+from merge_runner.lint.paths.roots import root_of, within
 from merge_runner.lint.run.hook_files import has_merges, hooks_of
 from merge_runner.lint.sources.sql_file import holds_no_sql
-from merge_runner.project.load.find_project import PYPROJECT, find_lint_root, find_root
-from merge_runner.project.load.not_read import DBT_PROJECT
+from merge_runner.project.load.find_project import PYPROJECT
 from merge_runner.project.schema.profile import FILE as PROFILES
 
 if TYPE_CHECKING:
@@ -41,54 +38,6 @@ class Named:
     """Files of models that the paths do not mean; those that cannot be read as Jinja are in no other list."""
 
 
-def project_of(project_dir: Path | None, paths: Sequence[Path]) -> Path | None:
-    """Return the project that is meant: that of --project-dir, else the one of the paths, else the one here.
-
-    None where that is no project: paths outside of any, a dbt project, a folder whose settings are of lint alone.
-    Raises ProblemsError where there is nothing of these, and ArgumentsError where the paths are in several projects.
-    """
-    if not paths or project_dir is not None:
-        start = project_dir if project_dir is not None else Path.cwd()
-        if project_dir is None and find_lint_root(start) is not None:
-            return None
-        try:
-            return find_root(start, upwards=project_dir is None)
-        except ProblemsError:
-            folders = (start,) if project_dir is not None else (start, *start.parents)
-            if any((folder / DBT_PROJECT).is_file() for folder in folders):
-                return None
-            if find_lint_root(start) == start.absolute():
-                return None
-            raise
-    # A hook names thousands of files in a handful of folders; a link may lead into another project than its folder.
-    starts = dict.fromkeys(path if path.is_dir() or path.is_symlink() else path.parent for path in paths)
-    roots = list({root.resolve(): root for start in starts if (root := _root_of(start)) is not None}.values())
-    if len(roots) > 1:
-        names = ", ".join(str(root) for root in roots)
-        raise ArgumentsError(f"The paths lie in several projects: {names}. Lint one at a time, with --project-dir.")
-    return roots[0] if roots else None
-
-
-def lint_root_of(paths: Sequence[Path]) -> Path | None:
-    """Return the folder whose pyproject.toml configures lint of these paths alone; None where there is none.
-
-    Raises ArgumentsError where several do.
-    """
-    starts = dict.fromkeys(path if path.is_dir() else path.parent for path in paths or [Path()])
-    found = {root for start in starts if (root := find_lint_root(Path(os.path.abspath(start)))) is not None}  # noqa: PTH100 -- links stay
-    if len(found) > 1:
-        names = ", ".join(str(root) for root in sorted(found))
-        raise ArgumentsError(f"The paths have several [tool.merge-runner.lint]: {names}. Lint one folder at a time.")
-    return next(iter(found), None)
-
-
-def check_paths(paths: Iterable[Path]) -> None:
-    """Raises ProblemsError with every path that does not exist."""
-    missing = [path for path in paths if not os.path.lexists(path)]
-    if missing:
-        raise ProblemsError(Problem("no-such-file", f"there is no file or folder {path}") for path in missing)
-
-
 def named(prepared: Prepared, root: Path, paths: Iterable[Path]) -> Named:
     """What the paths mean in the project at `root`.
 
@@ -106,7 +55,7 @@ def named(prepared: Prepared, root: Path, paths: Iterable[Path]) -> Named:
     for path in paths:
         inner = within(root, path)
         if inner is None:
-            (plain if _root_of(path) is None else foreign).append(path)
+            (plain if root_of(path) is None else foreign).append(path)
         elif path.is_dir() and not reader.owns(inner):
             plain.append(path)
         elif path.is_dir():
@@ -124,36 +73,6 @@ def named(prepared: Prepared, root: Path, paths: Iterable[Path]) -> Named:
     return Named(frozenset(models), tuple(plain), tuple(foreign), whole, frozenset(unnamed))
 
 
-def within(root: Path, path: Path) -> str | None:
-    """The path of a file in the project, with forward slashes; None where it lies elsewhere.
-
-    A link in the project is a file of it, wherever it leads.
-    """
-    for real in (False, True):
-        file, folder = _absolute(path, real), _absolute(root, real)
-        if file.is_relative_to(folder):
-            return file.relative_to(folder).as_posix()
-    return None
-
-
-def _root_of(path: Path) -> Path | None:
-    for real in (False, True):
-        place = _absolute(path, real)
-        folder = place if place.is_dir() else place.parent
-        if find_lint_root(folder) is not None:
-            continue
-        try:
-            return find_root(folder)
-        except ProblemsError:
-            continue
-    return None
-
-
-def _absolute(path: Path, real: bool) -> Path:
-    """The path without `..`: `real` with every link followed, unlike Path.resolve without an error in a circle."""
-    return Path(os.path.realpath(path) if real else os.path.abspath(path))  # noqa: PTH100
-
-
 def _inside(file: str, folder: str) -> bool:
     return folder in (".", file) or file.startswith(f"{folder}/")
 
@@ -166,7 +85,6 @@ class _Reader:
     """Finds the models that files of a project mean."""
 
     def __init__(self, prepared: Prepared) -> None:
-
         self._prepared = prepared
         self._graph: Graph = prepared.graph
         self.files = prepared.model_names.keys()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from merge_runner.errors import Problem
 from merge_runner.graph.git import changed_files
 from merge_runner.lint.paths.fixed_files import fix
-from merge_runner.lint.paths.named import lint_root_of
 from merge_runner.lint.paths.request import LintMessages, LintRequest
+from merge_runner.lint.paths.roots import lint_root_of
 from merge_runner.lint.sources.sql_file import PlainFile, read_plain, with_text
 from merge_runner.lint.sources.sql_files import plain_files
 from merge_runner.lint.sources.sql_lint import Surroundings, lint_files

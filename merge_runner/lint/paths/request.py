@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from merge_runner.errors import Messages
+from merge_runner.lint.options import LintOptions
 from merge_runner.plan.load.flags import Flags
 
 if TYPE_CHECKING:
     from merge_runner.errors import Problem
     from merge_runner.lint.report import Report
-    from merge_runner.lint.run.lint_project import LintOptions
     from merge_runner.project.load.not_read import NotRead
 
 
@@ -60,7 +60,6 @@ class LintRequest:
     @property
     def flags(self) -> Flags:
         """What loading a project depends on. Raises ProblemsError where `vars` are no mapping."""
-
         return Flags(self.profile, self.target, self.profiles_dir, self.given_vars, self.target_path, self.full_refresh)
 
     @property
@@ -75,8 +74,6 @@ class LintRequest:
     @property
     def rule_options(self) -> LintOptions:
         """What the rules are given."""
-        from merge_runner.lint.run.lint_project import LintOptions
-
         return LintOptions(self.rules, self.ignore, self.layout, self.baseline, self.write_baseline is None)
 
 

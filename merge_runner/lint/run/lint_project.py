@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 from merge_runner.errors import Problem
 from merge_runner.graph.graph import Graph, ModelNode, RefNode, SeedNode, nodes_of
@@ -12,6 +10,7 @@ from merge_runner.lint.check import Checked, check_file
 from merge_runner.lint.confidential import merge_without_secrets, without_secrets
 from merge_runner.lint.context import LintedFile
 from merge_runner.lint.finding import Finding
+from merge_runner.lint.options import LintOptions
 from merge_runner.lint.report import Report
 from merge_runner.lint.run.authors_texts import AuthorsTexts
 from merge_runner.lint.run.hook_files import has_merges
@@ -25,20 +24,6 @@ from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project_file import Boundary
 from merge_runner.text import SourceText
-
-
-@dataclass(frozen=True)
-class LintOptions:
-    """What the command line says in addition to the settings: rules and ignored ones, a layout file, a baseline.
-
-    `baseline` None: that of the settings, or the usual one where it is; `use_baseline` False: none.
-    """
-
-    rules: Sequence[str] = ()
-    ignore: Sequence[str] = ()
-    layout: Path | None = None
-    baseline: Path | None = None
-    use_baseline: bool = True
 
 
 def lint_project(

@@ -12,9 +12,9 @@ from merge_runner.lint.check import Checked, check_file, linted_merge
 from merge_runner.lint.confidential import merge_without_secrets, without_secrets
 from merge_runner.lint.context import LintedFile
 from merge_runner.lint.finding import Finding
+from merge_runner.lint.options import LintOptions
 from merge_runner.lint.registry import rules
 from merge_runner.lint.report import NotJudged, Report
-from merge_runner.lint.run.lint_project import LintOptions
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lint.sources.contents_lint import ContentsLinter, ContentsReader
 from merge_runner.lint.sources.dbt_files import created

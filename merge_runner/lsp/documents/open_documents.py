@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import ProblemsError
-from merge_runner.lint.paths.named import project_of, within
+from merge_runner.lint.paths.roots import project_of, within
 from merge_runner.lint.sources.contents_lint import ContentsReader
 from merge_runner.lint.sources.sql_file import PlainFile, with_text
 from merge_runner.lsp.documents.described_tables import Folders

@@ -14,8 +14,9 @@ from pathlib import Path
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.graph import ModelNode
 from merge_runner.lint.containers.registry import SUFFIXES
+from merge_runner.lint.options import LintOptions
 from merge_runner.lint.report import Report
-from merge_runner.lint.run.lint_project import LintOptions, lint_project
+from merge_runner.lint.run.lint_project import lint_project
 from merge_runner.lint.run.renderings import RUNS
 from merge_runner.lint.sources.sql_file import PlainFile, with_text
 from merge_runner.lint.sources.sql_lint import Surroundings, lint_files

@@ -1,4 +1,4 @@
-"""Layouts from a file (a recorded catalog, or what `lint --layout` names), and the tables that can be recorded."""
+"""Layouts from a file: a recorded catalog, or what `lint --layout` names."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from merge_runner.errors import Problems, did_you_mean
-from merge_runner.formats.registry import capabilities, table_format_of
+from merge_runner.formats.registry import table_format_of
 from merge_runner.formats.types import parse_type
-from merge_runner.graph.graph import RefNode, SourceNode
-from merge_runner.graph.naming import table_location
 from merge_runner.merge.expression import name_parts
-from merge_runner.plan.load.project_context import Prepared
-from merge_runner.plan.steps.inputs import TableInput
 from merge_runner.project.schema.layout_file import FileTable, LayoutFile, read_layout_file
 from merge_runner.project.syntax.places import KeyPath
 from merge_runner.project_file import Boundary
@@ -160,26 +156,3 @@ class _Checker:
     def _problem(self, message: str, at: KeyPath, hint: str | None = None) -> None:
         place = self.file.tree.place((*self.at, *at))
         self.problems.add("invalid-value", f"table {self.table.name}: {message}", place, hint)
-
-
-def recordable(prepared: Prepared) -> tuple[TableInput, ...]:
-    """The tables, each once, sorted by name; views and sources that are files are none."""
-    found = {item.relation.name.casefold(): item for item in _recordable(prepared)}
-    return tuple(found[name] for name in sorted(found))
-
-
-def _recordable(prepared: Prepared) -> Iterator[TableInput]:
-    root, profile = prepared.files.root, prepared.files.profile
-    for node in prepared.graph.nodes.values():
-        if node.relation is None or node.materialized in ("view", "ephemeral"):
-            continue
-        if isinstance(node, RefNode):
-            location = table_location(root, profile, node.relation, node.config.format)
-            yield TableInput(node.relation, node.config.format, location)
-        elif isinstance(node, SourceNode):
-            path, said = node.config.path, node.config.format
-            format = table_format_of(said)
-            if path is None:
-                yield TableInput(node.relation, said or "", None)
-            elif format is not None and not capabilities(format).needs_catalog and "://" not in path:
-                yield TableInput(node.relation, format, Path((root / path).absolute()))

@@ -1,0 +1,76 @@
+"""Lints paths in a project: its models, and plain files next to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from merge_runner.errors import Problem
+from merge_runner.lint.paths.fixed_files import fix
+from merge_runner.lint.paths.named import Named, named, readers
+from merge_runner.lint.paths.plain import Surroundings, lint_plain
+from merge_runner.lint.paths.request import ArgumentsError, Linted, LintMessages, LintRequest
+from merge_runner.lint.paths.roots import within
+from merge_runner.lint.report import Report
+from merge_runner.lint.run.lint_project import lint_project
+from merge_runner.lint.suppress.apply import joined
+from merge_runner.plan.lineage.column_reach import column_reach
+from merge_runner.plan.load.project_context import Prepared, prepare_to_lint
+
+
+def lint_paths_of_project(
+    root: Path, paths: Sequence[Path], request: LintRequest, env: Mapping[str, str], messages: LintMessages
+) -> Linted:
+    """Return the report on paths in the project at `root`; without paths, on all of it. Raises ProblemsError."""
+    text = request.text
+    inner = within(root, paths[0]) if text is not None else None
+    texts = {inner: text} if inner is not None and text is not None else {}
+    prepared, jinja = prepare_to_lint(root, request.flags, env, texts, cache=request.cache)
+    messages.not_read(prepared.not_read)
+    meant = named(prepared, root, paths) if paths else None
+    if request.write_baseline is not None and meant is not None and not meant.whole:
+        raise ArgumentsError("--write-baseline is about the whole project: leave out PATHS.")
+    ids = _ids(prepared, meant, request, messages)
+
+    def look() -> Report:
+        return lint_project(prepared, ids, request.rule_options, _of(jinja, meant), request.processes)
+
+    if request.fix:
+        report = look()
+        fix({path: root / path for path in report.sources}, report, messages, unsafe=request.fix == "unsafe")
+        prepared, jinja = prepare_to_lint(root, request.flags, env, cache=request.cache)
+        ids = [unique_id for unique_id in ids if unique_id in prepared.graph.nodes]
+    warnings = [*prepared.unread_vars, *prepared.graph.warnings_of(ids)]
+    messages.warn(warnings)
+    report = look()
+    if meant is None or not (meant.plain or meant.foreign):
+        return Linted(report, root, of_models=not prepared.withheld, warnings=tuple(warnings))  # notes are not kept
+    for path in meant.foreign:
+        messages.say(f"{path}: in another project, not looked at", "warn")
+
+    settings = prepared.files.settings
+    around = Surroundings(root, settings.lint, settings.places, prepared.files.macros, prepared.files.vars)
+    return Linted(joined(report, lint_plain(meant.plain, request, env, messages, around)), root)
+
+
+def _ids(prepared: Prepared, meant: Named | None, request: LintRequest, messages: LintMessages) -> list[str]:
+    """The nodes that are selected, among those that the paths mean."""
+    reach = None
+    if request.columns:
+        reach = column_reach(prepared)
+    selection = prepared.select(request.select, request.exclude, request.selector, request.state, column_reach=reach)
+    messages.warn(selection.warnings)
+    ids = list(selection.ids)
+    if request.changed is not None:
+        changes = prepared.select([f"git:{request.changed}"])
+        messages.warn(changes.warnings)
+        changed = {*changes.ids, *readers(prepared.graph, changes.ids)}
+        ids = [unique_id for unique_id in ids if unique_id in changed]
+    return ids if meant is None else [unique_id for unique_id in ids if unique_id in meant.models]
+
+
+def _of(jinja: Sequence[Problem], meant: Named | None) -> list[Problem]:
+    """Return the problems to report: where paths name models, not those of other models."""
+    if meant is None:
+        return list(jinja)
+    return [problem for problem in jinja if problem.place is None or problem.place.path not in meant.unnamed]
