@@ -20,12 +20,11 @@ from merge_runner.relation import Relation
 from merge_runner.template.current_rendering import ProjectMacro
 from merge_runner.template.dbt_hints import CLOCK, HINTS
 from merge_runner.template.growth import FILTER_SIZES, filter_work, operation_size, written_size
-from merge_runner.template.jinja_compiler import MAY_BE_UNDEFINED
+from merge_runner.template.jinja_compiler import CALL_OFFSET, MAY_BE_UNDEFINED
 from merge_runner.template.kind import kind
 from merge_runner.template.limits import check_size
 from merge_runner.template.literal import column_name, identifier, literal
 from merge_runner.template.outcome import RefusedError
-from merge_runner.template.static.reader import CALL_OFFSET
 from merge_runner.template.undefined import ReportedUndefined, use_undefined
 
 if TYPE_CHECKING:

@@ -25,9 +25,10 @@ from jinja2.runtime import Context as JinjaContext
 
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
 from merge_runner.template.static.macro_definitions import TEST_PREFIX
-from merge_runner.template.static.reader import CALL_OFFSET
 from merge_runner.text import SourceText, Span
 
+CALL_OFFSET = "_call_offset"
+"""The keyword by which `Environment.call` gets the offset of the call in the source."""
 MAY_BE_UNDEFINED = {"tests": frozenset({"defined", "undefined"}), "filters": frozenset({"default", "d"})}
 """The tests and filters that an undefined value may be given to: they ask whether there is one."""
 

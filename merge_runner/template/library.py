@@ -10,14 +10,9 @@ from merge_runner.errors import Problem, ProblemsError
 from merge_runner.template.current_rendering import MacroPackage, OwnMacros, ProjectMacro
 from merge_runner.template.environment import ModelEnvironment
 from merge_runner.template.jinja_compiler import Compiled, compile_template, required_arguments
-from merge_runner.template.macro_results import MacroResults
 from merge_runner.template.packages import COMMON, Packages
-from merge_runner.template.plain_template import plain_template
 from merge_runner.template.static.macro_definitions import TEST_PREFIX
 from merge_runner.text import SourceText
-
-_MOST_PLAIN = 2000
-"""So many files stay ready to run: 10 KB each, and reading one again takes less than rendering it."""
 
 
 class Library:
@@ -28,13 +23,11 @@ class Library:
         macro_files: Mapping[str, SourceText],
         sources: Sequence[SourceText],
         packages: Packages,
-        results: MacroResults,
     ) -> None:
         """`macro_files` are the files by the names of their macros, `sources` all files, also those without any."""
         self.environment = ModelEnvironment()
         self.macros = {name: ProjectMacro(name) for name in macro_files}
         self.packages = packages
-        self.results = results
         self.package_names = {name: MacroPackage(name, packages) for name in packages.names}
         """The packages as templates name them."""
         self.own_macros = OwnMacros(self.macros)
@@ -46,7 +39,6 @@ class Library:
         self._macro_files = macro_files
         self._sources = sources
         self._compiled: dict[str, Compiled] = {}
-        self._plain: dict[str, tuple[SourceText, Compiled | None]] = {}
 
     def macro_file(self, name: str) -> SourceText:
         """The file that defines the macro; one of a package has a dotted name."""
@@ -81,13 +73,3 @@ class Library:
         # Two threads may both compile a file: that costs time, and either result is right.
         compiled = self._compiled[source.path] = compile_template(self.environment, source)
         return compiled
-
-    def plain(self, source: SourceText) -> Compiled | None:
-        """The file where it has plain tags alone (see plain_template.py), else None; kept as `compiled` does."""
-        known, plain = self._plain.get(source.path, (None, None))
-        if known != source:
-            plain = plain_template(self.environment, source)
-            if len(self._plain) >= _MOST_PLAIN:
-                self._plain.clear()
-            self._plain[source.path] = source, plain
-        return plain

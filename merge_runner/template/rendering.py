@@ -20,7 +20,6 @@ from merge_runner.template.growth import call_size, call_work
 from merge_runner.template.jinja_compiler import Compiled, assigned_names
 from merge_runner.template.library import Library
 from merge_runner.template.limits import MAX_CHARACTERS, MAX_DEPTH, Limits, check_size, watched
-from merge_runner.template.macro_results import Call
 from merge_runner.template.names.built_ins import BuiltIns, plain, surrogate
 from merge_runner.template.names.dbt_names import DbtNames
 from merge_runner.template.names.queries import Queries
@@ -86,26 +85,6 @@ class Rendering:
         """The rendered file; raises ProblemsError with everything that was found."""
         return self._checked(source, lambda: self._render(self._library.compiled(source)))
 
-    def render_plain(self, source: SourceText) -> Rendered | None:
-        """The rendered file without Jinja's compiler; None where the file needs it, or where anything is wrong.
-
-        Raises ProblemsError where the rendering takes too much: another one would take as much again.
-        """
-        template = self._library.plain(source)
-        if template is None:
-            return None
-        try:
-            with self._watched():
-                rendered = self._render(template)
-        except ProblemsError as error:
-            if any(problem.code == "render-limit" for problem in error.problems):
-                self._end_with(error)
-                self._problems.check()
-            return None
-        except Exception:
-            return None
-        return rendered if len(self._problems) == 0 else None
-
     def render_unanswered(self, source: SourceText) -> Rendered | None:
         """The rendered file where queries return nothing, which is not its text; None where the rendering ends early.
 
@@ -135,14 +114,9 @@ class Rendering:
         self, context: ModelContext, offset: int, callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Calls what a template calls at `offset` of the file that `context` belongs to."""
-        running, problems = len(self._running), len(self._problems)
-        known: Call | None = None
+        running = len(self._running)
         try:
             if isinstance(callee, ProjectMacro):
-                known = self._library.results.call(callee.name, args, kwargs, self.context)
-                if known is not None and (before := self._library.results.get(known)) is not None:
-                    self._note(known)
-                    return before
                 callee = self._given_macro(callee.name, args, kwargs)
             if isinstance(callee, Macro):
                 self._enter(callee, context.path, offset)
@@ -163,15 +137,7 @@ class Rendering:
             del self._running[running:]
         if isinstance(result, str):
             check_size(len(result))
-        if known is not None and len(self._problems) == problems:
-            self._library.results.put(known, result)
         return result
-
-    def _note(self, call: Call) -> None:
-        """Record a call whose result is known."""
-        self.limits.step()
-        self.built_ins.note_vars(call.captured.vars)
-        self._macros_called |= call.captured.macros
 
     def _result(self, context: ModelContext, callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if isinstance(callee, Macro):  # what the sandbox would find out of it first: a template's own code

@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.errors import Problem, Problems
 from merge_runner.template.captured import Captured
 from merge_runner.template.context import Context
-from merge_runner.template.macro_results import MacroResults
 from merge_runner.template.outcome import ASKS_ENGINE
 from merge_runner.template.packages import Packages
 from merge_runner.template.rendered import Rendered
-from merge_runner.template.static.evaluation import PlainMacros
 from merge_runner.template.static.macro_definitions import TEST_PREFIX, MacroDefinition, macro_definitions, test_macro
 from merge_runner.template.static.plain_macros import plain_macros
-from merge_runner.template.static.plain_render import plain_render
 from merge_runner.template.static.reachable import reachable
 from merge_runner.template.static.scan import scan
 from merge_runner.template.static.tags import OPENING
@@ -56,8 +53,6 @@ class Templates:
         self.packages = Packages(packages)
         self._macro_files: dict[str, SourceText] = {}
         self._macros: dict[str, MacroDefinition] = {}
-        self._with_jinja: dict[str, str] = {}
-        """The last texts, by their paths, that `scan` could not read: there is no need to try again."""
         problems = Problems()
         for source in macros:
             for macro in macro_definitions(source):
@@ -107,18 +102,9 @@ class Templates:
         `missing-env-var`, `raised`, `recursion`, `render-limit`, `asks-engine` and, for any other failure,
         `jinja-runtime`.
         """
-        return self._without_jinja(source, context) or self._rendering(context).render(source)
-
-    def _without_jinja(self, source: SourceText, context: Context) -> Rendered | None:
-        """Return the text of a file that needs no compiled template; None where it does, or where anything is wrong."""
         if OPENING.search(source.text) is None:
             return Rendered.plain(source)
-        rendered = None
-        if self._with_jinja.get(source.path) != source.text:
-            rendered = plain_render(source, context)
-        if rendered is None and context.operation is None:
-            rendered = self._evaluation.render(source, context) or self._rendering(context).render_plain(source)
-        return rendered  # what goes wrong is said by Jinja, which may read more of the text before it does
+        return self._rendering(context).render(source)
 
     def capture(self, source: SourceText, context: Context) -> Captured:
         """What the file says about itself: read from its text where `scan` can, else by rendering it.
@@ -131,9 +117,6 @@ class Templates:
         captured = self.scanned(source)
         if captured is not None:
             return captured
-        rendered = self._without_jinja(source, context)
-        if rendered is not None:
-            return rendered.captured
         rendering = self._rendering(context)
         rendering.render_unanswered(source)
         return rendering.captured()
@@ -143,15 +126,14 @@ class Templates:
 
         Raises ProblemsError as `capture` does.
         """
-        rendered = self._without_jinja(source, context) or self._rendering(context).render_unanswered(source)
+        if OPENING.search(source.text) is None:
+            return source.text
+        rendered = self._rendering(context).render_unanswered(source)
         return rendered.text if rendered is not None else ""
 
     def scanned(self, source: SourceText) -> Captured | None:
         """Return what `capture` does for every context, read without Jinja; None where that takes rendering."""
-        captured = scan(source, self._plain_macros)
-        if captured is None:
-            self._with_jinja[source.path] = source.text
-        return captured
+        return scan(source, self._plain_macros)
 
     def reachable_files(self, text: str) -> frozenset[str]:
         """Return the macro files that rendering the text may evaluate: see `reachable`."""
@@ -201,17 +183,11 @@ class Templates:
         return plain_macros(self._macros.values())
 
     @cached_property
-    def _evaluation(self) -> PlainMacros:
-
-        return PlainMacros(self._macro_files)
-
-    @cached_property
     def _library(self) -> Library:
         # Jinja takes 30 ms to import, and a project whose files `scan` can read never needs it.
         from merge_runner.template.library import Library
 
-        results = MacroResults(self._plain_macros, self._macros, self._macro_files)
-        return Library(self._macro_files, self._macro_sources, self.packages, results)
+        return Library(self._macro_files, self._macro_sources, self.packages)
 
     def _rendering(self, context: Context) -> Rendering:
         from merge_runner.template.rendering import Rendering

@@ -11,7 +11,6 @@ from merge_runner.project.schema.profile import Profile
 from merge_runner.template.context import Context
 from merge_runner.template.environment import RELATION_ATTRIBUTES, ModelEnvironment
 from merge_runner.template.library import Library
-from merge_runner.template.macro_results import MacroResults
 from merge_runner.template.names.dbt_names import DbtNames
 from merge_runner.template.packages import Packages
 from merge_runner.template.rendering import Rendering
@@ -22,7 +21,7 @@ WORDS = {word for code in CODE for word in re.findall(r"\w+", code)}
 
 
 def test_every_name_is_in_the_page(context: Context):
-    rendering = Rendering(Library({}, (), Packages(), MacroResults({}, {}, {})), context)
+    rendering = Rendering(Library({}, (), Packages()), context)
     own = rendering.built_ins.names()
     dbt = DbtNames(rendering, rendering.built_ins).names(own)
     filters = ModelEnvironment().filters.keys() - Environment().filters.keys()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -66,10 +66,6 @@ class BuiltIns:
     def captured(self, macros: frozenset[str]) -> Captured:
         """The record so far; `macros` are the project macros that were called."""
         return self._record.captured(macros)
-
-    def note_vars(self, names: Iterable[str]) -> None:
-        """Record that a template read vars."""
-        self._record.vars.update(names)
 
     def read_this(self, value: Any) -> None:
         """Record that a template read the name `this`, unless it is a variable that the template has set."""

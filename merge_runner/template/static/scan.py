@@ -1,15 +1,15 @@
-"""The fast path: what a file says about itself, read from its text where its Jinja is only plain calls."""
+"""What a file says about itself, read from its text where its Jinja is only plain calls."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any
 
 from merge_runner.project.syntax.environment import EnvVar
 from merge_runner.template.captured import Captured, Record, Ref, SourceRef
 from merge_runner.template.static.tags import OPENING
-from merge_runner.text import SourceText, Span
+from merge_runner.text import SourceText
 
 # Narrower than Jinja's: what these do not match is left to the renderer. A backslash could be an escape.
 _STRING = r"""(?:'[^'\\\n]*'|"[^"\\\n]*")"""
@@ -41,20 +41,8 @@ _CONSTANTS = {"true": True, "false": False, "none": None}
 _DEEPEST = 20
 
 
-_Kind: TypeAlias = Literal["config", "ref", "changes", "source", "this"]
-
-
-_CALLS: Mapping[str, _Kind] = {"ref": "ref", "changes": "changes", "source": "source"}
+_CALLS = frozenset({"ref", "changes", "source"})
 """The built-ins that are called with one name or two."""
-_PLAIN = frozenset({"config", "this", *_CALLS})
-
-
-class PlainTag(NamedTuple):
-    """A tag of a file: which built-in it calls, its literal names, and its span with its braces."""
-
-    kind: _Kind
-    names: tuple[str, ...]
-    span: Span
 
 
 class UncertainError(Exception):
@@ -75,21 +63,6 @@ def scan(source: SourceText, macros: Mapping[str, Captured] | None = None) -> Ca
         return None
 
 
-def plain_tags(source: SourceText) -> tuple[Captured, list[PlainTag]] | None:
-    """What a file captures and its tags, where they are calls of `config`, `ref`, `changes`, `source` and `this` alone.
-
-    None where there is anything else: another tag, a comment, or a tag that takes blanks away.
-    """
-    if "{%" in source.text or "{#" in source.text or not _PLAIN.issuperset(_FIRST.findall(source.text)):
-        return None
-    run = _Scan(source, {})
-    try:
-        captured = run.run()
-    except UncertainError:
-        return None
-    return (captured, run.tags) if run.all_plain else None
-
-
 class _Scan:
     """One pass over a file."""
 
@@ -99,8 +72,6 @@ class _Scan:
         self._text = source.text
         self._record = Record()
         self._macros: set[str] = set()
-        self.tags: list[PlainTag] = []
-        self.all_plain = True
 
     def run(self) -> Captured:
         text = self._text
@@ -122,20 +93,15 @@ class _Scan:
             raise UncertainError
         name, at = first[1], first.end()
         if name == "config":
-            end = self._keywords(_after(_OPEN, self._text, at))
-            is_bare = self._text[start + 2] != "-" and self._text[end - 3] != "-"
-            return self._tagged("config", (), start, end, is_bare=is_bare)
-        called_kind = _CALLS.get(name)
-        if called_kind is not None:
-            return self._call(called_kind, start, first.start(1), at)
+            return self._keywords(_after(_OPEN, self._text, at))
+        if name in _CALLS:
+            return self._call(name, first.start(1), at)
         if name == "this":
             attribute = _ATTRIBUTE.match(self._text, at)
             if attribute is not None and attribute[1] not in _ATTRIBUTES_OF_THIS:
                 raise UncertainError
             self._record.uses_this = True
-            end = _after(_END, self._text, at if attribute is None else attribute.end())
-            return self._tagged("this", (), start, end, is_bare=attribute is None and self._has_no_dash(start, end))
-        self.all_plain = False
+            return _after(_END, self._text, at if attribute is None else attribute.end())
         if name in ("var", "env_var"):
             at = self._read(name, first.start(1), at)
         elif name == "target":
@@ -149,15 +115,7 @@ class _Scan:
             at = self._arguments(_after(_OPEN, self._text, at), keywords=True)
         return _after(_END, self._text, self._filters(at))
 
-    def _tagged(self, kind: _Kind, names: tuple[str, ...], start: int, end: int, *, is_bare: bool) -> int:
-        self.all_plain = self.all_plain and is_bare
-        self.tags.append(PlainTag(kind, names, Span(start, end)))
-        return end
-
-    def _has_no_dash(self, start: int, end: int) -> bool:
-        return self._text[start + 2] != "-" and self._text[end - 3] != "-"
-
-    def _call(self, kind: _Kind, start: int, called_at: int, at: int) -> int:
+    def _call(self, kind: str, called_at: int, at: int) -> int:
         names = _NAMES.match(self._text, at)
         if names is None:
             raise UncertainError
@@ -168,15 +126,13 @@ class _Scan:
             if second is None:
                 raise UncertainError
             self._record.sources[SourceRef(first, second[1:-1], place)] = None
-            said: tuple[str, ...] = (first, second[1:-1])
         else:
             # With two arguments the first is a package, as in dbt.
-            said = (first if second is None else second[1:-1],)
-            ref = Ref(said[0], place)
+            ref = Ref(first if second is None else second[1:-1], place)
             self._record.refs[ref] = None
             if kind == "changes":
                 self._record.changes[ref] = None
-        return self._tagged(kind, said, start, end, is_bare=self._has_no_dash(start, end))
+        return end
 
     def _read(self, kind: str, called_at: int, at: int) -> int:
         """Read the arguments of `var` or `env_var`: a name, and perhaps a default."""
