@@ -1,4 +1,4 @@
-"""Makes values in forks of this process: to use another core, or to have back the memory that it takes."""
+"""Forks of this process that serve: to use another core, or to have back the memory that they take."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
-from itertools import pairwise
+from collections.abc import Callable
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -36,28 +33,6 @@ def processes_for(models: int) -> int:
     if models < _WORTH or not can_fork():
         return 1
     return min(len(os.sched_getaffinity(0)), -(-models // _WORTH) + 1)
-
-
-@contextmanager
-def in_parts(
-    make: Callable[[Sequence[_Item]], _Made], items: Sequence[_Item], models: int
-) -> Iterator[Iterator[tuple[Sequence[_Item], _Made | None]]]:
-    """Yield the items in parts, in their order, each with what a fork has made of it; None: the caller makes it.
-
-    There are as many parts as processes pay for the `models` that the items are about. The first is the caller's; while
-    it is made, forks make the others. What `make` raises, or what cannot be pickled, is made again by the caller, who
-    reports what is wrong.
-    """
-    parts = _parts(items, processes_for(models))
-    with ExitStack() as ended:
-        forks = [ended.enter_context(_made_meanwhile(partial(make, part))) for part in parts[1:]]
-
-        def each() -> Iterator[tuple[Sequence[_Item], _Made | None]]:
-            yield parts[0], None
-            for part, made in zip(parts[1:], forks, strict=True):
-                yield part, made()
-
-        yield each()
 
 
 class Fork(NamedTuple):
@@ -95,48 +70,6 @@ def _serve(serve: Callable[[Connection], None], ours: Connection, theirs: Connec
     _begin(ours)
     os.dup2(2, 1)  # what waits for the end of our output is not to wait for this process
     serve(theirs)
-
-
-def _parts(items: Sequence[_Item], most: int) -> list[Sequence[_Item]]:
-    """Return the items in parts of about the same size, at most so many."""
-    count = max(1, min(most, len(items)))
-    ends = [len(items) * number // count for number in range(count + 1)]
-    return [items[start:end] for start, end in pairwise(ends)]
-
-
-@contextmanager
-def _made_meanwhile(make: Callable[[], _Made]) -> Iterator[Callable[[], _Made | None]]:
-    """Yield a function that waits for what a fork makes, and returns None where it has failed.
-
-    No process outlives this: where this one is killed, the other ends by what it cannot write.
-    """
-
-    context = get_context("fork")
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_send, args=(make, receiver, sender))
-    process.start()
-    sender.close()
-
-    def made() -> _Made | None:
-        try:
-            found: _Made | None = receiver.recv()
-        except EOFError:
-            found = None
-        return found
-
-    try:
-        yield made
-    finally:
-        receiver.close()
-        process.kill()
-        process.join()
-
-
-def _send(make: Callable[[], object], receiver: Connection, sender: Connection) -> None:
-    """What the process does."""
-    _begin(receiver)
-    with suppress(Exception):
-        sender.send(make())
 
 
 def _begin(of_parent: Connection) -> None:

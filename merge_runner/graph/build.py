@@ -34,7 +34,6 @@ from merge_runner.graph.test_nodes import (
 from merge_runner.graph.writers import check_tables
 from merge_runner.merge.find import holds_merge
 from merge_runner.project.load.files import ModelFile, ProjectFiles, SeedFile
-from merge_runner.project.load.shared_reading import SharedReading
 from merge_runner.project.schema.config import ModelConfig
 from merge_runner.project.schema.config_layers import resolve
 from merge_runner.project.syntax.environment import EnvVar
@@ -84,7 +83,6 @@ class Builder:
     ) -> None:
         self.files = files
         self.templates = templates
-        self._kept = kept
         self.captures = KeptCaptures(templates, kept)
         self.invocation = invocation
         self.project = files.settings.name
@@ -199,37 +197,10 @@ class Builder:
     def _capture(self, sources: Mapping[str, SourceText]) -> dict[str, Captured]:
         """Return what each file refers to, where its Jinja can be read."""
         found: dict[str, Captured] = {}
-
-        def add(name: str, captured: Captured) -> None:
-            found[name] = captured
-            self._note_reads(sources[name].path, captured)
-
-        def captured_of(name: str) -> Captured:
-            return self.captures.capture(sources[name], self._context(name))
-
-        def here(names: Iterable[str]) -> None:
-            for name in names:
-                with self.problems.collecting():
-                    add(name, captured_of(name))
-
-        def there(names: Iterable[str]) -> dict[str, Captured | tuple[Problem, ...]]:
-            read: dict[str, Captured | tuple[Problem, ...]] = {}
-            for name in names:
-                try:
-                    read[name] = captured_of(name)
-                except ProblemsError as error:
-                    read[name] = error.problems
-            return read
-
-        def take(read: Mapping[str, Captured | tuple[Problem, ...]]) -> bool:
-            for name, captured in read.items():
-                if isinstance(captured, Captured):
-                    add(name, captured)
-                else:
-                    self.problems.extend(captured)
-            return True
-
-        SharedReading(self.invocation.env, self._kept).read(list(sources), len(sources), here, there, take)
+        for name, source in sources.items():
+            with self.problems.collecting():
+                found[name] = self.captures.capture(source, self._context(name))
+                self._note_reads(source.path, found[name])
         return found
 
     def _note_reads(self, path: str, captured: Captured) -> None:

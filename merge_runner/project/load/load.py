@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from merge_runner.project.load.project_paths import Found, ProjectPaths, project
 from merge_runner.project.load.read_properties import read_properties
 from merge_runner.project.load.render_properties import render_properties
 from merge_runner.project.load.resolved_properties import Described, Description
-from merge_runner.project.load.shared_reading import SharedReading
 from merge_runner.project.load.target_folder import target_path_of
 from merge_runner.project.schema.config_layers import Layer
 from merge_runner.project.schema.declared_vars import typed_vars
@@ -112,17 +110,6 @@ def _mapping(text: str, option: str, code: str, example: str) -> dict[str, Any]:
         problems.add(code, f"{option} must be a mapping", None, f"write it as {option} '{example}'")
         problems.check()
     return data or {}
-
-
-@dataclass(frozen=True)
-class _Part:
-    """What some property files say, none of it a problem, and what a loader has to know of them."""
-
-    described: Described
-    yaml: Sequence[SourceText]
-    odd: Sequence[YamlTree]
-    secrets: Set[str]
-    env_vars: Sequence[EnvVar]
 
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -269,16 +256,7 @@ class _Loader:
             self._problems,
         )
 
-        def take(part: _Part) -> bool:
-            return self._take(described, part)
-
-        SharedReading(self._env, self._kept).read(
-            list(paths.property_files),
-            len(paths.models),
-            here=partial(self._add_files, described),
-            there=partial(self._part, described),
-            take=take,
-        )
+        self._add_files(described, paths.property_files)
         self._not_read = (*files_not_read(self._base, self._settings, paths.python), *keys_not_read(self._odd))
         return described
 
@@ -298,26 +276,6 @@ class _Loader:
             if properties:
                 self._secrets.update(_secrets_of_sources(properties))
                 described.add(properties, tree)
-
-    def _part(self, known: Described, paths: Sequence[str]) -> _Part:
-        """Return what some property files say, in a fork. Raises ProblemsError where anything is wrong."""
-        described = Described(known.known, known.fixtures, Problems())
-        self._problems = described.problems
-        self._trees = KeptTrees(self._kept, described.problems)
-        self._secrets, self._yaml, self._odd, self._env_vars = set(), [], [], []
-        self._add_files(described, paths)
-        described.problems.check()
-        return _Part(described, self._yaml, self._odd, self._secrets, self._env_vars)
-
-    def _take(self, described: Described, part: _Part) -> bool:
-        """Add what a fork has read; return False where it has to be read again, for what is wrong."""
-        if not described.take(part.described):
-            return False
-        self._yaml += part.yaml
-        self._odd += part.odd
-        self._secrets |= part.secrets
-        self._env_vars += part.env_vars
-        return True
 
     @property
     def _known(self) -> Known:

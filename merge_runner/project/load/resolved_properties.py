@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar
 
 from merge_runner.errors import Problem, Problems, did_you_mean
 from merge_runner.project.load.files import DataTestEntry, ExposureEntry, SourceEntry, UnitTestEntry
@@ -74,24 +74,6 @@ class Described:
         self._add_named("group", file.groups, self.groups, tree)
         self._add_named("macro", file.macros, self.macros, tree)
         self._add_analyses(file.analyses, tree)
-
-    def take(self, later: Described) -> bool:
-        """Take over what was put together of files that come later, none of it a problem.
-
-        Return False where both are about the same thing: then nothing is taken, and `add` finds what is wrong.
-        """
-        if not self.sources.keys().isdisjoint(later._disabled):
-            return False
-        names = [each.name for each in fields(self) if each.name not in ("known", "fixtures", "problems", "_disabled")]
-        parts: list[tuple[dict[Any, Any], dict[Any, Any]]] = [
-            (getattr(self, name), getattr(later, name)) for name in names
-        ]
-        if not all(own.keys().isdisjoint(other) for own, other in parts):
-            return False
-        for own, other in parts:
-            own.update(other)
-        self._disabled |= later._disabled
-        return True
 
     def _add_analyses(self, entries: Iterable[AnalysisProperties], tree: YamlTree) -> None:
         for index, entry in enumerate(entries):
