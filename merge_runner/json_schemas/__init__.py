@@ -1,4 +1,4 @@
-"""The JSON Schemas of a project's files, for editors. `python -m merge_runner.reference` writes them from the types.
+"""The JSON Schemas of a project's files, for editors. `python -m tools.docgen` writes them from the types.
 
 Nothing but the standard library is imported: `validate-pyproject` calls `tool_schema` for every project.
 """

@@ -1,6 +1,6 @@
 """The documentation of the rules, made of their docstrings: pages, texts for a terminal, examples.
 
-`python -m merge_runner.reference` writes the pages.
+`python -m tools.docgen` writes the pages.
 """
 
 from __future__ import annotations

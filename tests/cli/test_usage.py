@@ -60,7 +60,7 @@ def test_a_run_begins_without_what_another_has_set(call, make_project):
 
 
 def test_a_command_keeps_its_short_help_option_where_others_have_read_its_declaration(call):
-    from merge_runner.reference.command_page import command_line
+    from tools.docgen.command_page import command_line
 
     assert "`merge-runner ls`" in command_line()
     assert call("ls", "-h").stdout.startswith("Usage: merge-runner ls ")

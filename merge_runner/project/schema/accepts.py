@@ -1,6 +1,6 @@
 """What a validator accepts where the type alone says something else: notes for the JSON Schemas of files.
 
-`merge_runner.reference.json_schema` reads them. It refuses a validator without such a note, so that no schema can fall
+`tools.docgen.json_schema` reads them. It refuses a validator without such a note, so that no schema can fall
 behind the loader.
 """
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from merge_runner import api
 from merge_runner.api.event_log import SUBJECTS
 from merge_runner.api.project import Project
-from merge_runner.reference.markdown import fenced, page
+from tools.docgen.markdown import fenced, page
 
 _WIDTH = 100
 """Characters of a signature in one line."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from merge_runner.project.schema.accepts import NULL
 from merge_runner.project.schema.selectors import INDIRECT, OF_METHOD, OF_SELECTOR, OPERATIONS
-from merge_runner.reference.json_schema import Schema, plain
+from tools.docgen.json_schema import Schema, plain
 
 _DEFINITION: Schema = {"$ref": "#/definitions/Definition"}
 _TEXT: Schema = {"type": ["string", "number", "boolean"], "minLength": 1}

@@ -9,11 +9,11 @@ from datetime import datetime
 from typing import Any, ClassVar, NamedTuple, get_args, get_origin, get_type_hints
 
 from merge_runner.engine.response import PARTS
-from merge_runner.reference.keys import class_text, docstrings, type_name
-from merge_runner.reference.markdown import page, table
 from merge_runner.run.results.event_types import EVENTS
 from merge_runner.run.results.events import Event
 from merge_runner.run.results.results import Status
+from tools.docgen.keys import class_text, docstrings, type_name
+from tools.docgen.markdown import page, table
 
 _RESPONSE = """\
 `adapter_response` of a node is in its entry of `target/run_results.json` and in the event `node_finished` of

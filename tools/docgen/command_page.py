@@ -11,7 +11,7 @@ import click
 from merge_runner.cli.command import Context
 from merge_runner.cli.main import ALIASES, cli
 from merge_runner.cli.other_tools import ELSEWHERE
-from merge_runner.reference.markdown import anchor, fenced, page, table
+from tools.docgen.markdown import anchor, fenced, page, table
 
 _INTRODUCTION = """\
 `merge-runner COMMAND --help` shows the same in a terminal. Options may precede or follow arguments. `--select`,

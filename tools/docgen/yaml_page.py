@@ -27,9 +27,9 @@ from merge_runner.project.schema.properties import (
 from merge_runner.project.schema.selectors import INDIRECT, OF_METHOD, OF_SELECTOR, OPERATIONS
 from merge_runner.project.schema.stream import Stream, Watermark
 from merge_runner.project.schema.unit_test import Expect, Given, Overrides, UnitTest, UnitTestConfig
-from merge_runner.reference.keys import class_text, keys
-from merge_runner.reference.markdown import fenced, page, table
-from merge_runner.reference.project_pages import key_table
+from tools.docgen.keys import class_text, keys
+from tools.docgen.markdown import fenced, page, table
+from tools.docgen.project_pages import key_table
 
 _INTRODUCTION = """\
 A property file is a `.yml` or `.yaml` file in a model, seed or macro path. The names of the files are free, and each

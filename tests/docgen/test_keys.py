@@ -18,7 +18,7 @@ from merge_runner.project.schema.profile import Output, ProfileEntry
 from merge_runner.project.schema.properties import DataTest, PropertyFile
 from merge_runner.project.schema.settings import SettingsTable
 from merge_runner.project.syntax.annotations import Key, Limits
-from merge_runner.reference.keys import keys, type_name
+from tools.docgen.keys import keys, type_name
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from merge_runner.project.schema.accepts import TEXT, Also, Exactly
 from merge_runner.project.syntax.annotations import After, Before, Limits
-from merge_runner.reference.keys import Key, class_text, keys
+from tools.docgen.keys import Key, class_text, keys
 
 Schema = dict[str, Any]
 REFERENCE = "https://github.com/merge-runner/merge-runner/blob/main/docs/reference/"

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import get_args, get_type_hints
 
 from merge_runner.engine.response import MERGE_FIGURES, PARTS, Changes, MergeFigures, NodeResponse, Remarks, Target
-from merge_runner.reference.record_pages import STATUS, recorded
 from merge_runner.run.results.event_types import EVENTS
 from merge_runner.run.results.results import Status
+from tools.docgen.record_pages import STATUS, recorded
 
 PACKAGE = Path(__file__).parents[2] / "merge_runner"
 

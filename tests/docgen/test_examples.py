@@ -12,8 +12,8 @@ from merge_runner.project.schema.profile import read_profile
 from merge_runner.project.schema.selectors import selectors
 from merge_runner.project.schema.settings import settings
 from merge_runner.project.syntax.yaml_tree import yaml_tree
-from merge_runner.reference import pages
 from merge_runner.text import SourceText
+from tools.docgen import pages
 
 
 def _examples(page: str, language: str, first: str) -> list[str]:

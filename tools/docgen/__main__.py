@@ -1,4 +1,4 @@
-"""`python -m merge_runner.reference` writes the generated files; with `--check` it reports those that differ."""
+"""`python -m tools.docgen` writes the generated files; with `--check` it reports those that differ."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from merge_runner.reference.markdown import COMMAND
-from merge_runner.reference.pages import out_of_date, write
+from tools.docgen.markdown import COMMAND
+from tools.docgen.pages import out_of_date, write
 
 
 def main(arguments: Sequence[str], root: Path) -> int:

@@ -8,8 +8,8 @@ from pathlib import Path
 from merge_runner.atomic import write_atomic
 from merge_runner.lint import documentation
 from merge_runner.lint.registry import built_in_rules
-from merge_runner.reference import command_page, error_page, project_pages, python_page, record_pages, yaml_page
-from merge_runner.reference.file_schemas import schemas
+from tools.docgen import command_page, error_page, project_pages, python_page, record_pages, yaml_page
+from tools.docgen.file_schemas import schemas
 
 FOLDERS = ("docs/reference", "docs/reference/rules")
 """Where the pages are. In the second one there are no others."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from merge_runner.project.schema.accepts import NULL, TEXT
 from merge_runner.project.schema.data_test import BUILT_IN, OWN_KEYS, DataTestConfig
-from merge_runner.reference.json_schema import Definitions, Schema, any_of, plain, pointer
-from merge_runner.reference.keys import class_text
+from tools.docgen.json_schema import Definitions, Schema, any_of, plain, pointer
+from tools.docgen.keys import class_text
 
 DATA_TEST = {"$ref": "#/definitions/DataTest"}
 _ARGUMENTS = "arguments"

@@ -11,8 +11,8 @@ from merge_runner.project.schema.dbt_keys import SETTINGS as DBT_SETTINGS
 from merge_runner.project.schema.dbt_keys import VALUES as DBT_VALUES
 from merge_runner.project.schema.profile import Output, ProfileEntry
 from merge_runner.project.schema.settings import SettingsTable
-from merge_runner.reference.keys import Key, keys
-from merge_runner.reference.markdown import anchor, code, fenced, page, table
+from tools.docgen.keys import Key, keys
+from tools.docgen.markdown import anchor, code, fenced, page, table
 
 _CONFIGURATION = """\
 A config key is written in one of three places. A more specific place overrides a less specific one; `tags` and

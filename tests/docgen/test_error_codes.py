@@ -7,8 +7,8 @@ from textwrap import dedent
 import pytest
 
 from merge_runner.formats.failures import HINTS
-from merge_runner.reference.error_texts import ERRORS
-from tests.reference.raised_codes import raised_codes
+from tests.docgen.raised_codes import raised_codes
+from tools.docgen.error_texts import ERRORS
 
 TEXTS = {code: text for subject in ERRORS.values() for code, text in subject.items()}
 
@@ -17,7 +17,7 @@ def test_every_code_has_a_text_and_every_text_a_code():
     codes = raised_codes()
     assert codes.unclear == [], "write these codes as texts, so that they can be found"
     without = {code: places for code, places in codes.found.items() if code not in TEXTS and code not in HINTS}
-    assert without == {}, "write their texts into merge_runner/reference/error_texts.py"
+    assert without == {}, "write their texts into tools/docgen/error_texts.py"
     assert sorted(TEXTS.keys() - codes.found.keys()) == [], "nothing raises these any longer"
     assert len(TEXTS) == sum(map(len, ERRORS.values())), "a code is in two subjects"
 

@@ -15,14 +15,14 @@ from merge_runner.project.schema.config import Contract, ModelConfig
 from merge_runner.project.schema.profile import Output, ProfileEntry
 from merge_runner.project.schema.properties import DataTest, PropertyFile
 from merge_runner.project.schema.settings import SettingsTable
-from merge_runner.reference.__main__ import main
-from merge_runner.reference.command_page import commands
-from merge_runner.reference.keys import Key, keys
-from merge_runner.reference.markdown import COMMAND
-from merge_runner.reference.pages import FOLDERS, out_of_date, pages
-from merge_runner.reference.record_pages import recorded
 from merge_runner.run.results.event_types import EVENTS
-from tests.reference.test_error_codes import TEXTS
+from tests.docgen.test_error_codes import TEXTS
+from tools.docgen.__main__ import main
+from tools.docgen.command_page import commands
+from tools.docgen.keys import Key, keys
+from tools.docgen.markdown import COMMAND
+from tools.docgen.pages import FOLDERS, out_of_date, pages
+from tools.docgen.record_pages import recorded
 
 ROOT = Path(__file__).parents[2]
 
@@ -103,7 +103,7 @@ def test_there_is_nothing_to_write_outside_of_the_repository(tmp_path):
 def test_no_command_imports_the_generator():
     code = (
         "import sys, merge_runner.cli.main, merge_runner.cli.commands.build, merge_runner.cli.commands.rule; "
-        "print([name for name in sys.modules if name.startswith('merge_runner.reference')])"
+        "print([name for name in sys.modules if name.startswith('tools.docgen')])"
     )
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"

@@ -9,8 +9,8 @@ from typing import Any, Literal, get_type_hints
 from merge_runner.project.schema.accepts import NULL
 from merge_runner.project.schema.config import ALL_KEYS, MODEL_KEYS, TABLE_KEYS, ModelConfig
 from merge_runner.project.schema.dbt_keys import CONFIG as DBT_CONFIG
-from merge_runner.reference.json_schema import Definitions, Schema, any_of, plain, pointer, with_texts
-from merge_runner.reference.keys import keys
+from tools.docgen.json_schema import Definitions, Schema, any_of, plain, pointer, with_texts
+from tools.docgen.keys import keys
 
 Kind = Literal["model", "seed"]
 _KEYS: Mapping[Kind, frozenset[str]] = {"model": MODEL_KEYS, "seed": ALL_KEYS}

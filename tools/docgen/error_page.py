@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from merge_runner.formats.failures import FAILURES, HINTS, Kind
-from merge_runner.reference.command_page import EXIT_STATUS
-from merge_runner.reference.error_texts import ERRORS
-from merge_runner.reference.markdown import page, table
+from tools.docgen.command_page import EXIT_STATUS
+from tools.docgen.error_texts import ERRORS
+from tools.docgen.markdown import page, table
 
 _INTRODUCTION = """\
 An error or warning ends with its code: `models/fct_order.sql:3:7: there is no model or seed "stg_order"

@@ -1,0 +1,1 @@
+"""Tools of the repository, which are no part of the package."""
