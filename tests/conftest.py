@@ -77,7 +77,7 @@ def _use_empty_cache():
     """Have every test begin without what earlier runs kept of a project; jars are those of the user's cache folder."""
     users, folder = cache_folder(os.environ), Path(tempfile.mkdtemp(prefix="merge-runner-cache-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    for name in ("jars", "cds", "launch") if users is not None else ():
+    for name in ("jars", "cds") if users is not None else ():
         (users / name).mkdir(parents=True, exist_ok=True)
         (folder / name).symlink_to(users / name)
     os.environ[VARIABLE] = str(folder)

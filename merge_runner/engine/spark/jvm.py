@@ -13,7 +13,7 @@ import signal
 import struct
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -22,7 +22,6 @@ from merge_runner.atomic import make_folder, open_to_append
 from merge_runner.engine.spark.connection_loss import send_once
 from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.java import startable
-from merge_runner.engine.spark.launch_command import kept_command
 from merge_runner.engine.spark.spark_home import spark_home
 from merge_runner.engine.spark.start_folder import ConfsFile, StartFolder
 from merge_runner.project.syntax.secret_names import secret_values
@@ -45,17 +44,8 @@ _LAUNCHER_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 class Jvm:
     """A JVM that is on its way or up. It ends when this process ends, however that comes: its standard input closes."""
 
-    def __init__(
-        self,
-        process: Popen[bytes],
-        folder: StartFolder,
-        log: Path,
-        log_start: int,
-        started: Callable[[bool], None] = lambda _: None,
-    ) -> None:
+    def __init__(self, process: Popen[bytes], folder: StartFolder, log: Path, log_start: int) -> None:
         self.process = process
-        self._started = started
-        """Is called with whether the JVM came up."""
         self.log_start = log_start
         """Where what this JVM prints begins in its log."""
         self._log = log
@@ -69,12 +59,10 @@ class Jvm:
         port_file = self._folder.path / "gateway"
         while not port_file.exists():
             if self.process.poll() is not None:
-                self._started(False)
                 self._tidy()
                 raise ChildProcessError(f"the JVM ended with status {self.process.returncode}")
             time.sleep(_POLL_SECONDS)
         data = port_file.read_bytes()  # Spark writes another file and renames it
-        self._started(True)
         self._tidy()
         port, length = struct.unpack(">ii", data[:8])
         return port, data[8 : 8 + length].decode("utf-8")
@@ -101,7 +89,6 @@ class Jvm:
 
     def end(self, *, wait: bool = True, patience: float = _END_SECONDS) -> None:
         """End the JVM: with `wait`, it has ended when this returns, by a kill after `patience` seconds."""
-        self._started = lambda _: None  # that it does not come up is meant
         if self._gateway is not None:
             with suppress(Exception):  # it may have gone
                 self._gateway.shutdown()
@@ -141,41 +128,24 @@ def launch(confs: Mapping[str, str], java_home: Path, root: Path, log: Path) -> 
     folder = StartFolder()
     settings: ConfsFile | None = None
     try:
-        text = properties_text(confs)
-        settings = ConfsFile(folder, text)  # not on the command line, where everybody could read secrets
-        file = settings.path
+        # Not on the command line, where everybody could read secrets.
+        settings = ConfsFile(folder, properties_text(confs))
         arguments = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
         java = startable(java_home.absolute(), folder.path)
-        secrets = hidden(confs, os.environ)
         env = {
             **os.environ,
             "JAVA_HOME": str(java),
             "SPARK_HOME": str(home),
             "SPARK_CONNECT_MODE": "0",
             "_PYSPARK_DRIVER_CONN_INFO_PATH": str(folder.path / "gateway"),
-            "MERGE_RUNNER_HIDDEN": java_pattern(secrets),
+            "MERGE_RUNNER_HIDDEN": java_pattern(hidden(confs, os.environ)),
         }
         env.setdefault("SPARK_LAUNCHER_OPTS", _LAUNCHER_OPTIONS)
-        words = (*internals().submit_options, *arguments)
-        kept = kept_command(words, text, java_home.absolute(), home, root, os.environ)
-        command = kept.load(file) if kept is not None else None
-        if command is None:
-            submit = (str(home / "bin" / "spark-submit"), "--properties-file", str(file), *words)
-        else:
-            submit, env = command.words, {**env, **command.env}
-
-        def started(came_up: bool) -> None:
-            if kept is None:
-                return
-            if command is not None and not came_up:
-                kept.discard()
-            if command is None and came_up:
-                kept.keep(process.pid, file, folder.path, env, secrets)
-
+        submit = (str(home / "bin" / "spark-submit"), "--properties-file", str(settings.path))
         with _appending(log) as output:
             log_start = output.tell()
             process = subprocess.Popen(
-                [*_DEAF_TO_THE_TERMINAL, *submit],
+                [*_DEAF_TO_THE_TERMINAL, *submit, *internals().submit_options, *arguments],
                 stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=output,
@@ -189,7 +159,7 @@ def launch(confs: Mapping[str, str], java_home: Path, root: Path, log: Path) -> 
     finally:
         if settings is not None:
             settings.close()
-    return Jvm(process, folder, log, log_start, started)
+    return Jvm(process, folder, log, log_start)
 
 
 def hidden(confs: Mapping[str, str], env: Mapping[str, str]) -> frozenset[str]:
