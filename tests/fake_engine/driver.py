@@ -46,8 +46,6 @@ class FakeDriver:
         self.failures, self.answers, self.waits = dict(failures or {}), dict(answers or {}), waits
         self.statements: list[str] = []
         """Every text that was sent."""
-        self.preloaded: list[str] = []
-        """The tables that were preloaded."""
         self.known = {name for name, table in self.lake.tables.items() if table.location is None}
         """The tables and views of its catalog; a table with a location has to be attached first."""
         self.groups: dict[str, threading.Event] = {}

@@ -91,10 +91,6 @@ class FakeFormat:
         files = _FILES if found.rows else 0
         return TableState(found.version, files, files << 10)
 
-    def preload(self, session: FakeSession, table: Relation) -> None:
-        """Note that the table was preloaded."""
-        session.driver.preloaded.append(table.name)
-
     def snapshot(self, session: FakeSession, table: Relation, version: int | None = None) -> FakeSnapshot:
         """Return the table as of a version."""
         found = _read(session, table)

@@ -42,23 +42,6 @@ class Recorder:
         return [node for what, node in self.log if what == "start"]
 
 
-class Loads:
-    """A prefetch that notes what it loads, and calls `during` meanwhile."""
-
-    def __init__(self, during=lambda _node: None):
-        self.nodes, self.during, self.at_once, self.stopped = [], during, 0, threading.Event()
-
-    def load(self, node):
-        self.at_once += 1
-        assert self.at_once == 1
-        self.nodes.append(node)
-        self.during(node)
-        self.at_once -= 1
-
-    def stop(self):
-        self.stopped.set()
-
-
 def run(parents, recorder, threads=4, **options):
     fail_fast = options.pop("fail_fast", False)
     cancel = options.pop("cancel", lambda: None)
@@ -124,47 +107,6 @@ def test_fail_fast_cancels_what_runs_and_starts_nothing_else():
     run_jobs(Job({"a": [], "b": [], "c": [], "d": ["b"]}, work, recorder.skip), 2, fail_fast=True, cancel=release.set)
     assert sorted(recorder.order) == ["a", "b"]
     assert recorder.skipped == {"c": None, "d": None}
-
-
-def test_an_idle_thread_prefetches_for_the_nodes_that_wait_the_most_urgent_first():
-    loaded = threading.Event()
-    loads = Loads(lambda node: loaded.set() if node == "b" else None)
-    parents = {"a": [], "b": ["a"], "c": ["a"], "d": ["c"]}
-    run(parents, Recorder(waits={"a": loaded}), threads=2, priority={"a": 4, "b": 3, "c": 1, "d": 2}, prefetch=loads)
-    assert loads.nodes == ["c", "d", "b"]
-
-
-@pytest.mark.parametrize(("parents", "threads"), [({"a": [], "b": ["a"]}, 1), ({"a": [], "b": [], "c": []}, 4)])
-def test_nothing_is_prefetched_where_no_thread_is_idle_or_no_node_waits(parents, threads):
-    loads = Loads()
-    run(parents, Recorder(), threads=threads, prefetch=loads)
-    assert loads.nodes == []
-
-
-def test_a_prefetch_does_not_keep_a_node_from_its_thread_and_is_stopped_at_the_end():
-    begun = threading.Event()
-
-    def during(_node):
-        begun.set()
-        assert loads.stopped.wait(10)  # it would go on after all nodes have run
-
-    loads = Loads(during)
-    recorder = run({"a": [], "b": ["a"], "c": ["a"]}, Recorder(waits={"a": begun}), threads=2, prefetch=loads)
-    assert sorted(recorder.order) == ["a", "b", "c"]
-    assert len(loads.nodes) == 1
-
-
-def test_an_exception_in_a_prefetch_is_raised_when_all_nodes_have_run():
-    begun = threading.Event()
-
-    def during(_node):
-        begun.set()
-        raise RuntimeError("a bug")
-
-    recorder = Recorder(waits={"a": begun})
-    with pytest.raises(RuntimeError, match="a bug"):
-        run({"a": [], "b": ["a"]}, recorder, threads=2, prefetch=Loads(during))
-    assert recorder.order == ["a", "b"]
 
 
 def test_two_writers_of_one_table_never_overlap():
@@ -272,7 +214,7 @@ def test_an_interrupt_at_any_line_ends_the_run(number):
     threading.Timer(0.02, release.set).start()
     try:
         with interrupted_at(number):
-            run(parents, recorder, threads=2, cancel=release.set, prefetch=Loads())
+            run(parents, recorder, threads=2, cancel=release.set)
     except KeyboardInterrupt as error:
         assert not isinstance(error, EndedAtOnceError), "it waited for what does not run"
     started, finished = ({node for what, node in recorder.log if what == which} for which in ("start", "end"))
@@ -314,10 +256,7 @@ def dags(draw):
 @given(dags(), st.integers(1, 4), st.data())
 def test_every_node_runs_or_is_skipped_below_a_failure(parents, threads, data):
     fails = data.draw(st.sets(st.sampled_from(sorted(parents))))
-    loads = Loads()
-    recorder = run(parents, Recorder(fails=fails), threads=threads, prefetch=loads)
-    assert len(loads.nodes) == len(set(loads.nodes))
-    assert all(parents[node] for node in loads.nodes)
+    recorder = run(parents, Recorder(fails=fails), threads=threads)
     dag = nx.DiGraph()
     dag.add_nodes_from(parents)
     dag.add_edges_from((parent, child) for child, those in parents.items() for parent in those)

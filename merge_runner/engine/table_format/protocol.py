@@ -180,9 +180,6 @@ class TableFormat(Protocol):
     def state(self, session: SparkSession, table: Relation) -> TableState:
         """Return the newest state of a table as the session reads it, other processes' commits included."""
 
-    def preload(self, session: SparkSession, table: Relation) -> None:
-        """Have the engine load what it keeps for all sessions of a table's newest version; nothing else is changed."""
-
     def snapshot(self, session: SparkSession, table: Relation, version: int | None = None) -> Snapshot | None:
         """Return the table as it is now, other processes' commits included, or as of a version.
 

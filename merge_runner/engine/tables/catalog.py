@@ -25,7 +25,7 @@ from merge_runner.engine.tables.alter import alter
 from merge_runner.engine.tables.drift import check_drift
 from merge_runner.engine.tables.table_location import check_location
 from merge_runner.errors import did_you_mean
-from merge_runner.formats.registry import capabilities, table_format_of
+from merge_runner.formats.registry import capabilities
 from merge_runner.location import Location
 from merge_runner.plan.load.sample import PROPERTY
 from merge_runner.plan.steps.inputs import BatchInput, FileInput, Input, TableInput, ViewInput
@@ -212,18 +212,6 @@ class Catalog:
         """Alter a table that exists already; `shape` is as for a new one."""
         found = alter(session, layout, self.table_format(layout.format), shape)
         return Target(altered=found.altered, drift=found.left, missing=found.missing)
-
-    def preload(self, session: SparkSession, item: TableInput) -> None:
-        """Have the engine load what a statement will need of a table that it reads or writes.
-
-        Nothing where there is none yet, and for a format of plain files or one that is not known. The catalog stays as
-        it is: a table in the warehouse is named by its folder. Raises EngineError.
-        """
-        format = table_format_of(item.format)
-        if format is None or (item.location is not None and not _has_table(session, item.location)):
-            return
-        table = item.relation if item.location is None else Relation(str(item.location), format)
-        self.table_format(format).preload(session, table)
 
     def replace_table(self, session: SparkSession, layout: Layout, query: str) -> Replaced:
         """The rows of a table from a query, in one commit. Raises EngineError."""

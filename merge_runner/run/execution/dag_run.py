@@ -19,7 +19,6 @@ from merge_runner.graph.label import label, named
 from merge_runner.graph.order import contracted, parents_with_tests, priorities, topological, unit_tests_first
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import ShareInputs
-from merge_runner.run.execution.prefetch import TablePrefetch
 from merge_runner.run.execution.stall_monitor import watching
 from merge_runner.run.node.lost_driver import NotBegunError
 from merge_runner.run.node.node_runner import run_node
@@ -162,7 +161,6 @@ class NodeRun:
             skip=self._skip,
             priority=priorities(dag, self.nodes.durations, own),
             writes=run.writes,
-            prefetch=TablePrefetch(run, self._known.__contains__),
         )
 
     def _cancel_running(self, run: RunContext) -> None:

@@ -43,7 +43,6 @@ class ReadyQueue:
         self._aside: dict[Hashable, list[str]] = {}
         self._written: set[Hashable] = set()
         self._open = dict.fromkeys(parents)
-        self._by_priority: Iterator[str] | None = None
         for node, count in self._waits_for.items():
             if count == 0:
                 self._push(node)
@@ -66,13 +65,6 @@ class ReadyQueue:
             del self._open[node]
             return node
         return None
-
-    def next_waiting(self) -> str | None:
-        """The most urgent node that waits for its parents and was not given before; None: there is none."""
-        if self._by_priority is None:
-            self._by_priority = iter(sorted(self._open, key=lambda node: self._priority.get(node, 0)))
-        waiting = (node for node in self._by_priority if node in self._open and self._waits_for[node] > 0)
-        return next(waiting, None)
 
     def finish(self, node: str, passed: bool) -> list[Skip]:
         """A node has ended; gives its descendants where it failed, for they are skipped then."""

@@ -10,21 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol
+from typing import Any
 
 from merge_runner.run.scheduling.ready_queue import ReadyQueue
 
 _INTERRUPT_SECONDS = 0.2
-
-
-class Prefetch(Protocol):
-    """What is done for a node while its parents run, in a thread that is idle."""
-
-    def load(self, node: str) -> None:
-        """Load what the node will need. Is called once for a node, and for one at a time."""
-
-    def stop(self) -> None:
-        """End what is being loaded; nothing is to be loaded any more. May be called from another thread."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +24,7 @@ class Job:
     `work(node)` returns whether the children may run; what it raises counts as a failure, and is raised again at the
     end. `skip(node, cause)` is called for each node that will not run, with the failed node that is to blame (None: the
     run was stopped). `writes` gives the table that a node writes: two nodes with the same one never run concurrently.
-    Smaller priorities start first. Where fewer nodes run than threads are there, `prefetch` is called for those that
-    wait.
+    Smaller priorities start first.
     """
 
     parents: Mapping[str, Collection[str]]
@@ -43,7 +32,6 @@ class Job:
     skip: Callable[[str, str | None], None]
     priority: Mapping[str, Any] = field(default_factory=dict)
     writes: Mapping[str, Hashable] = field(default_factory=dict)
-    prefetch: Prefetch | None = None
 
 
 class EndedAtOnceError(KeyboardInterrupt):
@@ -59,8 +47,7 @@ def run_jobs(job: Job, threads: int, fail_fast: bool = False, cancel: Callable[[
     """
     run = _Run(job, threads, fail_fast, cancel)
     interrupt: KeyboardInterrupt | None = None
-    workers = threads if job.prefetch is None else threads + 1
-    pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="model")
+    pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="model")
     while True:
         try:
             if interrupt is not None:
@@ -74,7 +61,7 @@ def run_jobs(job: Job, threads: int, fail_fast: bool = False, cancel: Callable[[
                     ended = run.done.get(timeout=_INTERRUPT_SECONDS)
                 except Empty:
                     continue
-                run.finish(ended)
+                run.finish(*ended)
                 run.start(pool)
             break
         except (KeyboardInterrupt, RuntimeError) as error:
@@ -84,8 +71,6 @@ def run_jobs(job: Job, threads: int, fail_fast: bool = False, cancel: Callable[[
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise EndedAtOnceError from None
             interrupt = KeyboardInterrupt()
-    if job.prefetch is not None:
-        job.prefetch.stop()
     pool.shutdown()
     run.finish_ended()
     for node in list(run.queue.open):
@@ -111,18 +96,13 @@ class _Run:
         """The nodes that run, as the workers note them: no interrupt comes between in their threads."""
         self.stopped = False
         self.crash: BaseException | None = None
-        self.prefetching = False
-        self.done: SimpleQueue[tuple[str, bool | None] | None] = SimpleQueue()
-        """The nodes that ended, with whether their children may run; None: the run was stopped before it began.
-
-        None instead of a node: a prefetch has ended.
-        """
+        self.done: SimpleQueue[tuple[str, bool | None]] = SimpleQueue()
+        """The nodes that ended, with whether their children may run; None: the run was stopped before it began."""
 
     def start(self, pool: ThreadPoolExecutor) -> None:
         while self.running < self.threads and not self.stopped:
             node = self.queue.start()
             if node is None:
-                self._start_prefetch(pool)
                 return
             self.running += 1
             pool.submit(self._work, node)
@@ -139,27 +119,7 @@ class _Run:
             self.done.put((node, passed if begins else None))
             self.working.discard(node)
 
-    def _start_prefetch(self, pool: ThreadPoolExecutor) -> None:
-        if self.job.prefetch is None or self.prefetching:
-            return
-        node = self.queue.next_waiting()
-        if node is not None:
-            self.prefetching = True
-            pool.submit(self._load, self.job.prefetch, node)
-
-    def _load(self, prefetch: Prefetch, node: str) -> None:
-        try:
-            prefetch.load(node)
-        except BaseException as error:  # raised when no node runs any longer
-            self.crash = self.crash or error
-        finally:
-            self.done.put(None)
-
-    def finish(self, ended: tuple[str, bool | None] | None) -> None:
-        if ended is None:
-            self.prefetching = False
-            return
-        node, passed = ended
+    def finish(self, node: str, passed: bool | None) -> None:
         self.running -= 1
         if passed is None:
             self.job.skip(node, None)
@@ -173,7 +133,7 @@ class _Run:
         """Finish the nodes that ended while the main thread did not wait for them."""
         with suppress(Empty):
             while True:
-                self.finish(self.done.get_nowait())
+                self.finish(*self.done.get_nowait())
 
     def stop(self) -> None:
         if not self.stopped:

@@ -36,7 +36,6 @@ class DeltaFormat:
     replaced_rows_metric = "numOutputRows"
     layout = staticmethod(log.table_layout)
     state = staticmethod(log.table_state)
-    preload = staticmethod(log.preload)
     snapshot = staticmethod(log.snapshot)
     commits = staticmethod(log.latest_commits)
     commit_with = staticmethod(log.statement_commit)

@@ -176,17 +176,6 @@ def table_state(session: SparkSession, table: Relation) -> TableState:
             return TableState(int(state.version()), int(state.numOfFiles()), int(state.sizeInBytes()))
 
 
-def preload(session: SparkSession, table: Relation) -> None:
-    """Compute the state of the newest version of a table, which Delta keeps for all sessions. Raises EngineError.
-
-    Delta 4.4.0 computes it by two jobs before it scans a version or writes to it. Nothing over Spark Connect.
-    """
-    current = _log_and_snapshot(session, table)
-    if current is not None:
-        with engine_errors(), active_session(session):
-            current._2().numOfFiles()
-
-
 def _log(session: SparkSession, table: Relation) -> Any:
     """Delta's own DeltaLog of a table, as this process has it; None where the session has no JVM here."""
     return _asked_of_jvm(session, table, "forTable")

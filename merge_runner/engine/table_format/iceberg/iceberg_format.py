@@ -56,9 +56,6 @@ class IcebergFormat:
     vacuum = staticmethod(maintenance.vacuum)
     merges_since_compaction = staticmethod(maintenance.merges_since_compaction)
 
-    def preload(self, session: SparkSession, table: Relation) -> None:
-        """Load nothing: each session has separate catalogs, which read the metadata of a table."""
-
     def snapshot(self, session: SparkSession, table: Relation, version: int | None = None) -> None:
         """Return None: the files of a snapshot are not asked for conditions, nor are ids of tables kept."""
 
