@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,8 +15,10 @@ from merge_runner.formats.lines import installed_line
 
 SECRET = "s3cr3t-word"
 JVM = """
-import os, socket, struct, sys
+import os, shlex, socket, struct, sys
 from pathlib import Path
+
+Path(shlex.split(os.environ["SPARK_SUBMIT_OPTS"])[0].removeprefix("-Djava.io.tmpdir="), "artifacts-x").mkdir()
 
 def reached(moment):
     if os.environ["MOMENT"] == moment:
@@ -110,6 +111,21 @@ def wait_for_end(pid):
         time.sleep(0.02)
 
 
+def until_none_is_in(folder, but=()):
+    """Wait until nothing else is in a folder: a shell removes what a JVM had there."""
+    deadline = time.monotonic() + 30
+    while {*folder.iterdir()} != {*but}:
+        assert time.monotonic() < deadline, list(folder.iterdir())
+        time.sleep(0.02)
+
+
+def start_another():
+    """Make the folder of another start, which removes those that are abandoned."""
+    folder = StartFolder()
+    folder.close()
+    until_none_is_in(folder.path.parent, {*folder.path.parent.iterdir()} - {folder.path})
+
+
 MOMENTS = ("launcher", "confs", "gateway file", "gateway")
 linux = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="a file without a name needs /proc")
 
@@ -124,15 +140,13 @@ def test_a_signal_ends_a_start_as_ctrl_c_does(start, tmp_path, number, moment):
     assert stderr.rstrip().endswith("interrupted")
     assert "Traceback" not in stderr
     wait_for_end(jvm)
-    assert list((tmp_path / "tmp").iterdir()) == []
+    until_none_is_in(tmp_path / "tmp")
 
 
 @linux
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("kill", [os.kill, os.killpg])
-def test_a_killed_start_leaves_no_secret_and_the_next_one_removes_its_folder(
-    start, tmp_path, monkeypatch, kill, moment
-):
+def test_a_killed_start_leaves_no_secret_and_no_folder(start, tmp_path, kill, moment):
     process, jvm, root = start(moment)
     kill(process.pid, signal.SIGKILL)
     process.communicate(timeout=60)
@@ -140,11 +154,15 @@ def test_a_killed_start_leaves_no_secret_and_the_next_one_removes_its_folder(
     scratch = tmp_path / "tmp"
     for place in (scratch, root / "target", tmp_path / "cache"):
         assert not [path for path in place.rglob("*") if path.is_file() and SECRET in path.read_text("latin-1")]
-    for folder in scratch.iterdir():  # there is none once the gateway is up
-        old(folder)
-    monkeypatch.setattr("tempfile.tempdir", str(scratch))
-    StartFolder().remove()
-    assert list(scratch.iterdir()) == []
+    until_none_is_in(scratch)
+
+
+def test_the_folder_of_a_jvm_that_is_up_has_its_temporary_files_and_no_secret(start, tmp_path):
+    process, _, _ = start("gateway")
+    (folder,) = (tmp_path / "tmp").iterdir()
+    assert [path.name for path in folder.iterdir()] == ["artifacts-x"]
+    process.terminate()
+    process.communicate(timeout=60)
 
 
 @linux
@@ -201,10 +219,22 @@ def test_only_abandoned_folders_of_the_user_are_removed(temporary, tmp_path):
         old(path)
     fifo = temporary / "merge-runner-start-fifo"
     os.mkfifo(fifo)
-    StartFolder().remove()
+    start_another()
     assert set(temporary.iterdir()) == {link, file, other, young, used.path, fifo}
     assert (outside / "kept").exists()
-    used.remove()
+    used.close()
+
+
+def test_a_folder_is_in_use_as_long_as_a_process_that_has_inherited_it_lives(temporary):
+    folder = StartFolder()
+    jvm = subprocess.Popen(["sleep", "60"], pass_fds=folder.inherited)
+    folder.close()
+    old(folder.path)
+    start_another()
+    assert folder.path.exists()
+    jvm.kill()
+    jvm.wait()
+    until_none_is_in(temporary)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
@@ -213,7 +243,7 @@ def test_the_folder_of_another_user_stays(temporary):
     theirs.mkdir()
     os.chown(theirs, 65534, 65534)
     old(theirs)
-    StartFolder().remove()
+    start_another()
     assert theirs.exists()
 
 
@@ -224,5 +254,5 @@ def test_a_folder_is_for_its_owner_alone_whatever_the_umask(temporary):
     finally:
         os.umask(before)
     assert folder.path.stat().st_mode & 0o777 == 0o700
-    folder.remove()
-    shutil.rmtree(temporary)
+    folder.close()
+    until_none_is_in(temporary)

@@ -56,14 +56,12 @@ class Jvm:
 
     def _wait(self) -> tuple[int, str]:
         """Waits for the gateway in the JVM: its port and secret. Raises ChildProcessError where the JVM has ended."""
-        port_file = self._folder.path / "gateway"
-        while not port_file.exists():
+        while not self._folder.gateway.exists():
             if self.process.poll() is not None:
-                self._tidy()
                 raise ChildProcessError(f"the JVM ended with status {self.process.returncode}")
             time.sleep(_POLL_SECONDS)
-        data = port_file.read_bytes()  # Spark writes another file and renames it
-        self._tidy()
+        data = self._folder.gateway.read_bytes()  # Spark writes another file and renames it
+        self._folder.remove_secrets()
         port, length = struct.unpack(">ii", data[:8])
         return port, data[8 : 8 + length].decode("utf-8")
 
@@ -103,20 +101,15 @@ class Jvm:
             except subprocess.TimeoutExpired:
                 self._signal(signal.SIGKILL)
                 self.process.wait()
-        self._tidy()
 
     def kill(self) -> None:
         """Ends the JVM in the middle of whatever it does."""
         self._signal(signal.SIGKILL)
         self.process.wait()
-        self._tidy()
 
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):
             self.process.send_signal(number)
-
-    def _tidy(self) -> None:
-        self._folder.remove()
 
 
 def launch(confs: Mapping[str, str], java_home: Path, root: Path, log: Path) -> Jvm:
@@ -137,10 +130,12 @@ def launch(confs: Mapping[str, str], java_home: Path, root: Path, log: Path) -> 
             "JAVA_HOME": str(java),
             "SPARK_HOME": str(home),
             "SPARK_CONNECT_MODE": "0",
-            "_PYSPARK_DRIVER_CONN_INFO_PATH": str(folder.path / "gateway"),
+            "_PYSPARK_DRIVER_CONN_INFO_PATH": str(folder.gateway),
             "MERGE_RUNNER_HIDDEN": java_pattern(hidden(confs, os.environ)),
         }
         env.setdefault("SPARK_LAUNCHER_OPTS", _LAUNCHER_OPTIONS)
+        # Before the options of the confs, which take precedence, as does a `spark.local.dir`.
+        env["SPARK_SUBMIT_OPTS"] = f"{_option('java.io.tmpdir', folder.path)} {env.get('SPARK_SUBMIT_OPTS', '')}"
         submit = (str(home / "bin" / "spark-submit"), "--properties-file", str(settings.path))
         with _appending(log) as output:
             log_start = output.tell()
@@ -151,15 +146,18 @@ def launch(confs: Mapping[str, str], java_home: Path, root: Path, log: Path) -> 
                 stderr=output,
                 cwd=root,
                 env=env,
-                pass_fds=settings.inherited,
+                pass_fds=(*settings.inherited, *folder.inherited),
             )
-    except BaseException:
-        folder.remove()
-        raise
     finally:
+        folder.close()
         if settings is not None:
             settings.close()
     return Jvm(process, folder, log, log_start)
+
+
+def _option(name: str, value: Path) -> str:
+    """Return a system property as the launcher reads it in a variable."""
+    return '"-D{}={}"'.format(name, str(value).replace("\\", "\\\\").replace('"', '\\"'))
 
 
 def hidden(confs: Mapping[str, str], env: Mapping[str, str]) -> frozenset[str]:

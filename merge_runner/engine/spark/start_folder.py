@@ -1,10 +1,11 @@
-"""The folder of a driver's start, and the confs that a JVM reads there: nothing of them outlives the processes."""
+"""The folder of a driver's JVM, and the confs that it reads there: nothing of them outlives the processes."""
 
 from __future__ import annotations
 
 import fcntl
 import os
 import shutil
+import subprocess
 import tempfile
 import time
 from contextlib import suppress
@@ -15,27 +16,50 @@ _YOUNG_SECONDS = 60.0
 """A folder of this age may be one that its process has not locked yet."""
 _OPEN_FILES = Path("/proc/self/fd")
 """Where Linux has the open files of a process, also those whose names were removed."""
+_CONFS, _GATEWAY = "driver.properties", "gateway"
+_REMOVE_AT_THE_END = """exec 3<&0; { read -r _ <&3; exec rm -rf -- "$1"; } < /dev/null &"""
+"""Reads until all processes that could write to its standard input have ended."""
 
 
 class StartFolder:
-    """A folder of the temporary folder for its owner alone. It is locked as long as this process lives.
+    """A folder of the temporary folder for its owner alone, where a JVM has its temporary files, too.
 
-    Folders whose processes were killed are removed before. Raises OSError.
+    It is locked as long as this process has it open, and those that have inherited its open files live. It is removed
+    then, however they end: a shell waits for that. Folders whose shells were killed as well are removed before.
+    Raises OSError.
     """
 
     def __init__(self) -> None:
         _remove_abandoned(Path(tempfile.gettempdir()))
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        self._lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        self.gateway = self.path / _GATEWAY
+        """The file in which the JVM tells the port and the secret of its gateway."""
+        lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         with suppress(OSError):  # a file system without locks: then nobody else gets one, and the folder stays
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        end, begin = os.pipe()
+        self.inherited = (lock, begin)
+        """The open files that the process of the JVM inherits."""
+        # In a session of its own, where neither Ctrl-C nor a kill of our process group reaches it.
+        with os.fdopen(end, "rb") as reading:
+            subprocess.run(
+                ["/bin/sh", "-c", _REMOVE_AT_THE_END, "sh", str(self.path)],
+                stdin=reading,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                check=False,
+            )
 
-    def remove(self) -> None:
-        """Remove the folder with all that is in it; nothing where that was done."""
-        if self._lock >= 0:
-            shutil.rmtree(self.path, ignore_errors=True)
-            os.close(self._lock)
-            self._lock = -1
+    def close(self) -> None:
+        """Close it here, once the process of the JVM has it, or none will."""
+        for file in self.inherited:
+            os.close(file)
+
+    def remove_secrets(self) -> None:
+        """Remove what a JVM that is up does not read any more."""
+        for name in (_CONFS, _GATEWAY):
+            (self.path / name).unlink(missing_ok=True)
 
 
 class ConfsFile:
@@ -46,7 +70,7 @@ class ConfsFile:
     """
 
     def __init__(self, folder: StartFolder, text: str) -> None:
-        path = folder.path / "driver.properties"
+        path = folder.path / _CONFS
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         self.inherited = (self._file,)
         """The open files that the process of the JVM inherits."""
