@@ -290,6 +290,47 @@ def test_a_condition_that_does_not_use_dbts_alias(qualifier, shop):
     assert [each.message for each in wrong] == [f"{qualifier} is neither DBT_INTERNAL_DEST nor DBT_INTERNAL_SOURCE"]
 
 
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        ("dt >= date'2030-01-01'", 'both target and source have a column "dt"'),
+        ("AMOUNT > 5", 'both target and source have a column "AMOUNT"'),
+        ("dtt >= date'2030-01-01'", 'neither target nor source has a column "dtt"'),
+        ("DBT_INTERNAL_DEST.dtt >= date'2030-01-01'", 'the target has no column "dtt"'),
+        ("dbt_internal_dest.`day` = current_date()", 'the target has no column "day"'),
+        ("DBT_INTERNAL_SOURCE.dtt >= date'2030-01-01'", 'the source has no column "dtt"'),
+        ("DBT_INTERNAL_DEST.dt >= date'2030-01-01'", None),
+        ("current_date() > date'2030-01-01'", None),
+    ],
+)
+def test_columns_of_a_condition_are_those_that_dbt_creates_the_table_of(condition, message, shop):
+    root = shop("parse", payments={"incremental_predicates": [condition]})
+    findings = [each for each in lint(root, "models/marts/payments.sql").findings if each.code == "C009"]
+    assert [each.message for each in findings] == ([] if message is None else [message])
+
+
+@pytest.mark.parametrize(
+    ("config", "query"),
+    [
+        ({"on_schema_change": "append_new_columns"}, FIRST),  # the table keeps columns that the query no longer has
+        ({"merge_with_schema_evolution": True}, FIRST),
+        ({"tblproperties": {}, "pre-hook": ["set spark.databricks.delta.schema.autoMerge.enabled = true"]}, FIRST),
+        ({}, "select * from {{ source('raw', 'orders') }}"),
+        ({}, "select id, dt, amount from x where day >= '{{ var('since') }}'"),
+    ],
+)
+def test_a_table_that_may_have_more_columns_than_the_query(config, query, shop):
+    root = shop("parse", payments={"incremental_predicates": ["DBT_INTERNAL_DEST.old = 1"], **config})
+    template(root, "payments", query)
+    assert [each for each in lint(root, "models/marts/payments.sql").findings if each.code == "C009"] == []
+
+
+def test_an_unqualified_name_that_the_table_alone_may_have(shop):
+    root = shop("parse", payments={"incremental_predicates": ["old = 1"], "on_schema_change": "append_new_columns"})
+    template(root, "payments", FIRST)
+    assert [each for each in lint(root, "models/marts/payments.sql").findings if each.code == "C009"] == []
+
+
 def test_places_are_those_of_the_config_and_the_query(shop):
     late = "DBT_INTERNAL_DEST.dt >= date'2030-01-01'"
     root = shop("second", payments={"incremental_predicates": [late]}, some_columns={"meta": {}})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from merge_runner.merge.find import holds_merge
 from merge_runner.merge.read_query import read_query
 from merge_runner.plan.layout.layout_file import Namespace, TableKey
 from merge_runner.project_file import Boundary, read_file
-from merge_runner.pruning.layout.layout import TableLayout
+from merge_runner.pruning.layout.layout import TableColumn, TableLayout
 from merge_runner.pruning.query.query_facts import VisibleQueries
 from merge_runner.pruning.query.source import KnownTable, Lookup
 from merge_runner.text import Place, as_source
@@ -79,6 +79,8 @@ class DbtProject:
             node = self.nodes.get(_NAMES.key(parts))
             if node is None:
                 return None
+            if node is own and new_rows is not None:
+                return KnownTable(self._layout_by_query(node, new_rows))
             return KnownTable(node.layout, self._view(node) if node.materialized == "view" else None)
 
         return find
@@ -132,8 +134,24 @@ class DbtProject:
             return tuple(column.name for column in node.layout.columns or ())
         rows = self.next_rows(node)
         query = rows if isinstance(rows, str) else self._compiled(node)
-        facts = VisibleQueries(self.lookup()).facts(read_query(query).expression) if query else None
-        return tuple(column.name for column in facts.known) if facts is not None and facts.names_known else None
+        return self._names(query) if query else None
+
+    def _names(self, query: str) -> tuple[str, ...] | None:
+        """The names of a query's columns; None where they are not all known."""
+
+        facts = VisibleQueries(self.lookup()).facts(read_query(query).expression)
+        return tuple(column.name for column in facts.known) if facts.names_known else None
+
+    def _layout_by_query(self, node: DbtNode, query: str) -> TableLayout:
+        """The layout of a model's table, which dbt creates from the query of the model.
+
+        INSERT * is refused where the table has a column that the query has no longer, except where the schema evolves.
+        """
+        names = None if node.layout.complete else self._names(query)
+        if names is None:
+            return node.layout
+        columns = tuple(node.layout.column(name) or TableColumn(name) for name in names)
+        return replace(node.layout, columns=columns, complete=not _keeps_columns(node))
 
     @cached_property
     def _overriding(self) -> frozenset[str]:
@@ -262,6 +280,13 @@ def _is_new_rows(name: str, node: DbtNode) -> bool:
 def _has_view(node: DbtNode) -> bool:
     """Whether dbt merges a temporary view over the node's compiled query."""
     return node.materialized == "incremental" and node.language == "sql"
+
+
+def _keeps_columns(node: DbtNode) -> bool:
+    """Whether the table of a model may keep columns that its query has no longer."""
+    evolves = node.config.get("merge_with_schema_evolution") not in (None, False)
+    hooks = str([node.config.get(key) for key in ("pre-hook", "post-hook", "sql_header")]).casefold()
+    return evolves or node.config.get("on_schema_change") == "append_new_columns" or "automerge" in hooks
 
 
 def _is_newer(file: Path, other: Path) -> bool:
