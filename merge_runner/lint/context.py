@@ -28,6 +28,7 @@ from merge_runner.template.rendered import Rendered
 from merge_runner.text import Place, SourceText, Span
 
 if TYPE_CHECKING:
+    from merge_runner.project.schema.profile import Profile
     from merge_runner.pruning.judge.unknown_qualifiers import UnknownQualifier
     from merge_runner.pruning.query.unknown_names import UnknownName
 
@@ -63,6 +64,8 @@ class LintedFile:
     error: MergeSyntaxError | None = None
     is_merge: bool = True
     statement: MergeStatement | None = None
+    profile: Profile | None = None
+    """The profile of the project; None for a plain file."""
     platform: str = "oss"
     line: Line = field(default_factory=installed_line)
     """The Spark that the verdict is for."""

@@ -36,6 +36,9 @@ COLUMNS = {
 }
 """The columns of the target and of the source of a case that does not say otherwise."""
 
+PROFILES = "shop: {outputs: {dev: {master: 'local[2]', schema: shop, catalogs: {ice: {type: embedded}}}}}\n"
+"""The profile of a case that does not say otherwise."""
+
 CASES = [
     pytest.param(path.stem, case, id=f"{path.stem}-{case['name'].replace(' ', '-')}")
     for path in sorted((HERE / "rules").glob("*.yml"))
@@ -84,7 +87,7 @@ def project(case: dict[str, Any], root: Path) -> Path:
     }
     files = {
         "pyproject.toml": f'[tool.merge-runner]\nname = "shop"\n{case.get("settings", "")}',
-        "profiles.yml": "shop: {outputs: {dev: {master: 'local[2]', schema: shop}}}\n",
+        "profiles.yml": PROFILES,
         "models/m.sql": case["model"],
         "models/m.yml": yaml.dump(properties, Dumper=DUMPER, sort_keys=False),
         **case.get("files", {}),

@@ -169,6 +169,7 @@ class ProjectLinter:
             node.name,
             problems=problems,
             is_merge=node.materialized == "merge",
+            profile=self._prepared.files.profile,
             platform=self._prepared.files.profile.platform,
             line=self._prepared.files.profile.line,
             conf={**self._prepared.files.profile.conf, **node.config.conf},

@@ -15,16 +15,12 @@ from merge_runner.formats.capabilities import Capabilities
 from merge_runner.formats.merge_plans import marks
 from merge_runner.formats.registry import capabilities
 from merge_runner.graph.graph import Graph, ModelNode, Node, SourceNode, UnitTestNode
+from merge_runner.graph.table_catalog import no_catalog_problem
 from merge_runner.merge.clock import stopped_clock
 from merge_runner.merge.splice import splice
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.plan.layout.layouts import Layouts
-from merge_runner.plan.layout.table_layout import (
-    check_some_iceberg_catalog,
-    declared_columns,
-    own_relation,
-    table_layout,
-)
+from merge_runner.plan.layout.table_layout import declared_columns, own_relation, table_layout
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.load.query import query
 from merge_runner.plan.model_tests.unit_test_inputs import UnitTestInputs
@@ -299,7 +295,9 @@ class _Planned:
     def _layout(self, prepared: Prepared, model: ModelNode) -> Layout:
         if self._format.needs_catalog and own_relation(self.model).catalog is None:
             # Its table is in a catalog of the test's own, which needs the jars that a catalog of the profile brings.
-            check_some_iceberg_catalog(self.real.files.profile, self.model)
+            problem = no_catalog_problem(self.real.files.profile, self.model)
+            if problem is not None:
+                raise ProblemsError([problem])
         layout = table_layout(prepared, model)
         if self.test.expect.changes is None:
             return layout
