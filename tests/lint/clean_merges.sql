@@ -197,3 +197,175 @@ MERGE INTO saas.item t USING (SELECT * FROM tenant_7.item) s ON t.tenant = 7 AND
 WHEN MATCHED THEN UPDATE SET name = s.name
 WHEN NOT MATCHED THEN INSERT (tenant, item_id, name) VALUES (7, s.item_id, s.name)
 WHEN NOT MATCHED BY SOURCE AND t.tenant = 7 THEN DELETE;
+
+-- layouts of what is merged below: keys NOT NULL, partitions by transforms
+CREATE TABLE cdc.customers (customer_id BIGINT NOT NULL, email STRING, tier STRING, src_lsn BIGINT NOT NULL, is_deleted BOOLEAN, updated_ts TIMESTAMP) USING delta CLUSTER BY (customer_id);
+CREATE TABLE lake.pay.ledger (entry_id STRING NOT NULL, account_id BIGINT NOT NULL, amount DECIMAL(18, 2), currency STRING, booked_on DATE NOT NULL, corrected_at TIMESTAMP) USING iceberg PARTITIONED BY (bucket(32, account_id), month(booked_on));
+CREATE TABLE dwh.dim_product (product_sk STRING NOT NULL, product_code STRING NOT NULL, category STRING, list_price DECIMAL(10, 2), attr_hash STRING, eff_from TIMESTAMP, eff_to TIMESTAMP, current_flag STRING) USING delta;
+CREATE TABLE dwh.fact_sales (sale_id BIGINT NOT NULL, date_key INT NOT NULL, product_sk STRING, store_sk STRING, qty INT, net DECIMAL(18, 4)) USING delta PARTITIONED BY (date_key);
+CREATE TABLE ml.features (entity_id STRING NOT NULL, feature_ts TIMESTAMP NOT NULL, clicks_7d BIGINT, spend_30d DOUBLE, tags MAP<STRING, STRING>, ds DATE) USING iceberg PARTITIONED BY (ds);
+CREATE TABLE ops.device_state (tenant STRING NOT NULL, device STRING NOT NULL, state STRUCT<mode: STRING, fw: STRING, seen: TIMESTAMP>, battery DOUBLE, version INT) USING delta PARTITIONED BY (tenant);
+CREATE TABLE stg.sales (sale_id BIGINT, sold_at TIMESTAMP, product_code STRING, store_code STRING, qty INT, net DECIMAL(18, 4)) USING delta;
+
+-- 33 an envelope of Debezium: before and after, the last change of a key, tombstones left out
+MERGE INTO cdc.customers AS tgt
+USING (
+  SELECT k.customer_id, c.op, c.after.email AS email, c.after.tier AS tier, c.source.lsn AS lsn, timestamp_millis(c.ts_ms) AS ts
+  FROM (
+    SELECT key.customer_id, max_by(value, value.source.lsn) AS c FROM kafka.customers WHERE value IS NOT NULL GROUP BY key.customer_id
+  ) AS k
+) AS src
+ON tgt.customer_id = src.customer_id
+WHEN MATCHED AND src.lsn > tgt.src_lsn AND src.op = 'd' THEN UPDATE SET is_deleted = true, src_lsn = src.lsn, updated_ts = src.ts
+WHEN MATCHED AND src.lsn > tgt.src_lsn THEN UPDATE SET email = src.email, tier = src.tier, is_deleted = false, src_lsn = src.lsn, updated_ts = src.ts
+WHEN NOT MATCHED AND src.op <> 'd' THEN INSERT (customer_id, email, tier, src_lsn, is_deleted, updated_ts) VALUES (src.customer_id, src.email, src.tier, src.lsn, false, src.ts);
+
+-- 34 the same with row_number, of a batch that has each change several times
+WITH changes AS (
+  SELECT *, row_number() OVER (PARTITION BY customer_id ORDER BY lsn DESC, ts_ms DESC) AS newest FROM bronze.customers_cdc WHERE batch_day BETWEEN '2024-06-01' AND '2024-06-02'
+)
+MERGE INTO cdc.customers t
+USING (SELECT customer_id, email, tier, lsn, op, ts FROM changes WHERE newest = 1) s
+ON s.customer_id = t.customer_id
+WHEN MATCHED AND s.op = 'DELETE' AND s.lsn >= t.src_lsn THEN DELETE
+WHEN MATCHED AND s.lsn > t.src_lsn THEN UPDATE SET t.email = s.email, t.tier = s.tier, t.src_lsn = s.lsn, t.updated_ts = s.ts
+WHEN NOT MATCHED AND s.op IN ('INSERT', 'UPDATE') THEN INSERT (customer_id, email, tier, src_lsn, is_deleted, updated_ts) VALUES (s.customer_id, s.email, s.tier, s.lsn, false, s.ts);
+
+-- 35 overwritten attributes (type 1), compared column by column without regard to NULL
+MERGE INTO dwh.dim_store AS d
+USING (
+  SELECT store_code, upper(trim(name)) AS name, coalesce(region, 'unknown') AS region
+  FROM (SELECT *, dense_rank() OVER (PARTITION BY store_code ORDER BY loaded_at DESC, file_name) AS rk FROM stg.store) WHERE rk = 1
+) AS s
+ON d.store_code = s.store_code
+WHEN MATCHED AND (NOT d.name <=> s.name OR NOT d.region <=> s.region) THEN UPDATE SET d.name = s.name, d.region = s.region, d.updated_at = current_timestamp()
+WHEN NOT MATCHED THEN INSERT (store_code, name, region, created_at, updated_at) VALUES (s.store_code, s.name, s.region, current_timestamp(), current_timestamp());
+
+-- 36 versions by a hash of attributes (type 2): a row to close and a row to open, told apart by a key that is NULL
+MERGE INTO dwh.dim_product AS d
+USING (
+  WITH n AS (
+    SELECT product_code, category, list_price, sha2(concat_ws('||', coalesce(category, '~'), coalesce(CAST(list_price AS STRING), '~')), 256) AS attr_hash, extracted_at
+    FROM stg.product
+  )
+  SELECT n.product_code AS match_code, n.* FROM n
+  UNION ALL
+  SELECT CAST(NULL AS STRING), n.* FROM n JOIN dwh.dim_product c ON c.product_code = n.product_code AND c.current_flag = 'Y' AND c.attr_hash <> n.attr_hash
+) AS s
+ON d.product_code = s.match_code AND d.current_flag = 'Y'
+WHEN MATCHED AND d.attr_hash <> s.attr_hash THEN UPDATE SET eff_to = s.extracted_at, current_flag = 'N'
+WHEN NOT MATCHED THEN INSERT (product_sk, product_code, category, list_price, attr_hash, eff_from, eff_to, current_flag)
+  VALUES (md5(concat(s.product_code, CAST(s.extracted_at AS STRING))), s.product_code, s.category, s.list_price, s.attr_hash, s.extracted_at, TIMESTAMP'9999-12-31 00:00:00', 'Y');
+
+-- 37 late corrections of an Iceberg table with buckets: only rows that exist, only newer ones
+MERGE INTO lake.pay.ledger t
+USING (
+  SELECT entry_id, account_id, booked_on, max_by(amount, corrected_at) AS amount, max(corrected_at) AS corrected_at
+  FROM inbox.corrections WHERE booked_on >= DATE'2024-04-01' GROUP BY entry_id, account_id, booked_on
+) c
+ON t.account_id = c.account_id AND t.booked_on = c.booked_on AND t.booked_on >= DATE'2024-04-01' AND t.entry_id = c.entry_id
+WHEN MATCHED AND (t.corrected_at IS NULL OR c.corrected_at > t.corrected_at) THEN UPDATE SET amount = c.amount, corrected_at = c.corrected_at;
+
+-- 38 the whole of an account's month from a full extract: what the extract has no longer is removed
+MERGE INTO lake.pay.ledger t
+USING (SELECT entry_id, account_id, amount, currency, booked_on FROM bank.full_extract) s
+ON t.account_id = s.account_id AND t.entry_id = s.entry_id
+WHEN MATCHED AND (t.amount <> s.amount OR t.currency <> s.currency) THEN UPDATE SET amount = s.amount, currency = s.currency
+WHEN NOT MATCHED THEN INSERT (entry_id, account_id, amount, currency, booked_on) VALUES (s.entry_id, s.account_id, s.amount, s.currency, s.booked_on)
+WHEN NOT MATCHED BY SOURCE THEN DELETE;
+
+-- 39 a partial update: what the message leaves out stays as it is
+MERGE INTO ops.device_state d
+USING (SELECT tenant, device, mode, fw, battery, version FROM (SELECT *, row_number() OVER (PARTITION BY tenant, device ORDER BY version DESC) AS r FROM mqtt.state) WHERE r = 1) m
+ON d.tenant = m.tenant AND d.device = m.device
+WHEN MATCHED AND m.version > d.version THEN UPDATE SET state.mode = coalesce(m.mode, d.state.mode), state.fw = coalesce(m.fw, d.state.fw), battery = coalesce(m.battery, d.battery), version = m.version
+WHEN NOT MATCHED THEN INSERT (tenant, device, state, battery, version) VALUES (m.tenant, m.device, named_struct('mode', m.mode, 'fw', m.fw, 'seen', current_timestamp()), m.battery, m.version);
+
+-- 40 a window that is replaced: all of its rows out, those of the query in
+MERGE INTO dwh.fact_sales t
+USING (SELECT sale_id, CAST(date_format(sold_at, 'yyyyMMdd') AS INT) AS date_key, qty, net FROM stg.sales WHERE sold_at >= TIMESTAMP'2024-06-01 00:00:00') s
+ON false
+WHEN NOT MATCHED THEN INSERT (sale_id, date_key, qty, net) VALUES (s.sale_id, s.date_key, s.qty, s.net)
+WHEN NOT MATCHED BY SOURCE AND t.date_key >= 20240601 THEN DELETE;
+
+-- 41 a key that is hashed from columns that are never NULL
+MERGE INTO vault.hub_order h
+USING (SELECT DISTINCT md5(concat_ws('||', CAST(sale_id AS STRING), coalesce(store_code, ''))) AS hub_hk, sale_id, store_code FROM stg.sales WHERE sale_id IS NOT NULL) s
+ON h.hub_hk = s.hub_hk
+WHEN NOT MATCHED THEN INSERT (hub_hk, sale_id, store_code, load_ts, record_source) VALUES (s.hub_hk, s.sale_id, s.store_code, current_timestamp(), 'pos');
+
+-- 42 facts with their keys looked up, unknown ones as -1, a member that comes late filled in
+MERGE INTO dwh.fact_sales f
+USING (
+  SELECT s.sale_id, CAST(date_format(s.sold_at, 'yyyyMMdd') AS INT) AS date_key, coalesce(p.product_sk, '-1') AS product_sk, coalesce(st.store_sk, '-1') AS store_sk, s.qty, s.net
+  FROM stg.sales s
+  LEFT JOIN (SELECT product_code, max(product_sk) AS product_sk FROM dwh.dim_product WHERE current_flag = 'Y' GROUP BY product_code) p ON p.product_code = s.product_code
+  LEFT JOIN dwh.dim_store st ON st.store_code = s.store_code
+  WHERE s.sold_at >= date_sub(current_date(), 3)
+) s
+ON f.date_key = s.date_key AND f.sale_id = s.sale_id
+WHEN MATCHED AND (f.product_sk = '-1' OR f.store_sk = '-1' OR f.qty <> s.qty OR f.net <> s.net) THEN UPDATE SET product_sk = s.product_sk, store_sk = s.store_sk, qty = s.qty, net = s.net
+WHEN NOT MATCHED THEN INSERT *;
+
+-- 43 rows past a watermark, per table of a control table
+MERGE INTO raw_vault.sat_customer t
+USING (SELECT c.* FROM landing.customer c CROSS JOIN (SELECT coalesce(max(high_water), TIMESTAMP'1900-01-01 00:00:00') AS w FROM ctl.loads WHERE table_name = 'customer') m WHERE c.changed_at > m.w) s
+ON t.customer_hk = s.customer_hk AND t.load_ts = s.changed_at
+WHEN NOT MATCHED THEN INSERT (customer_hk, load_ts, name, segment) VALUES (s.customer_hk, s.changed_at, s.name, s.segment);
+
+-- 44 staged sources put together, the newest row of each key
+MERGE INTO crm.master_contact t
+USING (
+  SELECT contact_key, max(struct(updated_at, email, phone, system)) AS best
+  FROM (
+    SELECT lower(email) AS contact_key, email, phone, updated_at, 'sfdc' AS system FROM stg.sfdc WHERE email IS NOT NULL
+    UNION ALL SELECT lower(mail), mail, NULL, modified, 'hubspot' FROM stg.hubspot WHERE mail IS NOT NULL
+    UNION ALL SELECT lower(e_mail), e_mail, tel, ts, 'shop' FROM stg.shop WHERE e_mail IS NOT NULL
+  ) GROUP BY contact_key
+) s
+ON t.contact_key = s.contact_key
+WHEN MATCHED AND s.best.updated_at > t.updated_at THEN UPDATE SET email = s.best.email, phone = coalesce(s.best.phone, t.phone), system = s.best.system, updated_at = s.best.updated_at
+WHEN NOT MATCHED THEN INSERT (contact_key, email, phone, system, updated_at) VALUES (s.contact_key, s.best.email, s.best.phone, s.best.system, s.best.updated_at);
+
+-- 45 features of an entity at a time, computed again for the days of the backfill
+MERGE INTO ml.features f
+USING (
+  SELECT user_id AS entity_id, date_trunc('DAY', ts) AS feature_ts, count(*) AS clicks_7d, sum(spend) AS spend_30d, to_date(ts) AS ds
+  FROM web.actions WHERE ts >= '2024-06-01' AND ts < '2024-06-08' GROUP BY user_id, date_trunc('DAY', ts), to_date(ts)
+) n
+ON f.ds = n.ds AND f.ds BETWEEN DATE'2024-06-01' AND DATE'2024-06-07' AND f.entity_id = n.entity_id AND f.feature_ts = n.feature_ts
+WHEN MATCHED THEN UPDATE SET f.clicks_7d = n.clicks_7d, f.spend_30d = n.spend_30d
+WHEN NOT MATCHED THEN INSERT (entity_id, feature_ts, clicks_7d, spend_30d, tags, ds) VALUES (n.entity_id, n.feature_ts, n.clicks_7d, n.spend_30d, map('run', 'backfill'), n.ds);
+
+-- 46 persons to be forgotten: their values are overwritten, their rows stay for the sums
+MERGE INTO cdc.customers c
+USING (SELECT DISTINCT subject_id FROM privacy.erasures WHERE approved AND executed_at IS NULL) e
+ON c.customer_id = e.subject_id
+WHEN MATCHED AND (c.email IS NOT NULL OR c.is_deleted = false) THEN UPDATE SET email = NULL, tier = 'erased', is_deleted = true;
+
+-- 47 the same where the rows go, by pairs of a key
+MERGE INTO ops.device_state AS t
+USING privacy.device_erasures AS r ON t.tenant = r.tenant AND t.device = r.device AND r.tenant IN ('eu-1', 'eu-2') AND t.tenant IN ('eu-1', 'eu-2')
+WHEN MATCHED THEN DELETE;
+
+-- 48 counters that a micro-batch adds to, once by its number
+MERGE INTO agg.page_counts t
+USING (SELECT page, count(*) AS n, max(batch_no) AS batch_no FROM stream.page_batch GROUP BY page) s
+ON t.page = s.page
+WHEN MATCHED AND t.last_batch < s.batch_no THEN UPDATE SET n = t.n + s.n, last_batch = s.batch_no
+WHEN NOT MATCHED THEN INSERT (page, n, last_batch) VALUES (s.page, s.n, s.batch_no);
+
+-- 49 an inventory with what is not counted any more set to zero, of one warehouse
+MERGE INTO inv.stock t
+USING (SELECT sku, site, sum(pieces) AS pieces FROM scan.counts WHERE site = 'HAM' GROUP BY sku, site) s
+ON t.site = 'HAM' AND t.site = s.site AND t.sku = s.sku
+WHEN MATCHED AND t.pieces <> s.pieces THEN UPDATE SET pieces = s.pieces, counted_at = current_timestamp()
+WHEN NOT MATCHED THEN INSERT (sku, site, pieces, counted_at) VALUES (s.sku, s.site, s.pieces, current_timestamp())
+WHEN NOT MATCHED BY SOURCE AND t.site = 'HAM' AND t.pieces <> 0 THEN UPDATE SET pieces = 0, counted_at = current_timestamp();
+
+-- 50 currencies with a rate that is valid from a day: the period before is closed by lead()
+MERGE INTO ref.fx_rate t
+USING (SELECT ccy, valid_from, lead(valid_from) OVER (PARTITION BY ccy ORDER BY valid_from) AS valid_to, rate FROM (SELECT ccy, valid_from, avg(rate) AS rate FROM ecb.rates GROUP BY ccy, valid_from)) s
+ON t.ccy = s.ccy AND t.valid_from = s.valid_from
+WHEN MATCHED AND (NOT t.valid_to <=> s.valid_to OR t.rate <> s.rate) THEN UPDATE SET valid_to = s.valid_to, rate = s.rate
+WHEN NOT MATCHED THEN INSERT (ccy, valid_from, valid_to, rate) VALUES (s.ccy, s.valid_from, s.valid_to, s.rate);

@@ -13,4 +13,4 @@ def test_lint_warns_of_scans_at_most():
     report = lint_files(list(plain_files([FILE], FILE.parent)), LintOptions(), {}, Surroundings(FILE.parent))
     errors = [finding for finding in report.findings if finding.severity == "error"]
     assert [f"{each.place}: {each.code} {each.message}" for each in errors if not each.code.startswith("P")] == []
-    assert len(report.merges) >= 30
+    assert len(report.merges) >= 50
