@@ -118,7 +118,6 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
     Case makes no difference, so a word that differs in case alone is the closest.
     """
-
     folded: dict[str, str] = {}
     for each in known:
         folded.setdefault(each.casefold(), each)

@@ -24,7 +24,6 @@ _WORTH = 150
 
 def can_fork() -> bool:
     """Return whether a fork is safe: on Linux, where no other thread could hold a lock just then."""
-
     return sys.platform.startswith("linux") and threading.active_count() == 1
 
 
@@ -74,7 +73,6 @@ def _serve(serve: Callable[[Connection], None], ours: Connection, theirs: Connec
 
 def _begin(of_parent: Connection) -> None:
     """Leave the end of the connection that is the first process's, and take up what differs in a fork."""
-
     of_parent.close()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches both: the first process reports it
     gc.freeze()  # a collection would touch, and so copy, every page that was inherited

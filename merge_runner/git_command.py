@@ -44,7 +44,6 @@ def run_git(folder: Path, *arguments: str, timeout: float | None = None) -> Comp
 
     Raise OSError where git cannot be started, and subprocess.TimeoutExpired.
     """
-
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]
     return subprocess.run(
         ["git", "--no-pager", *settings, "-C", str(folder), *arguments],

@@ -141,7 +141,6 @@ def read_json(path: str | Path, boundary: Boundary | None) -> Any:
 
     NaN and infinity are none, which Python's reader takes.
     """
-
     try:
         return json.loads(read_file(path, boundary, artifact=True), parse_constant=_no_number)
     except RecursionError:

@@ -81,7 +81,6 @@ def _normal(name: str) -> str:
 
 def pyspark_folder() -> Path | None:
     """The folder of the package `pyspark`; None where there is none."""
-
     spec = importlib.util.find_spec("pyspark")
     return Path(spec.origin).parent if spec is not None and spec.origin is not None else None
 

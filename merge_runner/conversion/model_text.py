@@ -171,7 +171,6 @@ def _tables(statement: MergeStatement) -> Iterator[tuple[Span, tuple[str, ...]]]
 
 
 def _tables_of(query: Expr, ctes: set[str]) -> Iterator[tuple[Span, tuple[str, ...]]]:
-
     if query.expression is None:
         yield from _named_tables(query, ctes)
         return
@@ -239,5 +238,4 @@ def _begins_value(sql: Sql, i: int) -> bool:
 
 
 def _quoted(name: str) -> str:
-
     return quote(as_written(name))

@@ -98,7 +98,6 @@ def make_archive(fitting: Archive, profile: Profile, java_home: Path, confs: Map
 
 
 def _run(profile: Profile, confs: Mapping[str, str], java_home: Path, root: Path) -> None:
-
     jvm = launch(confs, java_home, root, root / "spark.log")
     try:
         driver = open_driver(confs, jvm)

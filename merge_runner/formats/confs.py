@@ -58,7 +58,6 @@ def known() -> Mapping[str, str]:
 
     A key that ends in a dot is a prefix.
     """
-
     text = files("merge_runner.formats").joinpath("confs.txt").read_text(encoding="utf-8")
     rows = (line.partition(" ") for line in text.splitlines() if not line.startswith("#"))
     return MappingProxyType({key: said for key, _, said in rows})

@@ -57,7 +57,6 @@ def known(name: Format, line: Line = RECOMMENDED) -> Mapping[str, str]:
     (not looked at), `computed` (never set by hand), `reserved` (dropped silently). A name that ends in a dot is
     followed by a column.
     """
-
     text = files("merge_runner.formats").joinpath(f"{name}_properties.txt").read_text(encoding="utf-8")
     rows = (row.partition(_WITHOUT) for row in text.splitlines() if not row.startswith("#"))
     here = (row.partition(" ") for row, _, lines in rows if line.spark not in lines.split(","))

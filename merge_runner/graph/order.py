@@ -90,7 +90,6 @@ def priorities(
     the longest remaining path in seconds by `durations` of earlier runs (a node without one counts as the median of
     those with one), then the number of nodes on the longest remaining path, then the id.
     """
-
     known = {
         node: durations[node] for node in dag if isfinite(durations.get(node, -1)) and durations.get(node, -1) >= 0
     }

@@ -63,7 +63,6 @@ class Attempts:
 
     def _is_last(self, noted: Sequence[Event]) -> bool:
         """Return whether `retry` would go on with the last invocation of these, and has something to do."""
-
         ids = [event["invocation_id"] for event in noted if event["event"] == "invocation_started"]
         try:
             last = last_invocation(self._target)

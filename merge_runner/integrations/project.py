@@ -35,7 +35,6 @@ class OrchestratedProject:
 
         Raises ProblemsError. Needs no Spark.
         """
-
         project = Project.load(
             self.project_dir,
             vars=self.vars,
@@ -51,7 +50,6 @@ class OrchestratedProject:
 
     def target_folder(self) -> Path:
         """Return the target folder. Raises ProblemsError where the project cannot be loaded."""
-
         if self.target_path is not None:
             return self.project_dir / self.target_path
         project = Project.load(

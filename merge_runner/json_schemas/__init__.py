@@ -40,7 +40,6 @@ def tool_schema(tool_name: str = "merge-runner") -> dict[str, Any]:
 
 def write_copies(project: Path, names: Iterable[Name] = tuple(NAMES)) -> list[Path]:
     """Write schemas into the folder of a project that has its copies. Return the files. Raises OSError."""
-
     written = []
     for name in names:
         file = project / FOLDER / f"{name}.json"

@@ -115,7 +115,6 @@ class LintedMerge(JudgedMerge):
     @cached_property
     def unknown_qualifiers(self) -> tuple[UnknownQualifier, ...]:
         """What names are qualified by that is neither target nor source."""
-
         found = unknown_qualifiers(self.statement, self.layout, self.source, self.scope)
         # A session variable may have fields, too.
         return tuple(each for each in found if each.evidence != "no such column" or not self.declares_variables)
@@ -123,7 +122,6 @@ class LintedMerge(JudgedMerge):
     @cached_property
     def unknown_in_using(self) -> tuple[tuple[Expr, UnknownName], ...]:
         """The names in the query of USING and its CTEs that no relation there has, each with the query it is in."""
-
         queries = [self.statement.source.query, *(cte.query for cte in self.statement.ctes)]
         trees = {id(query.expression): query for query in queries if query is not None and query.expression is not None}
         return tuple(

@@ -119,7 +119,6 @@ def _by_time(merge: LintedMerge) -> str | None:
 
 
 def _with_condition(statement: MergeStatement, condition: str) -> MergeStatement:
-
     on, text = statement.on_span, statement.text
     return parse(f"{text[: on.start]}({on.of(text)}) and {condition}{text[on.end :]}")
 
@@ -149,7 +148,6 @@ def _layouts_by_key(merge: LintedMerge) -> Iterator[tuple[str, str, TableLayout]
 
 
 def _tried(merge: LintedMerge, layout: TableLayout, statement: MergeStatement | None = None) -> JudgedMerge:
-
     return judge_merge(statement or merge.statement, layout, merge.lookup, "auto")
 
 

@@ -317,7 +317,6 @@ def _as_spark_means(tree: exp.Expr, text: str, filled: Mapping[int, str]) -> exp
 
 def name_parts(dotted: str) -> tuple[str, ...]:
     """The unquoted parts of a name as `IDENTIFIER('a.`b`')` has it in its string; empty when it is no name."""
-
     try:
         tokens = lex(dotted)
     except MergeSyntaxError:

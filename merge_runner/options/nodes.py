@@ -18,13 +18,11 @@ LARGEST_BATCH = 2**63 - 1
 
 def read_branch(text: str) -> str:
     """Return the name of a branch. Raises ValueError where it is none."""
-
     return branch_name(text)
 
 
 def _duration(text: str) -> float:
     """Seconds of a text such as `90`, `36h` or `7d`."""
-
     try:
         return seconds(text)
     except ValueError as error:
@@ -33,7 +31,6 @@ def _duration(text: str) -> float:
 
 def _window(text: str) -> str:
     """Return a window of `--sample` as it is given. Raises ValueError where it is none."""
-
     read_sample(text, datetime.now(timezone.utc))
     return text
 

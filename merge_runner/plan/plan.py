@@ -331,7 +331,6 @@ class Planner:
         return Feed(changes_of(parent.name), relation, node.application, parent.config.format)
 
     def _judged(self, node: ModelNode, statement: MergeStatement) -> JudgedMerge:
-
         return judge_merge(statement, self.layouts.target(node.unique_id), self.layouts.lookup, node.config.bounds)
 
     def _table(self, node: ModelNode) -> NodePlan:

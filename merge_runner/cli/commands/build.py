@@ -15,5 +15,4 @@ from merge_runner.options.project import Defer, FullRefresh, Selection
 )
 def command(options: NodeOptions) -> int:
     """Lint, then run models, load seeds and run tests, in DAG order."""
-
     return run_nodes("build", *chosen_nodes("build", options))

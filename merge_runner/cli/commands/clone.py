@@ -19,7 +19,6 @@ def command(options: NodeOptions) -> int:
     --branch NAME each Iceberg table of this target gets that branch instead, where main is now: `build --branch NAME`
     goes on with it.
     """
-
     if options.state is None and options.branch is None:
         raise click.UsageError(
             "clone needs --state, the folder with the manifest.json of what is cloned, or --branch, for Iceberg tables."

@@ -20,7 +20,6 @@ class Options(Selection, Defer, FullRefresh):
 @make("compile", Options)
 def command(options: Options) -> int:
     """Render the selected nodes to target/compiled; a single one is printed as well."""
-
     project = load_project(options)
     selection = selected(project, with_default_selector(project, options))
     show_no_effect(project.graph, selection.ids, options)

@@ -34,7 +34,6 @@ class Options(ProjectOptions):
 @make("debug", Options, ignores=("warn_error",))
 def command(options: Options) -> int:
     """Check the set-up: versions, Java, jars, project, profile, the Spark that starts, and with --spark a session."""
-
     status = 0
     catalog = options.write_catalog
     for check in debug(

@@ -41,7 +41,6 @@ def command(options: Options) -> int:
 
 
 def _generate(options: Options) -> int:
-
     project = load_project(options, secrets=options.spark)
     page = project.docs(static=options.static)
     catalog = project.catalog(
@@ -59,7 +58,6 @@ def _generate(options: Options) -> int:
 
 
 def _serve(options: Options) -> int:
-
     def started(address: str) -> None:
         if not options.quiet:
             say(f"serving {folder} at {address}, until Ctrl-C")

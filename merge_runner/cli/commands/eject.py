@@ -26,7 +26,6 @@ def command(options: Options) -> int:
     `ref`, `source`, `this`, vars and `is_incremental()` are kept: the model renders to the same text as before,
     whatever they are. Where something cannot be kept, the file is left as it is.
     """
-
     file = load_project(options).eject(options.model)
     show(str(file))
     if not options.quiet:

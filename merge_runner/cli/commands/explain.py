@@ -42,7 +42,6 @@ def command(options: Options) -> int:
 
     The exit status is 1 where --spark is given and Spark refuses a statement.
     """
-
     project = load_project(options, secrets=options.spark)
     selection = selected(project, with_default_selector(project, options))
     show_no_effect(project.graph, selection.ids, options)

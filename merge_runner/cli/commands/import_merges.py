@@ -58,7 +58,6 @@ def command(options: Options) -> int:
 
 
 def _import_merges(options: Options, to: Path) -> int:
-
     imported = import_merges(options.paths, to)
     for file in imported.files:
         show(str(file))
@@ -73,7 +72,6 @@ def _import_merges(options: Options, to: Path) -> int:
 
 
 def _import_dbt(options: Options, path: Path, to: Path) -> int:
-
     imported = import_dbt(path, to, adapter=options.adapter)
     for file in imported.files:
         show(str(file))
@@ -92,7 +90,6 @@ def _import_dbt(options: Options, path: Path, to: Path) -> int:
 
 def _counted_reasons(left_out: Sequence[Todo]) -> str:
     """Return how much is left out, and of each reason how often it is one, the most frequent first."""
-
     reasons = Counter(todo.reason for todo in left_out)
     shown = [f"{count} × {reason}" if count > 1 else reason for reason, count in reasons.most_common(_MOST_REASONS)]
     if (others := len(reasons) - len(shown)) > 0:

@@ -29,7 +29,6 @@ class Options(OutputOptions):
 @make("init", Options, ignores=("warn_error",))
 def command(options: Options) -> int:
     """Make a new project in the folder NAME: one seed, one view, one MERGE, and it builds."""
-
     name, pattern = options.name, options.pattern
     if options.interactive:
         name = name or click.prompt("Name of the project", err=True)

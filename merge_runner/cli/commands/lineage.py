@@ -36,7 +36,6 @@ def command(options: Options) -> int:
     MODEL may be a seed or a table of a source, too. Without it, the columns of all models are listed. The exit status
     is 1 where a model that the answer needs cannot be read.
     """
-
     project = load_project(options)
     found = project.lineage(options.name, direction=options.direction, direct=options.direct)
     if options.output == "json":

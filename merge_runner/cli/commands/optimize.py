@@ -13,7 +13,6 @@ from merge_runner.options.project import Selection
 @make("optimize", NodeOptions, offers=(Maintaining, Selection, Running, Reporting))
 def command(options: NodeOptions) -> int:
     """Compact the tables of the selected models and seeds, in DAG order; their rows stay as they are."""
-
     if options.retain is not None and not options.vacuum:
         raise click.UsageError("--retain needs --vacuum: nothing is removed without it.")
     return run_nodes("optimize", *chosen_nodes("optimize", options))

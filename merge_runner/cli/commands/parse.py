@@ -12,7 +12,6 @@ from merge_runner.options.project import ProjectOptions
 @make("parse", ProjectOptions)
 def command(options: ProjectOptions) -> int:
     """Check the project and write target/manifest.json, without compiling the models or starting Spark."""
-
     project = load_project(options)
     show_not_read(project.prepared.files.not_read, options)
     project.check()

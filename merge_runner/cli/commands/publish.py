@@ -27,7 +27,6 @@ def command(options: Options) -> int:
     Nothing is published where main of a table has moved since the branch began, or where the build of the branch has
     left a model or a test failed or skipped.
     """
-
     project = load_project(options, secrets=True)
     selection = selected(project, with_default_selector(project, options))
     display = display_for(options, project.graph)

@@ -56,7 +56,6 @@ def command(options: Options) -> int:
 
 
 def _restore(options: Options) -> None:
-
     project = load_project(options, secrets=True)
     display = display_for(options, project.graph)
     try:

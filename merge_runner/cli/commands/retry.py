@@ -24,7 +24,6 @@ from merge_runner.template.redact import HIDDEN
 @make("retry", NodeOptions, offers=(Running, Reporting, Batch, Branch, FullRefresh))
 def command(options: NodeOptions) -> int:
     """Run what failed or was skipped in the last invocation, with its arguments; those given here win."""
-
     root = project_root(options.project_dir)
     last = last_invocation(target_folder(root, options.target_path))
     said = given()
@@ -49,7 +48,6 @@ def command(options: NodeOptions) -> int:
 
 def _check_vars(last: Mapping[str, Any]) -> None:
     """Raise ProblemsError where the vars of the last run held a secret: they are not kept whole."""
-
     if HIDDEN in str(last.get("vars_text")):
         hint = "say them again: `merge-runner retry --vars …`"
         raise ProblemsError(

@@ -37,7 +37,6 @@ def command(options: Options) -> int:
 
     CODE is a rule's code or name, or the beginning of codes: P is all about pruning. Without one, the rules are listed.
     """
-
     if options.codes and options.every:
         raise click.UsageError("--all takes no codes.")
     found = _found(options.codes) if options.codes else rules()
@@ -55,7 +54,6 @@ def command(options: Options) -> int:
 
 def _found(codes: tuple[str, ...]) -> tuple[Rule, ...]:
     """The rules that the words mean, each once; raises ProblemsError with every word that means none."""
-
     problems = Problems()
     found: dict[str, Rule] = {}
     for word in codes:
@@ -72,7 +70,6 @@ def _head(rule: Rule) -> tuple[str, str, str]:
 
 
 def _document(rule: Rule) -> dict[str, Any]:
-
     return {
         "code": rule.code,
         "name": rule.name,

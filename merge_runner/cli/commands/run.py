@@ -11,5 +11,4 @@ from merge_runner.options.project import Defer, FullRefresh, Selection
 @make("run", NodeOptions, offers=(Selection, Defer, Running, Reporting, Batch, Branch, Reusing, Sampling, FullRefresh))
 def command(options: NodeOptions) -> int:
     """Run the models, in DAG order."""
-
     return run_nodes("run", *chosen_nodes("run", options))

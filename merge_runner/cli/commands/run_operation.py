@@ -29,7 +29,6 @@ def command(options: Options) -> int:
 
     Prints what the macro returns, or the text that it renders to. The exit status is 1 where the macro fails.
     """
-
     arguments = parse_arguments(options.arguments or "")
     project = load_project(options, secrets=True)
     display = display_for(options, project.graph)

@@ -12,5 +12,4 @@ from merge_runner.options.project import FullRefresh, Selection
 @make("seed", NodeOptions, offers=(Selection, Running, Reporting, Branch, FullRefresh), ignores=("full_refresh",))
 def command(options: NodeOptions) -> int:
     """Load the seeds alone: all, or the selected ones, though their files may not have changed."""
-
     return run_nodes("seed", *chosen_nodes("seed", options))

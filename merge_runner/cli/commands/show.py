@@ -42,7 +42,6 @@ def command(options: Options) -> int:
     A view, a table or an ephemeral model is shown as its query is now, whether or not it has been built; a merge model
     by the rows that each of its clauses would change, as they would be. Its hooks are not run.
     """
-
     if (options.inline is not None) is bool(options.select or options.selector):
         raise click.UsageError("give either --select, the nodes to show, or --inline, a query.")
     project = load_project(options, secrets=True)

@@ -28,7 +28,6 @@ def command(options: Options) -> int:
 
     Sources that say nothing of it are left alone. The exit status is 1 where one is too old or cannot be asked.
     """
-
     project = load_project(options, secrets=True)
     selection = selected(project, with_default_selector(project, options))
     display = display_for(options, project.graph)

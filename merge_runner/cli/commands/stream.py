@@ -16,7 +16,6 @@ def command(options: StreamOptions) -> int:
     Ctrl-C ends it after the batch that runs. A batch that did not end well comes again with the next start, and changes
     no table twice.
     """
-
     project = load_project(options, secrets=True)
     options = with_default_selector(project, options)
     selection = selected(project, options)

@@ -89,7 +89,6 @@ def _of_new_files(project: DbtFolder, problems: Iterable[Problem], made: Files) 
 
 def write(files: Files, project: DbtFolder, root: Path) -> None:
     """Write the files of a dbt project, as they are converted, for a look at them. Raises ProblemsError."""
-
     shutil.rmtree(root, ignore_errors=True)
     for path, text in files.texts.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)

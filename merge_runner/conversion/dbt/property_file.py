@@ -208,7 +208,6 @@ class PropertyFile:
         return {**found, "options": dict(options)} if isinstance(options, Mapping) else found
 
     def _dependency(self, text: str) -> str:
-
         return with_sources(text, self.sources)
 
     def _todo(self, path: KeyPath, message: str, hint: str | None, kind: Any = "decide") -> None:

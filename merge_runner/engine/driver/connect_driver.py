@@ -80,7 +80,6 @@ def close_channel_alone(session: Any) -> None:
     as garbage closes its client once more: in the middle of what another session does with the pool, in the same
     thread, which then waits for itself for ever.
     """
-
     client = session.client
 
     def close() -> None:

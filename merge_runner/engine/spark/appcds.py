@@ -172,14 +172,12 @@ def make_later(fitting: Archive | None, profile: Profile, java_home: Path, env: 
 
 def training_command(profile: Profile, java_home: Path) -> list[str]:
     """The command of the process that makes the archive of a profile's drivers."""
-
     jvm = profile.jvm or "fast-start"
     return python_command("merge_runner.engine.appcds_training", str(java_home), jvm, *jar_groups(profile))
 
 
 def archive_state(profile: Profile, root: Path, env: Mapping[str, str], java_home: Path, jars: Sequence[Path]) -> str:
     """Return the state of the archive of a profile's drivers, with this Java and these jars, as text."""
-
     defaults = installed_spark(root, env).defaults
     confs = spark_confs(profile, root, jars, defaults)
     fitting = archive(profile, confs, java_home, env, defaults)

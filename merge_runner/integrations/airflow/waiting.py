@@ -123,7 +123,6 @@ class TableTrigger(BaseTrigger):
 
     def build_state(self) -> str | None:
         """Return the state of the task that builds; None: not scheduled yet."""
-
         states = RuntimeTaskInstance.get_task_states(
             dag_id=self.dag_id, task_ids=[self.build_task_id], run_ids=[self.run_id]
         )
@@ -131,7 +130,6 @@ class TableTrigger(BaseTrigger):
         return None if state is None else str(getattr(state, "value", state))
 
     def _outcome(self) -> Outcome | None:
-
         value = XCom.get_one(
             run_id=self.run_id, key=self.unique_id, task_id=self.build_task_id, dag_id=self.dag_id, map_index=-1
         )

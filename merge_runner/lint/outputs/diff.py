@@ -12,7 +12,6 @@ from merge_runner.text import SourceText
 
 def changed_lines(source: SourceText, fix: Fix) -> Iterator[str]:
     """The lines that change, `-` or `+` in front, without the ones around them; none where it cannot be applied."""
-
     fixed = apply(source, [fix], unsafe=True).text
     for number, line in enumerate(unified_diff(source.text.split("\n"), fixed.split("\n"), n=0, lineterm="")):
         if number > 1 and not line.startswith("@@"):

@@ -24,7 +24,6 @@ _HOME = "https://github.com/merge-runner/merge-runner"
 
 def render(report: Report, style: Style) -> str:
     """One run, with the rules that found something and the verdicts among its properties."""
-
     known = {rule.code: rule for rule in rules()}
     codes = sorted({finding.code for finding in report.findings})
     first = {finding.code: finding for finding in reversed(report.findings)}

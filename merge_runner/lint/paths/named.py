@@ -123,7 +123,6 @@ class _Reader:
 
         Seeds, too. The graph has no macros of their hooks: those that have the name of the macro in them are meant.
         """
-
         graph = self._graph
         called = macros_affected(graph, (key for key, macro in graph.macros.items() if macro.path == file))
         models = nodes_of(graph.nodes, ModelNode)

@@ -72,6 +72,5 @@ def surroundings(paths: Sequence[Path], request: LintRequest) -> Surroundings:
 
 def _changed(files: Sequence[PlainFile], root: Path, ref: str) -> list[PlainFile]:
     """The files below `root` that have changed since a commit."""
-
     changed = changed_files(root, ref)
     return [file for file in files if file.path in changed]

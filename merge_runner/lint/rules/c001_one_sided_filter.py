@@ -58,7 +58,6 @@ SEVERITY: Severity = "error"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """One hit for each filter of the target that rows to be inserted need not satisfy."""
-
     statement = merge.statement
     if not merge.inserts or inserts_new_keys_alone(statement, merge.scope, merge.source):
         return

@@ -80,7 +80,6 @@ class Options(RuleOptions):
 
 def check_merge(merge: LintedMerge, options: Options) -> Iterator[Hit]:
     """One hit for each equality whose source column may be NULL where rows are inserted."""
-
     for pair in equated_columns(merge.statement, merge.scope):
         column = merge.source.column(pair.source)
         if pair.null_safe or column is None or column.nullable is not True or options.allows(pair.source):
@@ -97,7 +96,6 @@ def check_merge(merge: LintedMerge, options: Options) -> Iterator[Hit]:
 
 def _test(merge: LintedMerge, name: str) -> str:
     """What declares the column free of NULL: its table's test, where that alone ends the finding."""
-
     statement, scan = merge.statement, merge.fixing.scan
     parts = scan.parts if scan is not None else statement.source.parts
     known = merge.lookup(parts) if parts else None
@@ -117,7 +115,6 @@ def _test(merge: LintedMerge, name: str) -> str:
 
 def _inserts_null(merge: LintedMerge, pair: EquatedColumns) -> bool:
     """Whether some INSERT clause takes the rows where the key is NULL, and the target does not refuse them."""
-
     key = Col(0, pair.source.casefold())
     target = merge.layout.column(pair.target)
     on_purpose = pair.source.casefold() in merge.source.nulled

@@ -60,7 +60,6 @@ SEVERITY: Severity = "error"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """An ON that joins by no key."""
-
     statement = merge.statement
     if is_never(statement.on):
         if any(clause.kind == "matched" for clause in statement.clauses):

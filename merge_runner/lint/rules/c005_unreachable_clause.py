@@ -132,7 +132,6 @@ class _Former:
 
         From then on the clause is a former one itself.
         """
-
         if self._takes_all:
             return "has a condition that is always true"
         if clause.condition is None:

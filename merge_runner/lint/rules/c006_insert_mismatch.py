@@ -61,7 +61,6 @@ SEVERITY: Severity = "error"
 
 def check_file(file: LintedFile) -> Iterator[Hit]:
     """INSERT lists of two lengths, and columns that are set twice."""
-
     if file.error is not None and file.error.kind == "insert":
         yield Hit(file.error.span, file.error.message, file.error.hint)
     if file.statement is None:
@@ -85,7 +84,6 @@ def check_file(file: LintedFile) -> Iterator[Hit]:
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """Columns that take no NULL, and get one, or nothing: one hit for those that an INSERT leaves out."""
-
     missing = list(missing_values(merge.statement, merge.layout, merge.not_null, merge.scope, merge.source))
     for clause in merge.statement.clauses:
         own = [each for each in missing if each.clause is clause]

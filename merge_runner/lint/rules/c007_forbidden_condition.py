@@ -54,7 +54,6 @@ SEVERITY: Severity = "error"
 
 def check_file(file: LintedFile) -> Iterator[Hit]:
     """Everything forbidden in ON and WHEN."""
-
     if file.statement is None:
         return
     conditions: list[tuple[str, Expr]] = [("ON", conjunct) for conjunct in file.statement.on]

@@ -56,7 +56,6 @@ SEVERITY: Severity = "error"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit for each clause that changes rows outside of what ON restricts the target to."""
-
     if not merge.scans_by_source:
         return
     for found in rows_outside(merge.statement, merge.layout, merge.scope, merge.source):

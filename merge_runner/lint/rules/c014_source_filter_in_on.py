@@ -52,7 +52,6 @@ SEVERITY: Severity = "error"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """One hit for each condition on the source in ON that inserted rows need not satisfy."""
-
     if not merge.inserts or merge.has_unknown_dbt_query or merge.may_read_unknown_view:
         return
     for conjunct, clause in unrepeated_source_filters(merge.statement, merge.layout, merge.scope, merge.source):

@@ -55,7 +55,6 @@ SEVERITY: Severity = "info"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit for each clause that adds to values of the target, at the first of them."""
-
     found = list(accumulating(merge.statement, merge.scope))
     if not found or merge.merges_once:
         return

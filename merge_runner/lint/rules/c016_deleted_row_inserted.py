@@ -53,7 +53,6 @@ SEVERITY: Severity = "warning"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit on each INSERT clause that takes rows which a DELETE clause is for."""
-
     if not merge.inserts or merge.has_unknown_dbt_query:
         return
     for found in inserted_deletes(merge.statement, merge.layout, merge.scope, merge.source):

@@ -62,7 +62,6 @@ SEVERITY: Severity = "warning"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit on each clause that closes versions whose successors nothing inserts."""
-
     if not merge.inserts or merge.has_another_writer:
         return
     source = merge.statement.source.qualifier or "the source"

@@ -59,7 +59,6 @@ SEVERITY: Severity = "warning"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit on each comparison that misses a change from or to NULL."""
-
     for found in missed_changes(merge.statement, merge.layout, merge.scope, merge.source):
         safe = f"not ({found.one} <=> {found.other})"
         place = merge.written_at(found.span)

@@ -57,7 +57,6 @@ SEVERITY: Severity = "warning"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit on each mark that no matched clause takes back."""
-
     if not (merge.scans_by_source and merge.inserts) or merge.has_another_writer:
         return
     for found in kept_marks(merge.statement, merge.layout, merge.scope, merge.source):

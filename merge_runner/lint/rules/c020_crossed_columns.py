@@ -49,7 +49,6 @@ _SHOWN = 4
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit for each circle of columns, at the first of them."""
-
     for found in crossed_columns(merge.statement, merge.scope):
         words = "INSERT" if found.clause.action == "insert" else "SET"
         each = [f"{item.value.text} into {item.column[-1]}" for item in found.assignments]

@@ -63,7 +63,6 @@ _ANY_NAME = "spark.databricks.delta.allowArbitraryProperties.enabled"
 
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """The properties of each model that becomes a table."""
-
     profile = project.files.profile
     if profile.platform != "oss":
         return

@@ -72,7 +72,6 @@ _FIXED = {
 
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """The confs of the profile, then the confs and the properties of each model."""
-
     profile = project.files.profile
     if profile.platform != "oss":
         return

@@ -83,7 +83,6 @@ class Options(RuleOptions):
 
 def check_project(project: LintedProject, options: Options) -> Iterator[Hit]:
     """Raw values in the models that are looked at and in the project's macros."""
-
     declared = project.files.settings.vars
     types = {name: kind for name, value in declared.items() if (kind := var_type(value)) is not None}
     returning = frozenset().union(*map(returning_macros, project.files.macros))

@@ -71,7 +71,6 @@ SEVERITY: Severity = "error"
 
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """Pairs of unordered writers, each at the second one."""
-
     for first, second in unordered_writers(project.graph):
         if first.config.concurrent and second.config.concurrent:
             continue

@@ -72,7 +72,6 @@ _BOTH_COMMIT = "it only inserts, an append that conflicts with nothing: two at o
 
 def check_project(project: LintedProject) -> Iterator[Hit]:
     """Concurrent writers by themselves, then in pairs."""
-
     restricted: dict[str, tuple[LintedMerge, tuple[Term, ...]]] = {}
     for node in nodes_of(project.graph.nodes, ModelNode):
         if node.materialized != "merge" or not node.config.concurrent:

@@ -76,7 +76,6 @@ def _in_processes(linter: Linter[_Outcome], chunks: Chunks, processes: int) -> d
     They take the numbers of chunks from one pipe, and each writes into one of its own: where this process is killed,
     the others end by what they cannot write.
     """
-
     done: dict[int, list[_Outcome]] = {}
     workers: dict[Connection, ForkProcess] = {}
     left, filled = os.pipe()
@@ -116,7 +115,6 @@ def _one_interrupt() -> Callable[[int, FrameType | None], Any] | None:
 
     Return the handler to set again afterwards; None where Ctrl-C is ignored anyway.
     """
-
     before = signal.getsignal(signal.SIGINT)
     if not callable(before):
         return None
@@ -131,7 +129,6 @@ def _one_interrupt() -> Callable[[int, FrameType | None], Any] | None:
 
 def _start(linter: Linter[Any], chunks: Chunks, left: int) -> tuple[Connection, ForkProcess]:
     """A process that looks at chunks whose numbers are left in a pipe, and where it reports the outcome."""
-
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_work, args=(linter, chunks, left, receiver, sender), daemon=True)
@@ -161,7 +158,6 @@ def _take(receiver: Connection, linter: Linter[_Outcome], done: dict[int, list[_
 
 def _work(linter: Linter[Any], chunks: Chunks, left: int, receiver: Connection, sender: Connection) -> None:
     """What a process does: reports the outcome of each chunk, and what was learned."""
-
     receiver.close()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches all processes: the first one reports it
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

@@ -129,7 +129,6 @@ class DbtProject:
 
     def _columns(self, node: DbtNode) -> tuple[str, ...] | None:
         """The columns of a model's table, which dbt creates from its query; None where they are not all known."""
-
         if node.layout.complete:
             return tuple(column.name for column in node.layout.columns or ())
         rows = self.next_rows(node)
@@ -138,7 +137,6 @@ class DbtProject:
 
     def _names(self, query: str) -> tuple[str, ...] | None:
         """The names of a query's columns; None where they are not all known."""
-
         facts = VisibleQueries(self.lookup()).facts(read_query(query).expression)
         return tuple(column.name for column in facts.known) if facts.names_known else None
 

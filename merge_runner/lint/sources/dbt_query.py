@@ -83,7 +83,6 @@ def rendered_query(
 
 def _relation(node: DbtNode) -> Relation:
     """The table or view of a node, by the parts of its name as it is written in the manifest."""
-
     *schema, identifier = name_parts(node.relation) or (node.name,)
     return Relation(identifier, *reversed(schema[-2:]))
 

@@ -309,7 +309,6 @@ def _code(text: str, start: int, end: int, mark: int, counts_from: int | None) -
 
 def _python(text: str) -> Iterator[Comment]:
     """The comments of Python; what cannot be read as Python has none from there on."""
-
     source = SourceText("", text)
     opened: list[int] = []
     string: tuple[int, int] | None = None

@@ -71,7 +71,6 @@ def _table(tables: DescribedTables, parts: tuple[str, ...]) -> Table:
 
 
 def _lines(tables: DescribedTables, merge: Rendered, column: tuple[str, str] | None) -> Iterator[str]:
-
     try:
         statement = parse(merge.text)
     except (MergeSyntaxError, ProblemsError) as error:

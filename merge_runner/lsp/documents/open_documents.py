@@ -52,12 +52,10 @@ class OpenDocuments:
 
     @cached_property
     def _folders(self) -> Folders:
-
         return Folders(self.env)
 
     def located(self, path: Path) -> tuple[OpenProject, str] | None:
         """Return the project that a file is in, and the path of the file there; None outside of any project."""
-
         folder = path.parent
         if folder not in self._roots:
             try:
@@ -122,7 +120,6 @@ class OpenDocuments:
 
     def merges(self, path: Path, text: str) -> list[Rendered]:
         """Return the MERGEs of a document that is no model, with the macros and vars of the project that it is in."""
-
         found = self.located(path)
         known = found[0].known if found is not None else None
         files = known.prepared.files if known is not None else None

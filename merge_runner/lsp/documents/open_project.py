@@ -241,7 +241,6 @@ class OpenProject:
         return _unkept(prepared, [*described, *calling[:_MOST_CALLERS]], jinja)
 
     def _report_plain(self, files: ProjectFiles, path: str) -> Report:
-
         settings = files.settings
         around = Surroundings(self.root, settings.lint, settings.places, files.macros, files.vars)
         file = with_text(PlainFile(path, self.root / path, None), self._texts[path])
@@ -249,7 +248,6 @@ class OpenProject:
 
 
 def _has_sql(path: str) -> bool:
-
     return path.lower().endswith(SUFFIXES)
 
 

@@ -52,7 +52,6 @@ def add_views(server: LanguageServer, find: Find, find_plain: FindPlain) -> None
 
     @server.command("merge-runner.view.compiled")
     async def on_compiled(params: types.TextDocumentPositionParams) -> dict[str, Any] | None:
-
         uri = params.text_document.uri
         found = await answer(params, compiled_view)
         if found is not None:
@@ -61,7 +60,6 @@ def add_views(server: LanguageServer, find: Find, find_plain: FindPlain) -> None
 
     @server.command("merge-runner.view.lineage")
     async def on_lineage(params: types.TextDocumentPositionParams) -> dict[str, Any] | None:
-
         uri, position = params.text_document.uri, params.position
         found = await answer(params, lineage_view)
         if found is not None:

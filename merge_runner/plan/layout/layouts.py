@@ -221,7 +221,6 @@ class Layouts:
 
         Its layout has what the model declares: columns without NULL, keys without duplicates. None: no such model.
         """
-
         tree = read_query(query).expression if isinstance(query, str) else query
         while tree is not None and tree.key == "subquery":
             tree = tree.this
@@ -385,7 +384,6 @@ class Layouts:
 
     def _queried(self, node: Node) -> tuple[Sequence[TableColumn], bool]:
         """Return the columns of a model's query where they are known, and whether that is all of them."""
-
         text = self._query(node)
         if text is None:
             return (), False
@@ -394,7 +392,6 @@ class Layouts:
 
     def _inserted(self, node: Node) -> Sequence[TableColumn] | None:
         """The columns of what a model's MERGE inserts; None where they are not all known."""
-
         try:
             statement = self._compiler.parsed(node.unique_id)
         except (ProblemsError, MergeSyntaxError):

@@ -92,7 +92,6 @@ class ModelLineages:
 
     def of_statement(self, unique_id: str, statement: MergeStatement) -> TableLineage:
         """The lineage of one of the MERGEs that a model may run."""
-
         return merge_lineage(statement, self.table(unique_id), self._named)
 
     def table(self, unique_id: str) -> Table:
@@ -115,7 +114,6 @@ class ModelLineages:
         return _as_table(name, known.layout, None) if known is not None else None
 
     def _read(self, node: ModelNode) -> ModelLineage:
-
         own = self.table(node.unique_id)
         compiler = self._prepared.compiler
         try:

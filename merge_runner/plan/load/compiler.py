@@ -153,7 +153,6 @@ class Compiler:
 
         Raises ProblemsError for its Jinja, MergeSyntaxError where Spark would not parse it.
         """
-
         return parse(self.rendered(unique_id).text)
 
     def merge(self, unique_id: str) -> MergeStatement:

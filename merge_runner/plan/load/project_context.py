@@ -73,7 +73,6 @@ class Prepared:
     @cached_property
     def compiler(self) -> Compiler:
         """The compiled texts of this project, each made once however many ask for it."""
-
         return Compiler(
             *(self.files, self.templates, self.graph, self.invocation, self.deferral, self.on_log, self.reads),
             *(self.sample, self.asking),
@@ -157,7 +156,6 @@ class Prepared:
     @cached_property
     def withheld(self) -> tuple[NotRead, ...]:
         """The environment variables that the project reads and does not get, each with its place."""
-
         env = given_env(self.invocation.env)
         calls = dict.fromkeys((*self.files.env_vars, *chain.from_iterable(self.graph.env_vars_of.values())))
         return tuple(

@@ -43,7 +43,6 @@ class DataTestPlanner:
 
     def plan(self, node: DataTestNode) -> NodePlan:
         """The steps of a test. Raises ProblemsError."""
-
         config = node.config
         rendered = None
         if node.generic_test is not None:

@@ -63,7 +63,6 @@ def _inserts(clause: Clause, pair: EquatedColumns, scope: Scope) -> bool:
 
 def _named_by_ctes(statement: MergeStatement) -> set[str]:
     """The names of all CTEs, which take the place of a table that is called alike."""
-
     queries = [*(cte.query for cte in statement.ctes), statement.source.query]
     trees = [query.expression for query in queries if query is not None and query.expression is not None]
     named = {each.alias.casefold() for tree in trees for each in tree.find_all(exp.CTE)}

@@ -112,7 +112,6 @@ def _of_shape(statement: MergeStatement, matched: list[Clause]) -> Refusal | Non
 
 def _of_conditions(statement: MergeStatement, matched: list[Clause]) -> Refusal | None:
     """Why ON or a condition of WHEN MATCHED cannot be asked for before the MERGE."""
-
     asked: list[Expr] = [*statement.on, *(clause.condition for clause in matched if clause.condition is not None)]
     for piece in asked:
         text, tree = " ".join(piece.text.split())[:60], piece.expression
@@ -141,7 +140,6 @@ def _of_tables(merge: JudgedMerge) -> Refusal | None:
 
 
 def _keys(merge: JudgedMerge) -> Iterator[EqualSides]:
-
     for conjunct in merge.statement.on:
         tree, spans = conjunct.expression, equality_sides(conjunct)
         if spans is None or not isinstance(tree, exp.EQ | exp.NullSafeEQ):
@@ -170,7 +168,6 @@ def _change(clause: Clause, scope: Scope, *, equal_rows: bool) -> Change:
 
 def _is_fixed(value: Expr) -> bool:
     """Whether a value is the same when it is computed for the same rows once more."""
-
     tree = value.expression
     if tree is None or value.text.strip().casefold() == "default":
         return False

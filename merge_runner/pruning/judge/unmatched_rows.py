@@ -74,7 +74,6 @@ def unfilled_keys(
 
 def _keys(statement: MergeStatement, scope: Scope) -> Iterator[tuple[str, Term, str]]:
     """The columns of the target that are NULL only in rows that match nothing, each with what it is equal to."""
-
     for conjunct in statement.on:
         tree = conjunct.expression.unnest() if conjunct.expression is not None else None
         if not isinstance(tree, exp.EQ | exp.NullSafeEQ):
@@ -90,7 +89,6 @@ def _keys(statement: MergeStatement, scope: Scope) -> Iterator[tuple[str, Term, 
 
 def _text(conjunct: Conjunct, node: exp.Expr) -> str:
     """The author's text of a part of a condition; empty where its place is not known."""
-
     span = names_span(node, 0)
     return span.of(conjunct.text) if span is not None and isinstance(node.unnest(), exp.Column) else ""
 
@@ -134,7 +132,6 @@ def _source_filters(statement: MergeStatement, scope: Scope, source: SourceFacts
 
 def _is_tagged(wanted: Term, statement: MergeStatement, source: SourceFacts) -> bool:
     """Whether USING makes the columns to steer what matches: by a CASE, or by a constant for each branch of a UNION."""
-
     queries = [statement.source.query, *(cte.query for cte in statement.ctes)]
     trees = [query.expression for query in queries if query is not None and query.expression is not None]
     aliases = [item for tree in trees for item in tree.find_all(exp.Alias)]

@@ -122,7 +122,6 @@ def _term(node: exp.Expr, resolve: Resolve) -> Term | None:
 
 
 def _generic(node: exp.Expr, resolve: Resolve) -> Term | None:
-
     if isinstance(node, exp.Query | exp.Window | exp.Lambda | exp.Exists | exp.Identifier | exp.Placeholder):
         return None
     name = str(node.this).lower() if isinstance(node, exp.Anonymous) else type(node).__name__.lower()
@@ -148,7 +147,6 @@ Handler = Callable[["exp.Expr", Resolve], "Term | None"]
 
 @cache
 def _handlers() -> dict[type[exp.Expr], Handler]:
-
     def comparison(name: str) -> Handler:
         def read(node: exp.Expr, resolve: Resolve) -> Term | None:
             left, right = _term(node.this, resolve), _term(node.expression, resolve)
@@ -227,7 +225,6 @@ def _handlers() -> dict[type[exp.Expr], Handler]:
 
 
 def _dot(node: exp.Expr, resolve: Resolve) -> Term | None:
-
     return resolve(node) if name_parts(node) else _generic(node, resolve)
 
 
@@ -264,7 +261,6 @@ def _in(node: exp.Expr, resolve: Resolve) -> Term | None:
 
 
 def _is(node: exp.Expr, resolve: Resolve) -> Term | None:
-
     subject = _term(node.this, resolve)
     if subject is None:
         return None
@@ -280,7 +276,6 @@ def _distinct(node: exp.Expr, resolve: Resolve) -> Term | None:
 
 
 def _cast(node: exp.Expr, resolve: Resolve) -> Term | None:
-
     subject = _term(node.this, resolve)
     if subject is None:
         return None

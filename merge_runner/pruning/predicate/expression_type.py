@@ -107,7 +107,6 @@ def _typed(node: exp.Expr, columns: Columns) -> Typed:
 
 @cache
 def _rules() -> dict[type[exp.Expr], Rule]:
-
     def of_parts(data_type: DataType | None, nullable: bool | None = False) -> Rule:
         """A type by itself; NULL as soon as a part is, or where `nullable` says that it may be otherwise."""
 
@@ -232,7 +231,6 @@ def _literal(node: exp.Expr, columns: Columns) -> Typed:
 
 def _cast(node: exp.Expr, columns: Columns) -> Typed:
     """ANSI: a cast that fails raises; only try_cast gives NULL, which sqlglot's tree does not show in every dialect."""
-
     inner = _typed(node.this, columns)
     if isinstance(node, exp.TryCast):
         return Typed(declared_type(node.args["to"]), True)
@@ -264,7 +262,6 @@ def _average(node: exp.Expr, columns: Columns) -> Typed:
 
 
 def _window(node: exp.Expr, columns: Columns) -> Typed:
-
     inner = _typed(node.this, columns)
     if isinstance(node.this, exp.RowNumber | exp.Rank | exp.DenseRank | exp.Ntile | exp.Count):
         return inner
@@ -272,7 +269,6 @@ def _window(node: exp.Expr, columns: Columns) -> Typed:
 
 
 def _filter(node: exp.Expr, columns: Columns) -> Typed:
-
     inner = _typed(node.this, columns)
     return inner if isinstance(node.this, exp.Count) else Typed(inner.data_type, True)
 
@@ -313,7 +309,6 @@ def _one_of(branches: list[Typed]) -> Typed:
 
 def _arithmetic(node: exp.Expr, columns: Columns) -> Typed:
     """Integers, doubles, days and moments; the precision of decimals depends on confs and stays unknown."""
-
     left, right = _typed(node.this, columns), _typed(node.expression, columns)
     nullable = any_nullable(left.nullable, right.nullable)
     if isinstance(node.expression, exp.Interval) and not isinstance(node, exp.Mul | exp.Mod):
@@ -344,7 +339,6 @@ def _division(node: exp.Expr, columns: Columns) -> Typed:
 
 
 def _concat(node: exp.Expr, columns: Columns) -> Typed:
-
     parts = node.expressions if isinstance(node, exp.Concat) else [node.this, node.expression]
     found = [_typed(part, columns) for part in parts]
     texts = all(part.data_type is not None and not part.data_type.fields for part in found)

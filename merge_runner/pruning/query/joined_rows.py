@@ -70,7 +70,6 @@ class JoinedRows:
 
     def conditions(self, node: exp.Expr) -> list[Term]:
         """The conditions that a condition joins by AND, and what `x IN (subquery)` says about x."""
-
         found = list(conjuncts(condition(node, self.resolve)))
         parts = node.flatten() if isinstance(node, exp.And) else (node,)
         for part in parts:
@@ -145,7 +144,6 @@ class JoinedRows:
         return (having[0], parts) if len(having) == 1 else None
 
     def _relation(self, node: exp.Expr) -> Relation:
-
         alias = node.args.get("alias")
         name = alias.name if isinstance(alias, exp.TableAlias) else ""
         names: tuple[tuple[str, ...], ...] = ((name.casefold(),),) if name else ()
@@ -234,7 +232,6 @@ class JoinedRows:
         return found
 
     def _lateral(self, lateral: exp.Expr) -> None:
-
         alias = lateral.args.get("alias")
         columns = tuple(TableColumn(item.name) for item in alias.columns) if isinstance(alias, exp.TableAlias) else ()
         names = ((alias.name.casefold(),),) if isinstance(alias, exp.TableAlias) and alias.name else ()
@@ -243,7 +240,6 @@ class JoinedRows:
 
     def _membership(self, node: exp.In) -> list[Term]:
         """A subquery's values may be restricted by its data too, so that the column is in doubt besides."""
-
         subject = term(node.this, self.resolve)
         if subject is None:
             return []
@@ -276,7 +272,6 @@ def _fixed(key: Key, others: set[int], on: Sequence[Term]) -> bool:
 
 
 def _equated_with(column: Term, numbers: set[int], on: Sequence[Term]) -> bool:
-
     for item in on:
         if isinstance(item, Call) and item.name in ("=", "<=>") and column in item.args:
             other = item.args[1] if item.args[0] == column else item.args[0]
@@ -287,7 +282,6 @@ def _equated_with(column: Term, numbers: set[int], on: Sequence[Term]) -> bool:
 
 def _is_fixed(column: Term, own: set[int], on: Sequence[Term]) -> bool:
     """Whether ON equates a column with something of another relation."""
-
     for item in on:
         if isinstance(item, Call) and item.name in ("=", "<=>") and column in item.args:
             other = item.args[1] if item.args[0] == column else item.args[0]

@@ -203,7 +203,6 @@ def field_of(struct: exp.Struct, wanted: Term, resolve: Resolve) -> str | None:
 
 def aggregates(node: exp.Expr | None) -> bool:
     """Whether an aggregate is in an expression that is not a window's own."""
-
     if node is None or isinstance(node, _LEAVES):
         return False
     if isinstance(node, exp.Window):
@@ -222,7 +221,6 @@ def is_count(node: exp.Expr | None) -> bool:
 
 def is_generator(node: exp.Expr) -> bool:
     """Whether the function gives several rows for one."""
-
     if isinstance(node, ALIASED):
         node = node.this
     if isinstance(node, exp.Anonymous):

@@ -109,7 +109,6 @@ class VisibleQueries:
         return self.seen[folded]
 
     def _facts(self, node: exp.Expr) -> SourceFacts:
-
         queries = self
         if (ctes := node.args.get("with_")) is not None:
             for cte in ctes.expressions:
@@ -136,7 +135,6 @@ class VisibleQueries:
         return found
 
     def _combined(self, node: exp.SetOperation) -> SourceFacts:
-
         left, right = self.facts(node.this), self.facts(node.expression)
         if node.args.get("by_name") or node.args.get("side") or node.args.get("kind"):
             return UNREADABLE
@@ -243,18 +241,15 @@ def _with_declared(facts: SourceFacts, declared: SourceFacts) -> SourceFacts:
 
 
 def _names_itself(tree: exp.Expr, name: str) -> bool:
-
     return any(table.name.casefold() == name.casefold() for table in tree.find_all(exp.Table))
 
 
 def _is_name(node: exp.Table) -> bool:
-
     return isinstance(node.this, exp.Identifier)
 
 
 def _values(node: exp.Values) -> SourceFacts:
     """The rows of VALUES: `col1`, `col2`… where no alias names the columns."""
-
     rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions]
     width = len(rows[0]) if rows else 0
     if not rows or any(len(row) != width for row in rows):

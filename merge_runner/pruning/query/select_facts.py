@@ -111,7 +111,6 @@ class _Select:
         return self._projected(terms, keys, one=aggregated and group is None, several=several)
 
     def _add(self, node: exp.Expr) -> None:
-
         star = node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else node
         if isinstance(star, exp.Star):
             self._star(star, node)
@@ -220,7 +219,6 @@ class _Select:
 
     def _grouped(self, group: exp.Group) -> tuple[list[Key], bool]:
         """The key that GROUP BY makes, and whether there are several grouping sets, which have no such key."""
-
         if any(group.args.get(key) for key in ("rollup", "cube", "grouping_sets", "totals")):
             return [], True
         if any(isinstance(item, exp.Rollup | exp.Cube | exp.GroupingSets) for item in group.expressions):
@@ -250,7 +248,6 @@ class _Select:
 
     def _number(self, output: Output, keys: list[Key], terms: list[Term]) -> None:
         """`row_number() OVER (PARTITION BY k)` makes k and the number a key, and counts from 1."""
-
         node = output.node
         if not isinstance(node, exp.Window) or not isinstance(node.this, exp.RowNumber):
             return

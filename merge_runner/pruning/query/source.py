@@ -117,7 +117,6 @@ class SourceFacts:
 
     def is_null(self, place: int) -> bool:
         """Whether the column at a place, counted from 0, is NULL in all rows; False: that is not proven."""
-
         columns = self.columns if self.columns is not None else self.some[: self.leading]
         if place >= len(columns):
             return False
@@ -125,20 +124,17 @@ class SourceFacts:
 
     def is_constant(self, name: str) -> bool:
         """Whether the column has one value in all rows."""
-
         column = self.column(name)
         whole = column is not None and column.data_type is not None and column.data_type.name in _WHOLE
         return self.facts.constant(Col(0, name.casefold()), whole=whole)
 
     def is_bounded(self, name: str) -> bool:
         """Whether constants bound the column from below or above."""
-
         return bool(self.facts.bounds(Col(0, name.casefold())))
 
     @cached_property
     def facts(self) -> Facts:
         """The restrictions, in a form that answers questions."""
-
         return Facts(self.restrictions, [Col(0, c.name.casefold()) for c in self.known if c.nullable is False])
 
     @cached_property

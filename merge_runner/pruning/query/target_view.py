@@ -76,7 +76,6 @@ def _over(
 
 def _table(query: exp.Expr) -> tuple[tuple[str, ...], tuple[str, ...] | None, str | None]:
     """The table that a query reads, the names of the columns that it lists (None: `*`), and what else it does."""
-
     columns: tuple[str, ...] | None = None
     fault: str | None = None
     while not isinstance(query, exp.Table):
@@ -101,7 +100,6 @@ def _table(query: exp.Expr) -> tuple[tuple[str, ...], tuple[str, ...] | None, st
 
 
 def _is_star(select: exp.Select) -> bool:
-
     (only, *others) = select.expressions
     star = only.this if isinstance(only, exp.Column) else only
     return not others and isinstance(star, exp.Star) and not star.args.get("except_") and not star.args.get("replace")

@@ -40,7 +40,6 @@ def derivable_bounds(statement: MergeStatement, layout: TableLayout, scope: Scop
 
 
 def _bound(conjunct: Conjunct, layout: TableLayout, scope: Scope, wanted: Bounds) -> Iterator[Bound]:
-
     tree = conjunct.expression
     if not isinstance(tree, (exp.EQ, exp.NullSafeEQ)):
         return
@@ -81,7 +80,6 @@ def missing_bound(conjunct: Conjunct, layout: TableLayout, scope: Scope, wanted:
 
 
 def _why_not(conjunct: Conjunct, tree: exp.Expr, joined: ColumnRef, layout: TableLayout, scope: Scope) -> str:
-
     sides = equality_sides(conjunct)
     text = f"`{' '.join(conjunct.text.split())}`"
     if sides is None or not isinstance(tree, (exp.EQ, exp.NullSafeEQ)):
@@ -136,7 +134,6 @@ def _listed_values(column: ColumnRef, values: exp.Expr, null_safe: bool, layout:
 
 def _source_type(values: exp.Expr, scope: Scope) -> DataType | None:
     """The type of an expression on the source's side; None where it is not known."""
-
     types = {column.name.casefold(): Typed(column.data_type) for column in scope.source or ()}
 
     def typed(node: exp.Expr) -> Typed:
@@ -150,7 +147,6 @@ def _source_type(values: exp.Expr, scope: Scope) -> DataType | None:
 
 def _is_deterministic(tree: exp.Expr) -> bool:
     """Whether it gives the same for the same row, in another statement as well."""
-
     for node in tree.walk():
         if isinstance(node, (exp.Subquery, exp.Select, exp.Dot)):
             return False

@@ -40,7 +40,6 @@ class Mark:
 
 def target_marks(statement: MergeStatement) -> tuple[Mark, ...]:
     """Return the marks in the source and in CTEs, in the order of the text; other reads of the target are left out."""
-
     queries = [cte.query for cte in statement.ctes] + [statement.source.query]
     marks = []
     for query in queries:
@@ -58,7 +57,6 @@ def target_marks(statement: MergeStatement) -> tuple[Mark, ...]:
 
 def _is_plain_aggregate(select: exp.Select) -> bool:
     """Whether a SELECT has items, FROM and WHERE and nothing else, and is no leg of a set operation."""
-
     others = {key for key, value in select.args.items() if value} - {"expressions", "from_", "where"}
     # The row of IN and EXISTS is compared by a join, which need not look at it.
     user = select.parent.parent if isinstance(select.parent, exp.Subquery) else select.parent
@@ -117,13 +115,11 @@ def read_of(table: exp.Table, query: Expr) -> TargetRead:
 
 
 def _names(table: exp.Table) -> list[exp.Identifier]:
-
     return [part for part in table.parts if isinstance(part, exp.Identifier)]
 
 
 def _only_aggregates(table: exp.Table) -> bool:
     """Whether a table is read by a SELECT that gives one row of aggregates."""
-
     select = table.find_ancestor(exp.Select)
     if select is None or select.args.get("group") or select.args.get("windows"):
         return False
@@ -134,7 +130,6 @@ def _only_aggregates(table: exp.Table) -> bool:
 
 
 def _is_aggregate(item: exp.Expr) -> bool:
-
     if item.find(exp.AggFunc) is None or item.find(exp.Window, exp.Query) is not None:
         return False
     return all(column.find_ancestor(exp.AggFunc) is not None for column in item.find_all(exp.Column))

@@ -105,7 +105,6 @@ class _Walk:
 
     def query(self, query: exp.Expr, text: Expr, ctes: Mapping[str, _Cte]) -> _Resolved:
         """Walk over a query, and return when it is resolved."""
-
         if id(query) in self._known:
             return self._known[id(query)]
         ctes = _with_own(query, text, ctes)
@@ -145,7 +144,6 @@ class _Walk:
 
     def _relation(self, node: exp.Expr, text: Expr, ctes: Mapping[str, _Cte], left: _Resolved) -> _Resolved:
         """Walk over a relation of FROM, and return when it is resolved; `left` is what a LATERAL query can see."""
-
         found = _Resolved()
         if isinstance(node, exp.Table):
             cte = ctes.get(node.name.casefold()) if not node.db else None
@@ -170,7 +168,6 @@ class _Walk:
                 self.found.append(TargetSubquery(read, below.late))
 
     def _reads(self, query: exp.Expr, text: Expr, ctes: Mapping[str, _Cte]) -> Iterator[TargetRead]:
-
         for table in query.find_all(exp.Table):
             cte = ctes.get(table.name.casefold()) if not table.db else None
             if cte is not None:
@@ -191,7 +188,6 @@ def _with_own(query: exp.Expr, text: Expr, ctes: Mapping[str, _Cte]) -> Mapping[
 
 def _queries(part: object) -> Iterator[exp.Expr]:
     """Yield the outermost queries in an expression or a list of them."""
-
     if isinstance(part, list):
         for each in part:
             yield from _queries(each)
@@ -218,7 +214,6 @@ def _joined(join: exp.Join, below: _Resolved) -> _Resolved:
 
 def _of_select(select: exp.Select, origin: _Resolved) -> _Resolved:
     """Return when a SELECT is resolved whose FROM is resolved as `origin`."""
-
     if origin.late is not None:
         return origin
     items = [item.this if isinstance(item, exp.Alias) else item for item in select.expressions]
@@ -241,7 +236,6 @@ def _of_select(select: exp.Select, origin: _Resolved) -> _Resolved:
 
 
 def _names_columns(part: exp.Expr) -> bool:
-
     return part.find(exp.Column, exp.Star) is not None
 
 
@@ -259,7 +253,6 @@ def _calls(part: exp.Expr) -> bool:
 
 def _holds(part: exp.Expr, kind: type[exp.Expr]) -> bool:
     """Whether an expression has a node of a kind outside of its subqueries, which have their own SELECT."""
-
     if isinstance(part, kind):
         return True
     return any(_holds(child, kind) for child in part.iter_expressions() if not isinstance(child, exp.Query))

@@ -116,7 +116,6 @@ class _Place:
     """The tests as one thread runs them, in separate schemas, and the changes of what each of them runs."""
 
     def __init__(self, prepared: Prepared, model: ModelNode, tests: Sequence[UnitTestNode], scratch: Scratch) -> None:
-
         planner = UnitTestPlanner(prepared, scratch)
         declared = table_layout(prepared, model).columns
         columns = [column.name for column in declared] or None

@@ -65,7 +65,6 @@ def _on(plan: NodePlan) -> str | None:
 
 def _groups(merges: Mapping[str, JudgedMerge]) -> dict[str, int]:
     """Numbers from 1, by node: two that are not provably disjoint have the same, and so have those that each meets."""
-
     groups = {node: number for number, node in enumerate(merges, 1)}
     conditions = {
         node: partition_conditions(merge.statement.on, merge.scope, merge.layout) for node, merge in merges.items()

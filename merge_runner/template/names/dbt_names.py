@@ -80,7 +80,6 @@ class DbtNames:
 
     def to_yaml(self, value: Any, default: Any = _NOTHING, sort_keys: bool = False) -> Any:
         """`toyaml(value)`; `default` where YAML cannot hold the value."""
-
         size = written_size(value)
         self._rendering.limits.build(size)
         self._rendering.limits.work(size * _SLOW)
@@ -90,7 +89,6 @@ class DbtNames:
 
     def from_yaml(self, text: Any, default: Any = _NOTHING) -> Any:
         """`fromyaml(text)`; `default` where the text is no YAML. Aliases are refused: a short text could be endless."""
-
         self._rendering.limits.work(len(_text(text)) * _SLOW)
 
         def load() -> Any:

@@ -111,7 +111,6 @@ def _datetime() -> Namespace:
 
 @cache
 def _pytz() -> Namespace:
-
     return Namespace("pytz", {"timezone": time_zone, "utc": timezone.utc, "UTC": timezone.utc})
 
 
@@ -220,7 +219,6 @@ def steps(pattern: str, flags: int, size: int) -> int:
 
 
 def _parser() -> ModuleType:
-
     try:
         return importlib.import_module("re._parser")
     except ImportError:  # Python 3.10

@@ -68,7 +68,6 @@ class Packages:
 
 @cache
 def _installed(package: str) -> Mapping[str, PackagedMacro]:
-
     inside = files("merge_runner.template.packages").joinpath(package).iterdir()
     found = sorted((each for each in inside if each.name.endswith(".sql")), key=lambda each: each.name)
     return _by_name([SourceText(f"{package}/{file.name}", file.read_text(encoding="utf-8")) for file in found])

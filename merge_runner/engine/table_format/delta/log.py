@@ -72,7 +72,6 @@ class LogSnapshot:
 
         The conditions are SQL over `partitionValues` and `stats`. Raises EngineError.
         """
-
         return files_passing(self.session, self.state, conditions)
 
 

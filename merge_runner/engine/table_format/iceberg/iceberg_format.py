@@ -76,5 +76,4 @@ class IcebergFormat:
         ask: Ask,
     ) -> tuple[Remedied, ...]:
         """Return the shuffles and sorts of a MERGE, each with what the engine's plan shows to take it away."""
-
         return remedied_shuffles(session, merge, plan, conf, declared, ask)
