@@ -39,10 +39,6 @@ def command(options: Options) -> int:
     # there (multiprocessing). Python 3.11 and newer import none of its modules then.
     os.environ["PYTHONSAFEPATH"] = "1"
     gc.disable()  # until the first document was looked at: what is imported and loaded stays
-    from merge_runner.lsp.documents.looking_process import fork_to_look
-
-    fork = fork_to_look(os.environ)  # before anything that it has no need of is imported
-    from merge_runner.lsp.documents.first_looks import FirstLooks
     from merge_runner.lsp.documents.open_documents import OpenDocuments
 
     try:
@@ -52,7 +48,7 @@ def command(options: Options) -> int:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
         raise missing_extra("the language server needs pygls, which is not installed", "lsp") from None
-    server = make_server(FirstLooks(OpenDocuments(os.environ), fork))
+    server = make_server(OpenDocuments(os.environ))
     # A copy: the server closes what it writes to, and this process flushes its standard output when it ends.
     with os.fdopen(os.dup(1), "wb") as output:
         serve(server, sys.stdin.buffer, output)

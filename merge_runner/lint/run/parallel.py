@@ -6,6 +6,8 @@ import gc
 import os
 import signal
 import struct
+import sys
+import threading
 import traceback
 from collections.abc import Callable, Sequence
 from multiprocessing import get_context
@@ -13,13 +15,14 @@ from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from merge_runner.errors import ProblemsError
-from merge_runner.forked import processes_for
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkProcess
     from types import FrameType
 
+_WORTH = 150
+"""From so many models on a second process is sooner done than the first one alone; each further one has as many."""
 _LARGEST_CHUNK = 40
 _MOST_KEPT = 1000
 """After so many models a process forgets what it knows of them: others that read them are rarely far away."""
@@ -68,6 +71,13 @@ def check_all(linter: Linter[_Outcome], unique_ids: Sequence[str], processes: in
     for number, outcomes in _in_processes(linter, chunks, processes).items():
         done.update(zip(chunks[number], outcomes, strict=True))
     return [done[unique_id] for unique_id in unique_ids]
+
+
+def processes_for(models: int) -> int:
+    """Return how many processes pay for work on so many models: forks, where no other thread could hold a lock."""
+    if models < _WORTH or not sys.platform.startswith("linux") or threading.active_count() > 1:
+        return 1
+    return min(len(os.sched_getaffinity(0)), -(-models // _WORTH) + 1)
 
 
 def _in_processes(linter: Linter[_Outcome], chunks: Chunks, processes: int) -> dict[int, list[_Outcome]]:

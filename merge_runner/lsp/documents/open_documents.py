@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +22,6 @@ from merge_runner.lsp.documents.open_project import OpenProject
 from merge_runner.lsp.documents.remark import Looked, Remark
 from merge_runner.merge.find import find_merge
 from merge_runner.project.syntax.environment import RecordingEnv
-from merge_runner.project_file import Boundary, read_file
 from merge_runner.template.templates import Templates
 from merge_runner.text import Place, as_source
 
@@ -40,8 +38,6 @@ class OpenDocuments:
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self.env = env
-        self.has_looked = False
-        """Whether a look has imported what looks: before the first one, nothing is known of any project."""
         self._projects: dict[Path, OpenProject] = {}
         self._roots: dict[Path, Path | None] = {}
 
@@ -68,21 +64,8 @@ class OpenDocuments:
             return None
         return self._projects.setdefault(root, OpenProject(root, self.env)), inner
 
-    def prepare(self, folder: Path) -> None:
-        """Import what looks at documents, and look at a model of the project in a folder if there is one."""
-        found = self.located(folder / "pyproject.toml")
-        model = found[0].any_model() if found is not None else None
-        if found is not None and model is not None:
-            with suppress(OSError, UnicodeDecodeError):
-                self.look(model, {model: as_source(read_file(model, Boundary(found[0].root)).decode("utf-8"))})
-
     def is_shared(self, path: Path) -> bool:
-        """Whether a file is one of a project that other documents may depend on: no model and no plain file.
-
-        Before the first look any file may be.
-        """
-        if not self.has_looked:
-            return True
+        """Whether a file is one of a project that other documents may depend on: no model and no plain file."""
         found = self.located(path)
         return found is not None and found[0].is_shared(found[1])
 
@@ -94,12 +77,6 @@ class OpenDocuments:
 
     def look(self, path: Path, texts: Mapping[Path, str]) -> Looked:
         """Return what is known of a document; `texts` are those of all open ones, this among them."""
-        try:
-            return self._look(path, texts)
-        finally:
-            self.has_looked = True
-
-    def _look(self, path: Path, texts: Mapping[Path, str]) -> Looked:
         if len(texts[path]) > LONGEST:
             message = f"not looked at while it is open, it has more than {LONGEST:,} characters: merge-runner lint does"
             return Looked([Remark(Place(str(path), 1, 1), "too-large", message, "info")])

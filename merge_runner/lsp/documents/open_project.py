@@ -75,12 +75,6 @@ class OpenProject:
         """Whether a file is one that the project reads, as far as that is known."""
         return self.known is not None and not self._is_plain(path)
 
-    def any_model(self) -> Path | None:
-        """Return the file of a model; None where there is none, or where the project cannot be loaded."""
-        self.update({}, "")
-        path = next(iter(self.known.models_by_path), None) if self.known is not None else None
-        return self.root / path if path is not None else None
-
     def check_files(self) -> None:
         """See what has changed on disk when the project is next looked at: something may have."""
         self._is_checked = False

@@ -6,7 +6,7 @@ What answers is imported with the first question, after the first diagnostics: a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import TypeVar
 
 from lsprotocol import types
@@ -21,17 +21,14 @@ from merge_runner.lsp.protocol.positions import Positions
 _READ = (".sql", ".yml", ".yaml", ".toml")
 """The files that a project, or a template in it, has the names for."""
 _Answer = TypeVar("_Answer")
-FirstLooks = Callable[[str], Awaitable[None]]
-"""Waits until the server has looked at a document, so that no import delays the first diagnostics."""
 
 
 class Asking:
     """Finds the document that a question is about, and has a thread answer it. None: it is another kind of document."""
 
-    def __init__(self, server: LanguageServer, find: Find, find_plain: FindPlain, first_looks: FirstLooks) -> None:
+    def __init__(self, server: LanguageServer, find: Find, find_plain: FindPlain) -> None:
         self.server = server
         self.find = find
-        self.first_looks = first_looks
         self._find_plain = find_plain
 
     async def within(self, uri: str, ask: Callable[[Asked], _Answer]) -> _Answer | None:
@@ -59,12 +56,12 @@ class Asking:
         return await asyncio.to_thread(ask, plain, *await plain.looked()) if plain is not None else None
 
 
-def add_features(server: LanguageServer, find: Find, find_plain: FindPlain, first_looks: FirstLooks) -> None:
+def add_features(server: LanguageServer, find: Find, find_plain: FindPlain) -> None:
     """Have a server answer what clients ask of documents that `find` knows. Work is done in threads.
 
     Of others, `find_plain` knows the MERGEs and names in them.
     """
-    asking = Asking(server, find, find_plain, first_looks)
+    asking = Asking(server, find, find_plain)
     _add_names(server, asking)
     _add_marks(server, asking)
 
@@ -74,8 +71,6 @@ def _add_names(server: LanguageServer, asking: Asking) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def on_hover(params: types.HoverParams) -> types.Hover | None:
-        await asking.first_looks(params.text_document.uri)
-
         uri, at = params.text_document.uri, params.position
         known = await asking.within(uri, lambda asked: within.hover(asked, at))
         found = await asking.of_merges(uri, lambda plain, text, looked: outside.hover(plain, text, looked, at))
@@ -83,16 +78,12 @@ def _add_names(server: LanguageServer, asking: Asking) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def on_definition(params: types.DefinitionParams) -> list[types.Location] | None:
-        await asking.first_looks(params.text_document.uri)
-
         uri, at = params.text_document.uri, params.position
         known = await asking.within(uri, lambda asked: within.definition(asked, at))
         return await asking.outside(uri, lambda plain: outside.definition(plain, at)) or known
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     async def on_references(params: types.ReferenceParams) -> list[types.Location] | None:
-        await asking.first_looks(params.text_document.uri)
-
         uri = params.text_document.uri
         known = await asking.within(uri, lambda asked: within.references(asked, params))
         return await asking.outside(uri, lambda plain: outside.references(plain, params.position)) or known
@@ -102,8 +93,6 @@ def _add_names(server: LanguageServer, asking: Asking) -> None:
         types.CompletionOptions(trigger_characters=["'", '"', ".", "(", "=", ":", "[", " "]),
     )
     async def on_completion(params: types.CompletionParams) -> types.CompletionList | None:
-        await asking.first_looks(params.text_document.uri)
-
         uri, at = params.text_document.uri, params.position
         found = await asking.within(uri, lambda asked: within.completion(asked, at))
         more = await asking.outside(uri, lambda plain: outside.completion(plain, at))
@@ -115,21 +104,15 @@ def _add_names(server: LanguageServer, asking: Asking) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_SIGNATURE_HELP, types.SignatureHelpOptions(trigger_characters=["(", ","]))
     async def on_signature_help(params: types.SignatureHelpParams) -> types.SignatureHelp | None:
-        await asking.first_looks(params.text_document.uri)
-
         return await asking.within(params.text_document.uri, lambda asked: within.signature(asked, params.position))
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     async def on_prepare_rename(params: types.PrepareRenameParams) -> types.Range | None:
-        await asking.first_looks(params.text_document.uri)
-
         uri = params.text_document.uri
         return await asking.within(uri, lambda asked: within.prepare_rename(asked, params.position))
 
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
     async def on_rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
-        await asking.first_looks(params.text_document.uri)
-
         return await asking.within(params.text_document.uri, lambda asked: within.rename(asked, params))
 
 
@@ -138,8 +121,6 @@ def _add_marks(server: LanguageServer, asking: Asking) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def on_inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
-        await asking.first_looks(params.text_document.uri)
-
         uri = params.text_document.uri
         hints = await asking.within(uri, lambda asked: within.hints(asked, params.range))
         found = await asking.of_merges(uri, lambda _, text, looked: outside.hints(text, looked, params.range))
@@ -147,26 +128,18 @@ def _add_marks(server: LanguageServer, asking: Asking) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     async def on_document_symbol(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
-        await asking.first_looks(params.text_document.uri)
-
         return await asking.anywhere(params.text_document.uri, within.symbols, outside.symbols)
 
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     async def on_folding_range(params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
-        await asking.first_looks(params.text_document.uri)
-
         return await asking.anywhere(params.text_document.uri, within.folding, outside.folding)
 
     @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, types.SemanticTokensLegend(list(KINDS), []))
     async def on_semantic_tokens(params: types.SemanticTokensParams) -> types.SemanticTokens | None:
-        await asking.first_looks(params.text_document.uri)
-
         return await asking.anywhere(params.text_document.uri, within.tokens, outside.tokens)
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     async def on_code_lens(params: types.CodeLensParams) -> list[types.CodeLens] | None:
-        await asking.first_looks(params.text_document.uri)
-
         uri = params.text_document.uri
         known = await asking.within(uri, lambda asked: within.lenses(asked, uri))
         if known:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +13,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument
 
-from merge_runner.lsp.documents.first_looks import FirstLooks
-from merge_runner.lsp.documents.open_documents import LONGEST, real_path
+from merge_runner.lsp.documents.open_documents import LONGEST, OpenDocuments, real_path
 from merge_runner.lsp.documents.remark import Looked, Remark
 from merge_runner.lsp.protocol import opened
 from merge_runner.lsp.protocol.asked import Asked, Opened, Plain
@@ -33,8 +31,6 @@ from merge_runner.version import version
 
 _PAUSE = 0.03
 """Seconds without a change after which a document is looked at."""
-_TURN = 0.0005
-"""Seconds for which a thread keeps the interpreter while others wait: questions are not to wait for diagnostics."""
 _NOTEBOOKS = types.NotebookDocumentSyncOptions(
     [types.NotebookDocumentFilterWithNotebook(types.NotebookDocumentFilterNotebookType("jupyter-notebook"))], save=True
 )
@@ -54,8 +50,6 @@ class _Known(NamedTuple):
 
     changes: int
     looked: Looked
-    has_merges: bool
-    """Whether the verdicts are among it: remarks are enough for diagnostics."""
 
 
 class Server(LanguageServer):
@@ -64,10 +58,9 @@ class Server(LanguageServer):
     A client that asks for diagnostics gets them when it asks, any other when a document has changed.
     """
 
-    def __init__(self, looks: FirstLooks) -> None:
+    def __init__(self, documents: OpenDocuments) -> None:
         super().__init__("merge-runner", version(), protocol_cls=Messages, notebook_document_sync=_NOTEBOOKS)
-        self.looks = looks
-        self.documents = looks.documents
+        self.documents = documents
         self._looking: asyncio.Lock | None = None
         self._pushes: dict[str, asyncio.Task[None]] = {}
         self._changes = 0
@@ -87,11 +80,8 @@ class Server(LanguageServer):
         """Return the places in a document, in the units of the client."""
         return Positions(opened.source(document), self.workspace.position_codec)
 
-    async def looked(self, uri: str, *, with_merges: bool = False) -> tuple[TextDocument | None, int | None, Looked]:
-        """Return a document with the version that was the newest after it had been looked at, and what is known.
-
-        These are the remarks, and `with_merges` the verdicts on its MERGEs too.
-        """
+    async def looked(self, uri: str) -> tuple[TextDocument | None, int | None, Looked]:
+        """Return a document with the version that was the newest after it had been looked at, and what is known."""
         self._looking = self._looking or asyncio.Lock()
         while True:
             async with self._looking:
@@ -101,8 +91,8 @@ class Server(LanguageServer):
                 seen, changes, cell = document.version, self._changes, opened.cell(self.workspace, uri)
                 key = uri if cell is None else cell.notebook.uri
                 known = self._found.get(key)
-                if known is None or known.changes != changes or (with_merges and not known.has_merges):
-                    known = await self._known(uri, changes, with_merges=with_merges)
+                if known is None or known.changes != changes:
+                    known = await self._known(uri, changes)
                     # what is known of other documents is of an older state, and would keep the project of that
                     self._found = {each: other for each, other in self._found.items() if other.changes == changes}
                     self._found[key] = known
@@ -111,20 +101,11 @@ class Server(LanguageServer):
             if opened.document(self.workspace, uri) is document and document.version == seen:
                 return document, seen, _of_cell(found, cell)
 
-    async def _known(self, uri: str, changes: int, *, with_merges: bool) -> _Known:
+    async def _known(self, uri: str, changes: int) -> _Known:
         file, texts = opened.file_of(self.workspace, uri), opened.texts(self.workspace)
         if file is None:
-            return _Known(changes, Looked(), True)
-        remarks = None if with_merges else await self.looks.remarks(file, texts, self._look)
-        if remarks is not None:
-            return _Known(changes, Looked(remarks), False)
-        return _Known(changes, await asyncio.to_thread(self._look, file, texts), True)
-
-    async def first_looks(self, uri: str) -> None:
-        """Wait until this process has looked at a document: what answers about it knows its project then."""
-        if not self.documents.has_looked:
-            await self.looked(uri)
-            await self.looks.done()
+            return _Known(changes, Looked())
+        return _Known(changes, await asyncio.to_thread(self._look, file, texts))
 
     async def opened(self, uri: str) -> Opened | None:
         """Return a document for questions about it; None outside of any project, or in one that cannot be loaded."""
@@ -133,7 +114,6 @@ class Server(LanguageServer):
             return None
         if len(document.source) > LONGEST:
             return None
-        await self.first_looks(uri)
         found = self.documents.located(real_path(path))
         if found is None:
             return None
@@ -146,8 +126,9 @@ class Server(LanguageServer):
     async def plain(self, uri: str) -> Plain | None:
         """Return a document that is no file of a project; None for any other."""
         path, cell = to_fs_path(uri), opened.cell(self.workspace, uri)
-        await self.first_looks(uri)
         inner = self.documents.located(real_path(path)) if path is not None and cell is None else None
+        if inner is not None and inner[0].known is None:
+            await self.looked(uri)
         if inner is not None and inner[0].is_own(inner[1]):
             return None
         document, texts = opened.document(self.workspace, uri), opened.texts(self.workspace)
@@ -156,7 +137,7 @@ class Server(LanguageServer):
             return None
 
         async def looked() -> tuple[Positions, Looked]:
-            newest, _, found = await self.looked(uri, with_merges=True)
+            newest, _, found = await self.looked(uri)
             return self.positions(newest or document), found
 
         language = opened.language(self.workspace, uri)
@@ -231,7 +212,7 @@ class Server(LanguageServer):
 
     def saved(self) -> None:
         """Look at all open documents: they may depend on what is on disk now."""
-        self.looks.check_files()
+        self.documents.check_files()
         self._changes += 1
         self._found.clear()
         self.of_workspace.changed()
@@ -263,10 +244,9 @@ def _of_cell(looked: Looked, cell: opened.Cell | None) -> Looked:
     return replace(looked, remarks=[each for each in looked.remarks if each.place.cell in places], merges=merges)
 
 
-def make_server(looks: FirstLooks) -> Server:
+def make_server(documents: OpenDocuments) -> Server:
     """Return a server that has not started yet."""
-    server = Server(looks)
-    sys.setswitchinterval(_TURN)
+    server = Server(documents)
 
     @server.feature(types.INITIALIZED)
     async def initialized(ls: Server, _params: types.InitializedParams) -> None:
@@ -283,7 +263,7 @@ def make_server(looks: FirstLooks) -> Server:
         ls.saved()
 
     async def opened_one(ls: Server, params: Any) -> None:
-        ls.looks.check_files()  # a client may watch none, and this one may have another text since
+        ls.documents.check_files()  # a client may watch none, and this one may have another text since
         await changed(ls, params)
 
     for kinds, take in ((_OPENS, opened_one), (_CHANGES, changed), (_CLOSES, closed), (_SAVES, saved)):
@@ -302,8 +282,6 @@ def make_server(looks: FirstLooks) -> Server:
     async def workspace_diagnostic(
         ls: Server, params: types.WorkspaceDiagnosticParams
     ) -> types.WorkspaceDiagnosticReport:
-        for each in opened.documents(ls.workspace):
-            await ls.first_looks(each.uri)
         return types.WorkspaceDiagnosticReport(await ls.of_workspace.report(ls.workspace, params.previous_result_ids))
 
     @server.feature(
@@ -312,8 +290,6 @@ def make_server(looks: FirstLooks) -> Server:
     )
     async def actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
         uri = params.text_document.uri
-        await ls.first_looks(uri)
-
         document, _, found = await ls.looked(uri)
         if document is None:
             return []
@@ -324,6 +300,6 @@ def make_server(looks: FirstLooks) -> Server:
         edits = ls.client_capabilities.workspace and ls.client_capabilities.workspace.workspace_edit
         return [*fixes, *await asyncio.to_thread(scaffold_actions, Asked(ls, inner), params, edits or None)]
 
-    add_features(server, server.opened, server.plain, server.first_looks)
+    add_features(server, server.opened, server.plain)
     add_views(server, server.opened, server.plain)
     return server
