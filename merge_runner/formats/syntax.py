@@ -75,6 +75,20 @@ def _both(
 
 _RECURSIVE = "with recursive r(id, name) as (select 1L, 'a' union all select id + 1, name from r where id < 3) "
 
+_USING = "merge into {{t}} as t using ({}) as s on t.id = s.id when matched then delete"
+_REFUSED_MAPS = (
+    "select distinct id, m from {t}",
+    "select id, m from {t} union select id, m from {t}",
+    "select max(id) as id, max(m) as m from {t}",
+    "select max_by(id, m) as id from {t}",
+    "select max(id) as id, collect_set(m) as m from {t}",
+    "select id, row_number() over (partition by id order by m) as n from {t}",
+    "select id, row_number() over (partition by m order by id) as n from {t}",
+    "select a.id from (select * from {t}) as a join (select * from {t}) as b on a.m = b.m",
+    "select a.id from (select * from {t}) as a join (select * from {t}) as b using (m)",
+)
+"""Queries of USING that compare or sort a map."""
+
 ROWS: tuple[Syntax, ...] = (
     *_both("DEFAULT", _UPDATE + "name = default", False, True),
     *_both("DEFAULT", _INSERT + "(id, name) values (s.id, default)", False, True, insert_only=True),
@@ -167,6 +181,15 @@ ROWS: tuple[Syntax, ...] = (
     *_both(MAPS, _MERGE + "when matched and t.m <=> map('a', s.name) then delete", False, False, table=TYPES),
     *_both(MAPS, _UPDATE + "name = case when t.m in (t.m) then 'x' end", False, False, table=TYPES),
     *_both(MAPS, _MERGE + "when matched and xxhash64(t.id, t.m) > 0 then delete", False, False, table=TYPES),
+    *(row for query in _REFUSED_MAPS for row in _both(MAPS, _USING.format(query), False, False, table=TYPES)),
+    *_both(
+        "map in GROUP BY of USING",
+        _USING.format("select max(id) as id, m from {t} group by m"),
+        True,
+        True,
+        table=TYPES,
+        without=(("3.5",), ("3.5",)),
+    ),
     *_both(PARTS, _UPDATE + "xs.a = 5", False, False, table=TYPES),
     *_both(PARTS, _UPDATE + "m.a = 'x'", False, False, table=TYPES),
     *_both(PARTS, _UPDATE + "name.a = 'x'", False, False, table=TYPES),

@@ -6,11 +6,11 @@ query does not give, for columns in the config keys `partition_by`, `cluster_by`
 the query of USING and its CTEs that the tables read there do not have, and for `UPDATE SET *` and `INSERT *` with a
 source that lacks a column of the target. It reports only where all columns of the table or query are known: those of a
 model, a seed, a recorded table; a source may have more columns than its YAML lists. The table of a dbt model has those
-of its query, unless its config lets it keep others. A column that is named in several
-places is one finding, at the first. A name without a qualifier that both sides have counts too: it is unknown which of
-the two is meant; with `spark.sql.caseSensitive: true` in the conf of the model or profile, those that differ in case
-are two names. With `MERGE WITH SCHEMA EVOLUTION`, new columns in an INSERT list and unqualified ones in SET are
-fine, and `*` takes what the source has.
+of its query, unless its config lets it keep others. A column that is named in several places is one finding, at the
+first. A name without a qualifier that both sides have counts too: it is unknown which of the two is meant; with
+`spark.sql.caseSensitive: true` in the conf of the model or profile, those that differ in case are two names. With
+`MERGE WITH SCHEMA EVOLUTION`, new columns in an INSERT list and unqualified ones in SET are fine, and `*` takes what
+the source has.
 
 ## Why it matters
 Spark refuses the statement (`UNRESOLVED_COLUMN`, `AMBIGUOUS_REFERENCE`), but only when it runs: on the first night

@@ -14,9 +14,10 @@ In scripts, notebooks and code the format is that of the table where the files' 
 does, and in Databricks notebooks, as that platform can do more, what no format takes is reported.
 
 Where the types of columns are known, it reports what is refused for them alone: maps and variants that are compared,
-maps that are hashed, a key of SET that names a part of what is no struct, or no field of one, and on Delta a
-`char(n)` of the target or of a table in USING that ON, a condition or a value reads, and, with deletion
-vectors, a column `filePath` of both target and source.
+maps that are hashed, maps in the query of USING that it makes distinct, sorts, joins by or takes the greatest of, a key
+of SET that names a part of what is no struct, or no field of one, and on Delta a `char(n)` of the target or of a table
+in USING that ON, a condition or a value reads, and, with deletion vectors, a column `filePath` of both target and
+source.
 
 A target that is a view is reported where no engine writes through it: one that filters or is not temporary, one that
 does not give all columns of its table as they are, and any view of an Iceberg table. Through another one, the layout
@@ -111,6 +112,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     if merge.file.platform != "oss":
         return
     from merge_runner.pruning.judge.random_source import random_calls
+    from merge_runner.pruning.judge.refused_in_using import refusals_in_using
     from merge_runner.pruning.judge.refused_types import refusals
 
     statement, engine = merge.file.statement or merge.statement, _Engine.of(merge)
@@ -124,6 +126,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
         yield from _identities(clause, statement, merge.layout)
     insert_only = statement.merge_class == "insert-only"
     refused = [*refusals(statement, merge.layout, merge.source, merge.scope, merge.lookup)]
+    refused += refusals_in_using(statement, merge.selects)
     if not engine.runs(RANDOM_SOURCE, insert_only):  # only then is it asked what the source reads
         refused += random_calls(statement, merge.layout, merge.reading, merge.lookup)
     for refusal in refused:

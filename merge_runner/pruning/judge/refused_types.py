@@ -25,7 +25,7 @@ from merge_runner.pruning.query.source import KnownTable, Lookup, SourceFacts
 from merge_runner.text import Span
 
 _HASHES = frozenset({"hash", "xxhash64"})
-_COMPARED = ("map", "variant")
+COMPARED = ("map", "variant")
 _HASHED = ("map",)
 _FILE_PATH = "filepath"
 _TWO_FILE_PATHS = "a MERGE that marks rows cannot have a column filePath of both target and source"
@@ -67,12 +67,12 @@ def _comparisons(
     for part in statement.expressions:
         for node in _nodes(part):
             hashes = isinstance(node, exp.Anonymous)
-            unordered = _HASHED if hashes else _COMPARED
-            for operand, kind in _unordered(_operands(node), typed, unordered):
+            kinds = _HASHED if hashes else COMPARED
+            for operand, kind in unordered(operands(node), typed, kinds):
                 name = ".".join(name_parts(operand) or ()) or "it"
                 does = f"{node.name}() takes none" if hashes else "none can be compared"
                 message = f"{name} holds a {kind}, and {does}"
-                yield Refusal(MAPS, _span(part, node), message, "compare to_json(…) of both, or the values of keys")
+                yield Refusal(MAPS, place_of(part, node), message, "compare to_json(…) of both, or the values of keys")
                 break
 
 
@@ -95,7 +95,7 @@ def _chars(
                 hint = "declare the column as string or varchar"
                 if reference.side != "target":
                     hint = "read the table in a query: `using (select … from …)`"
-                yield Refusal(CHARS, _span(part, node), message, hint)
+                yield Refusal(CHARS, place_of(part, node), message, hint)
 
 
 def _file_paths(statement: MergeStatement, scope: Scope) -> Iterator[Refusal]:
@@ -108,7 +108,7 @@ def _file_paths(statement: MergeStatement, scope: Scope) -> Iterator[Refusal]:
         for node in _nodes(part):
             reference = scope.reference(node)
             if reference is not None and (reference.side, reference.column.casefold()) == ("source", _FILE_PATH):
-                yield Refusal(FILE_PATH, _span(part, node), _TWO_FILE_PATHS, hint)
+                yield Refusal(FILE_PATH, place_of(part, node), _TWO_FILE_PATHS, hint)
 
 
 def _keys(statement: MergeStatement, layout: TableLayout, scope: Scope) -> Iterator[Refusal]:
@@ -158,8 +158,8 @@ def _kinds() -> tuple[type[exp.Expr], ...]:
     )
 
 
-def _operands(node: exp.Expr) -> tuple[exp.Expr, ...]:
-    """What a node compares or hashes."""
+def operands(node: exp.Expr) -> tuple[exp.Expr, ...]:
+    """Return what a node compares or hashes."""
     if isinstance(node, _kinds()):
         return (node.this, node.expression)
     if isinstance(node, exp.Case) and node.this is not None:
@@ -175,12 +175,12 @@ def _operands(node: exp.Expr) -> tuple[exp.Expr, ...]:
     return ()
 
 
-def _unordered(operands: Iterable[exp.Expr], typed: Columns, kinds: tuple[str, ...]) -> Iterator[tuple[exp.Expr, str]]:
-    """Give the operands whose values have no order, as they are of one of the types or hold it, with that type."""
-    for operand in operands:
+def unordered(values: Iterable[exp.Expr], typed: Columns, kinds: tuple[str, ...]) -> Iterator[tuple[exp.Expr, str]]:
+    """Give the values that have no order, as they are of one of the types or hold it, with that type."""
+    for operand in values:
         if isinstance(operand, (exp.Tuple, exp.Struct)):
             parts = (each.expression if isinstance(each, exp.PropertyEQ) else each for each in operand.expressions)
-            yield from _unordered(parts, typed, kinds)
+            yield from unordered(parts, typed, kinds)
             continue
         data_type = expression_type(operand, typed).data_type
         kind = next((each for each in kinds if data_type is not None and data_type.holds(each)), None)
@@ -197,5 +197,5 @@ def _field(data_type: DataType | None, path: tuple[str, ...]) -> DataType | None
     return data_type
 
 
-def _span(part: Expr, node: exp.Expr) -> Span:
+def place_of(part: Expr, node: exp.Expr) -> Span:
     return names_span(node, part.span.start) or part.span

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from sqlglot import exp
 
+from merge_runner.lazy_dataclass import dataclass
+from merge_runner.pruning.layout.layout import TableColumn
 from merge_runner.pruning.logic.fold import replaced
 from merge_runner.pruning.logic.term import Col, Term
-from merge_runner.pruning.predicate.expression_type import UNKNOWN, Typed
+from merge_runner.pruning.predicate.expression_type import UNKNOWN, Columns, Typed
 from merge_runner.pruning.query.source import SourceFacts
 
 
@@ -82,6 +84,10 @@ class ReadSelect:
 
     select: exp.Select
     relations: tuple[Relation, ...]
+    typed: Columns
+    """The type of a column's node in the SELECT."""
+    star: Callable[[Sequence[str]], Iterator[tuple[Relation, TableColumn | None]]]
+    """The columns of `*`, or of `a.*`; None where it is not known which."""
 
 
 class Queries(Protocol):

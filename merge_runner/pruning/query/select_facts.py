@@ -68,7 +68,7 @@ class _Select:
         self.is_too_wide = _relation_count(select) > _MAX_RELATIONS
         if not self.is_too_wide:
             self.rows.read(select)
-        queries.record(ReadSelect(select, tuple(self.rows.relations)))
+        queries.record(ReadSelect(select, tuple(self.rows.relations), self.rows.typed, self.rows.star))
         self.aliases: dict[str, exp.Expr] = {}
         self.outputs: list[Output] = []
         self.complete = True
