@@ -39,6 +39,8 @@ class Reworded:
 NOT_EMPTY = "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION"
 """The error condition of CREATE TABLE where the folder of a managed table has files, whatever these are."""
 
+_CAST = "cast it in USING, or where it is written, to the type of the target"
+
 REWORDINGS: tuple[Rewording, ...] = (
     Rewording(
         "UNRESOLVED_COLUMN",
@@ -67,6 +69,55 @@ REWORDINGS: tuple[Rewording, ...] = (
         r"(?P<column>.+?), which is of type: (?P<type>[A-Z][a-z]+)",
         "SET cannot write a field of {column}: it is of the type {type}, no struct",
         "set the whole column",
+    ),
+    Rewording(
+        "DATATYPE_MISMATCH.INVALID_ROW_LEVEL_OPERATION_ASSIGNMENTS",
+        r"Updating nested fields is only supported for StructType but '(?P<column>[^']+)' is of type "
+        r"(?P<type>[A-Z][a-z]+)",
+        "SET cannot write a field of {column}: it is of the type {type}, no struct",
+        "set the whole column",
+    ),
+    Rewording(
+        "DELTA_UNSUPPORTED_NESTED_FIELD_IN_UPDATE",
+        r"Cannot resolve (?P<column>\S+)\.`?(?P<field>\w+)`? in target columns",
+        "SET cannot write the field {field} of {column}: it is no struct",
+        "set the whole column",
+    ),
+    Rewording(
+        "",
+        r"Failed to merge incompatible schemas StructType\(",
+        "a column of the source is of another type than that of the target, and schema evolution does not change types",
+        _CAST,
+    ),
+    Rewording(
+        "CANNOT_MERGE_INCOMPATIBLE_DATA_TYPE",
+        r'incompatible data types (?P<target>".*?") and (?P<source>".*?")',
+        "a column of the source is of the type {source}, and that of the target {target}",
+        _CAST,
+    ),
+    Rewording(
+        "DELTA_FAILED_TO_MERGE_FIELDS",
+        r"Failed to merge fields '(?P<name>[^']+)'",
+        "the column {name} of the source is of another type than that of the target",
+        _CAST,
+    ),
+    Rewording(
+        "INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_SAFELY_CAST",
+        r'Cannot safely cast (?P<name>\S+) (?P<source>"[^"]*") to (?P<target>"[^"]*")',
+        "{name} is of the type {target}, and its value of the type {source}",
+        _CAST,
+    ),
+    Rewording(
+        "INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_FIND_DATA",
+        r"Cannot find data for the output column (?P<name>`\S+`)",
+        "the value that is written has no {name}",
+        "give it every field of the column, as `named_struct(…)`",
+    ),
+    Rewording(
+        "INCOMPATIBLE_DATA_FOR_TABLE.EXTRA_STRUCT_FIELDS",
+        r"Cannot write extra fields (?P<fields>.+?) to the struct (?P<column>`\S+`)",
+        "the value that is written has fields that {column} has not: {fields}",
+        "leave them out, or write MERGE WITH SCHEMA EVOLUTION",
     ),
     Rewording(
         "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY",

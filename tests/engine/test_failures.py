@@ -161,6 +161,47 @@ def test_a_column_that_a_star_needs_is_named_at_the_star(error):
     assert "`*` needs every column of the target" in found.hint
 
 
+@pytest.mark.parametrize("on", ["t.id = s.id and t.zed > 0", "t.id = s.id and s.zed > 0 /* of `t`.zed */"])
+def test_a_column_that_a_star_needs_may_be_named_elsewhere(on):
+    statement = f"with s as (select 1)\nmerge into t using s on {on} when matched then update set *"
+    text = "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name `zed` cannot be resolved"
+    error = FakePySparkError(f"{text}; line 2 pos 0", "UNRESOLVED_COLUMN.WITH_SUGGESTION")
+    assert engine_error(error, statement).offset == statement.index("*", statement.index("update"))
+
+
+@pytest.mark.parametrize(
+    ("text", "statement", "place"),
+    [
+        (
+            "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name `nope` cannot be "
+            "resolved. Did you mean one of the following? [`a`, `b`, `id`]. SQLSTATE: 42703; line 1 pos 0",
+            "merge into t using s on t.id = s.id when matched then update set * when not matched then insert (id, nope) values (s.id, 1)",
+            "nope",
+        ),
+        (
+            "[INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_SAFELY_CAST] Cannot write incompatible data for the table ``: Cannot safely cast "
+            '`st` "INT" to "STRUCT<X:INT,Y:STRUCT<Z:INT>>". SQLSTATE: KD000',
+            "merge into t using s on t.id = s.id when matched then update set st = s.id",
+            "st = s.id",
+        ),
+        (
+            "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name `nope` cannot be "
+            "resolved; line 1 pos 0",
+            "merge into t using s on nope = s.id and nope > 1 when matched then delete",
+            "merge",
+        ),
+        (
+            "[DELTA_MERGE_UNRESOLVED_EXPRESSION] Cannot resolve nope in UPDATE clause given columns t.id, t.a; line 1 pos 0",
+            "merge into t using s on t.id = s.id when matched then update set nope = 1 when not matched then insert *",
+            "nope",
+        ),
+    ],
+)
+def test_a_name_has_its_place_where_the_engine_gives_the_whole_merge(text, statement, place):
+    error = engine_error(FakePySparkError(text, text[1:].partition("]")[0]), statement)
+    assert statement[error.offset :].startswith(place)
+
+
 def test_a_name_that_stands_twice_has_no_place():
     text = "[DELTA_MERGE_UNRESOLVED_EXPRESSION] Cannot resolve s.a in UPDATE condition given columns t.b."
     assert engine_error(Exception(text), "when s.a > 1 and s.a < 2").offset is None

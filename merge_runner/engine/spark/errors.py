@@ -134,7 +134,7 @@ def engine_error(error: BaseException, statement: str | None = None) -> EngineEr
     message, hint = said.message, HINTS.get(code, said.hint)
     if said.name is not None:
         hint = did_you_mean(said.name, said.known) or hint
-        offset = _word(said.name, statement) if offset is None else offset
+        offset = _nearer(offset, said.name, statement)
     around = surroundings("\n".join(each.message for each in chain)) if kind in (Kind.USER, Kind.TRANSIENT) else None
     if around is not None and hint is None:
         cause, hint = around
@@ -145,7 +145,7 @@ def engine_error(error: BaseException, statement: str | None = None) -> EngineEr
         # Delta gives no place, and all columns of both tables instead of the one that was meant.
         name, where, columns = unresolved.groups()
         message, hint = f"{name} cannot be resolved in {where}", did_you_mean(name, columns.split(", "))
-        offset = _word(name, statement) if offset is None else offset
+        offset = _nearer(offset, name, statement)
     missing = unresolved[1] if unresolved else said.name if code.startswith(_UNRESOLVED_COLUMN) else None
     if (star := _star(missing, statement)) is not None:
         hint, offset = _STAR_HINT, star
@@ -192,13 +192,21 @@ def _word(word: str, statement: str | None) -> int | None:
     return statement.find(word) if statement is not None and len(found) == 1 else None
 
 
+def _nearer(offset: int | None, name: str, statement: str | None) -> int | None:
+    """Return the offset that an engine gives, or, where that is none or that of MERGE, the one of the name it means."""
+    if statement is None or (offset is not None and statement[offset : offset + 5].casefold() != "merge"):
+        return offset
+    word = _word(name, statement)
+    return offset if word is None else word
+
+
 def _star(name: str | None, statement: str | None) -> int | None:
-    """Return the offset of the first `*` of a MERGE where the statement does not name a column; None where it does."""
+    """Return the offset of the first `*` of a MERGE whose text does not have a name as the engine has it; else None."""
     if name is None or statement is None:
         return None
-    column = name.replace("`", "").rpartition(".")[2]
     star = _STAR.search(statement)
-    if star is None or re.search(rf"\b{re.escape(column)}\b", statement, re.IGNORECASE):
+    written = rf"(?<![\w.]){re.escape(name.replace('`', ''))}(?!\w)"
+    if star is None or re.search(written, statement.replace("`", ""), re.IGNORECASE):
         return None
     return star.end()
 
