@@ -8,11 +8,12 @@ refused.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any
+
+from jinja2 import Environment
 
 from merge_runner.conversion.markers import ChangedValues, Markers, altered
 from merge_runner.errors import Problem, ProblemsError
@@ -20,19 +21,18 @@ from merge_runner.template.captured import Captured
 from merge_runner.template.context import Context
 from merge_runner.template.packages import PATTERNS
 from merge_runner.template.rendered import Rendered
-from merge_runner.template.static.tags import STRING
 from merge_runner.text import SourceText, Span
 
 Change = Callable[[Context], Context]
 Render = Callable[[SourceText, Change], Rendered]
 """Renders a text as a model, in its context with a change. Raises ProblemsError."""
 
-_STRING = re.compile(STRING, re.S)
-_TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.S)
-_LOOP = re.compile(r"\bfor\b.*?\bin\b", re.S)
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_READ = re.compile(r"\b(?:var|env_var|target)\b")
-_DECIDES = re.compile(r"\b(?:if|elif|and|or|not|in|is)\b|[=!<>]=|[<>]")
+_JINJA = Environment()
+_READ = frozenset({"var", "env_var", "target"})
+_DECIDES = {
+    "name": frozenset({"if", "elif", "and", "or", "not", "in", "is"}),
+    "operator": frozenset({"==", "!=", "<", "<=", ">", ">="}),
+}
 _OF_RUN = frozenset({"is_incremental", "is_full_refresh", "if", "elif", "and", "or", "not"})
 _HINT = "write that part of the statement yourself, or leave the call as it is"
 
@@ -93,13 +93,35 @@ def _condition(text: str) -> str | None:
 
     What it is for other values cannot be seen by rendering. A condition on the kind of run alone is kept.
     """
-    if not _READ.search(_STRING.sub("''", text)):
+    tags = [(tag, {word for kind, word in tag if kind == "name"}) for tag in _tags(text)]
+    if all(_READ.isdisjoint(words) for _, words in tags):
         return None
-    for tag in _TAG.finditer(text):
-        code = _STRING.sub("''", tag.group())
-        if _DECIDES.search(_LOOP.sub("", code)) and set(_WORD.findall(code)) - _OF_RUN:
-            return tag.group()
-    return None
+    conditions = (tag for tag, words in tags if words - _OF_RUN and _decides(tag))
+    return next(("".join(word for _, word in tag) for tag in conditions), None)
+
+
+def _tags(text: str) -> Iterator[list[tuple[str, str]]]:
+    """Yield the tokens of each tag, as kind and text, with the blanks among them."""
+    tag: list[tuple[str, str]] = []
+    for _, kind, word in _JINJA.lex(text):
+        if kind in ("variable_begin", "block_begin"):
+            tag = []
+        tag.append((kind, word))
+        if kind in ("variable_end", "block_end"):
+            yield tag
+
+
+def _decides(tag: list[tuple[str, str]]) -> bool:
+    """Return whether a tag has a condition or a comparison; the `in` of a loop is none."""
+    is_loop = False
+    for kind, word in tag:
+        if is_loop:
+            is_loop = word != "in"
+        elif (kind, word) == ("name", "for"):
+            is_loop = True
+        elif word in _DECIDES.get(kind, ()):
+            return True
+    return False
 
 
 def _refused(source: SourceText, tag: Span, reason: str) -> ProblemsError:

@@ -85,8 +85,8 @@ def check_iceberg_keys(
         problems.add("iceberg-key", message, next((one for one in places if one is not None), place), hint)
 
 
-_TAG = re.compile(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
-_CALL = re.compile(rf"{STRING}|(?P<call>\bis_incremental\b)", re.DOTALL)
+_TAG = re.compile(r"\{#.*?(?:#\}|\Z)|\{%.*?(?:%\}|\Z)|\{\{.*?(?:\}\}|\Z)", re.DOTALL)
+_CALL = re.compile(rf"{STRING}|['\"].*|(?P<call>\bis_incremental\b)", re.DOTALL)
 _LAYOUT = ("partition_by", "cluster_by")
 _HINT = (
     "an incremental model is a MERGE: `merge into {{ this }} as t using (SELECT …) as s on t.KEY = s.KEY …` "

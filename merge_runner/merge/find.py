@@ -6,13 +6,20 @@ import re
 
 from merge_runner.text import Span
 
-_JINJA = r"\{\#.*?\#\}|\{%.*?%\}|\{\{.*?\}\}"
-_LINE_COMMENT = r"--(?:\\\n|[^\r\n])*"
-_GAP = rf"(?:\s|{_JINJA}|{_LINE_COMMENT}|/\*.*?\*/)+"
+# Each piece ends in one place alone, if need be at the text's end: a line of dashes after MERGE could be read in more
+# ways than there is time, and to look for the end of a tag from each of many beginnings takes the square of the text.
+_JINJA = r"\{\#(?:(?!\#\}).)*(?:\#\}|\Z)|\{%(?:(?!%\}).)*(?:%\}|\Z)|\{\{(?:(?!\}\}).)*(?:\}\}|\Z)"
+_LINE_COMMENT = r"--(?:\\\n|[^\r\n\\]|\\(?!\n))*(?![^\r\n])"
+_GAP = rf"(?:\s|{_JINJA}|{_LINE_COMMENT}|/\*(?:(?!\*/).)*(?:\*/|\Z))+"
+_QUOTED = {
+    "'": re.compile(r"'[^'\\]*(?:\\.[^'\\]*)*'", re.DOTALL),
+    '"': re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL),
+    "`": re.compile("`[^`]*`"),
+}
 _WORDS = re.compile(
     rf"""
       {_JINJA} | {_LINE_COMMENT}
-    | '[^'\\]*(?:\\.[^'\\]*)*' | "[^"\\]*(?:\\.[^"\\]*)*" | `[^`]*`
+    | (?P<quote>['"`])
     | (?P<comment>/\*)
     | (?P<merge>(?<![\w.])MERGE{_GAP}(?:WITH{_GAP}SCHEMA{_GAP}EVOLUTION{_GAP})?INTO(?!\w))
     """,
@@ -33,7 +40,7 @@ _WITH = re.compile(r"WITH(?=\s|/\*|--)", re.IGNORECASE)
 _CTE_PIECE = re.compile(
     rf"""
       {_JINJA} | {_LINE_COMMENT}
-    | '[^'\\]*(?:\\.[^'\\]*)*' | "[^"\\]*(?:\\.[^"\\]*)*" | `[^`]*`
+    | (?P<quote>['"`])
     | (?P<comment>/\*) | (?P<open>\() | (?P<close>\))
     """,
     re.VERBOSE | re.DOTALL,
@@ -55,11 +62,11 @@ def find_merge(text: str) -> Span | None:
     """Return the span of the words MERGE … INTO that `holds_merge` is about; None where there are none."""
     if _MERGE.search(text) is None:
         return None
-    at = 0
+    at, endless = 0, set[str]()
     while (found := _WORDS.search(text, at)) is not None:
         if found["merge"] is not None:
             return Span(*found.span("merge"))
-        at = _past_comment(text, found.start()) if found["comment"] is not None else found.end()
+        at = _past(text, found, endless)
     return None
 
 
@@ -86,9 +93,9 @@ def _past_blanks(text: str, at: int) -> int:
 
 def _past_ctes(text: str, at: int) -> int:
     """The offset of the statement after the CTEs of a WITH, which begin at `at`; the text's end where there is none."""
-    depth = 0
+    depth, endless = 0, set[str]()
     while (piece := _CTE_PIECE.search(text, at)) is not None:
-        at = _past_comment(text, piece.start()) if piece["comment"] is not None else piece.end()
+        at = _past(text, piece, endless)
         depth += (piece["open"] is not None) - (piece["close"] is not None)
         if piece["close"] is not None and depth == 0:
             at = _past_blanks(text, at)
@@ -105,6 +112,17 @@ def comment_end(text: str, start: int) -> int | None:
         if depth == 0:
             return edge.end()
     return None
+
+
+def _past(text: str, piece: re.Match[str], endless: set[str]) -> int:
+    """The offset after a piece. `endless` are the quotes that were seen to have no end: none of those after has one."""
+    if piece["comment"] is not None:
+        return _past_comment(text, piece.start())
+    quote = piece["quote"]
+    quoted = _QUOTED[quote].match(text, piece.start()) if quote is not None and quote not in endless else None
+    if quote is not None and quoted is None:
+        endless.add(quote)
+    return piece.end() if quoted is None else quoted.end()
 
 
 def _past_comment(text: str, start: int) -> int:

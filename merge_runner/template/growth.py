@@ -6,7 +6,7 @@ Sizes are characters of a text or items of a list. What cannot grow much beyond 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from string import Formatter
 from typing import Any
@@ -24,7 +24,8 @@ _SLOW_FILTERS = frozenset(
     | {"tojson", "unique", "urlencode", "urlize", "wordcount", "wordwrap", "xmlattr"}
 )
 """Some 5 microseconds for each character or item, and not a tenth of one."""
-_PERCENT = re.compile(r"%(?:\([^)]*\))?[-+ #0]*(\*|\d*)(?:\.(\*|\d*))?")
+_PARENTHESIS = re.compile(r"[()]")
+_WIDTHS = re.compile(r"[-+ #0]*(\*|\d*)(?:\.(\*|\d*))?")
 _NUMBER = re.compile(r"\d+")
 
 
@@ -119,10 +120,26 @@ def _tabs(text: str | bytes) -> int:
 
 def _percent(text: str, values: Any) -> int:
     size = len(text)
-    for width, precision in _PERCENT.findall(text):
-        for word in (width, precision):
+    for start in _conversions(text):
+        widths = _WIDTHS.match(text, start)
+        for word in widths.groups("") if widths is not None else ():
             size += _largest([values]) if word == "*" else int(word[:20] or 0)
     return size + written_size(values)
+
+
+def _conversions(text: str) -> Iterator[int]:
+    """Yield where the flags of each conversion begin: after `%` and the name, which may hold parentheses."""
+    at = 0
+    while at := text.find("%", at) + 1:
+        depth = 0
+        for found in _PARENTHESIS.finditer(text, at) if text.startswith("(", at) else ():
+            depth += 1 if found[0] == "(" else -1
+            if depth == 0:
+                at = found.end()
+                break
+        if depth:
+            return  # Python refuses a name without an end
+        yield at
 
 
 def _formatted(text: str, values: list[Any]) -> int:

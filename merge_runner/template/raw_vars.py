@@ -32,8 +32,8 @@ _MOST_ROUNDS = 10
 _NAMING = frozenset({"generate_schema_name", "generate_alias_name", "generate_database_name"})
 """Macros whose text is a name that is quoted later, and no SQL."""
 _SQL = re.compile(
-    r"""(?P<string>'(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*") | (?P<name>`[^`]*`)
-    | (?P<comment>--[^\n]* | /\*.*?\*/)""",
+    r"""(?P<string>'(?:[^'\\]|\\.|'')*(?:'|\\?\Z) | "(?:[^"\\]|\\.|"")*(?:"|\\?\Z)) | (?P<name>`[^`]*(?:`|\Z))
+    | (?P<comment>--[^\n]* | /\*.*?(?:\*/|\Z))""",
     re.VERBOSE | re.DOTALL,
 )
 _VALUE_BEFORE = re.compile(r"(?:[=<>]|\b(?:between|like|ilike|rlike))\s*\Z", re.IGNORECASE)

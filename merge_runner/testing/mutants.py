@@ -23,7 +23,6 @@ _KINDS = {
 
 
 _NULL = re.compile(r"null|cast\(\s*null\s+as\s+[^()]+(?:\([\d\s,]*\))?\s*\)|null\s*::\s*\w+", re.IGNORECASE)
-_IS_NULL = re.compile(r"(.+)\s+is\s+null", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -166,7 +165,10 @@ def _is_null(clause: Clause, column: str, value: str, filled: Collection[str] | 
         return True
     if value.strip().upper() == "DEFAULT":
         return filled is not None and column.lower() not in {name.lower() for name in filled}
-    return _plain(value) in {_plain(found[1]) for found in map(_IS_NULL.fullmatch, _conjuncts(clause)) if found}
+    asked = (conjunct.rsplit(None, 2) for conjunct in _conjuncts(clause))
+    return _plain(value) in {
+        _plain(words[0]) for words in asked if [word.lower() for word in words[1:]] == ["is", "null"]
+    }
 
 
 def _is_kept(statement: MergeStatement, clause: Clause, column: str, value: str) -> bool:

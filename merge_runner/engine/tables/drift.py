@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 _FEATURE = "delta.feature."
-_SORT_ITEM = re.compile(r"(.+?)(?:\s+(asc|desc))?(?:\s+nulls[\s_]+(first|last))?\Z", re.IGNORECASE | re.DOTALL)
+_NULLS = re.compile(r"(?<=\s)nulls[\s_]+(first|last)\Z", re.IGNORECASE)
 _VERSIONS = ("delta.minreaderversion", "delta.minwriterversion")
 _CHECK = "delta.constraints."
 _DEFAULT = re.compile(r"\s*default\s+(.+?)\s*\Z", re.IGNORECASE | re.DOTALL)
@@ -138,12 +138,16 @@ def _fields(columns: Sequence[str]) -> list[tuple[str, str, int | None]]:
 
 def sort_key(item: str) -> tuple[str, str, int | None, str, str]:
     """An item of a sort order, however it is spelled: column, transform and its number, direction, place of NULLs."""
-    found = _SORT_ITEM.match(item.strip())
-    term, direction, nulls = found.groups() if found else (item, None, None)
+    term, direction = item.strip(), "asc"
+    nulls = _NULLS.search(term)
+    if nulls is not None:
+        term = term[: nulls.start()].rstrip()
+    words = term.rsplit(None, 1)
+    if len(words) == 2 and words[1].lower() in ("asc", "desc"):
+        term, direction = words[0], words[1].lower()
     field = partition_field(term)
-    direction = (direction or "asc").lower()
-    nulls = (nulls or ("first" if direction == "asc" else "last")).lower()
-    return field.column.lower(), field.transform, field.parameter, direction, nulls
+    place = nulls[1].lower() if nulls is not None else "first" if direction == "asc" else "last"
+    return field.column.lower(), field.transform, field.parameter, direction, place
 
 
 class ColumnDifference(NamedTuple):

@@ -17,12 +17,14 @@ _INTO = re.compile(
     re.IGNORECASE,
 )
 IN_CODE = re.compile(
-    r"merge[\s\"'+\\]+(?:[rfu]{1,2}[\"'])?\s*(?:with\s+schema|into)|when(?:not)?matched|mergeInto", re.IGNORECASE
+    r"merge[\s\"'+\\]+(?:[rfu]{1,2}[\"']\s*)?(?:with\s+schema|into)|when(?:not)?matched|mergeInto", re.IGNORECASE
 )
 """What a file of code has in it that may hold a MERGE: its words may be in strings that are joined."""
 _BEGINS = re.compile(r"\W*(?:MERGE\s+INTO|merge\s+into)\b")
-_TARGET_ENDS = re.compile(r"\W*(?:MERGE|merge)\s+(?:INTO|into)\s+\S*[.{%$]\S*(?:\s+(?:AS\s+|as\s+)?\w+)?\W*\Z")
-"""A text that ends behind a target which is no word of prose: it has a dot or a placeholder."""
+_TARGET_ENDS = re.compile(r"\W*(?:MERGE|merge)\s+(?:INTO|into)\s+(?P<target>\S+)(?:\s+(?:AS\s+|as\s+)?\w+)?\W*\Z")
+"""A text that ends behind a target."""
+_NO_PROSE = re.compile(r"[.{%$]")
+"""What is in a target, and in no word of prose: a dot or a placeholder."""
 _USING = re.compile(r"(?:\b|(?<=\\n))using\b", re.IGNORECASE)
 _MATCHED = re.compile(r"(?:\b|(?<=\\n))when(?:\s|\\[nrt])+(?:not\s+)?matched\b", re.IGNORECASE)
 _LONGEST_LINE = 400
@@ -79,11 +81,14 @@ def merge_in_parts(texts: Sequence[str]) -> int | None:
     """
     using, when = (any(words.search(text) is not None for text in texts) for words in (_USING, _MATCHED))
     for i, text in enumerate(texts):
-        if _BEGINS.match(text) is not None and (
-            (using and when) or _TARGET_ENDS.match(text[:_LONGEST_LINE]) is not None
-        ):
+        if _BEGINS.match(text) is not None and ((using and when) or _ends_with_target(text[:_LONGEST_LINE])):
             return i
     return None
+
+
+def _ends_with_target(text: str) -> bool:
+    found = _TARGET_ENDS.match(text)
+    return found is not None and _NO_PROSE.search(found["target"]) is not None
 
 
 def without_jinja_comments(text: str) -> str:

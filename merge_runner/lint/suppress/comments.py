@@ -257,8 +257,10 @@ def _sql_spans(text: str) -> tuple[list[Span], list[Span]]:
 
 
 _HASH = re.compile(r"(?:(?<=\s)|\A)#[^\r\n]*")
+# What has no end reaches to that of its line or the text: to look from each quote inside it again takes for ever.
 _TOML = re.compile(
-    r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|(?P<comment>#[^\r\n]*)', re.S
+    r'"""(?:[^\\]|\\.)*?(?:"{3,5}|\\?\Z)|\'\'\'.*?(?:\'{3,5}|\Z)|"(?:[^"\\\n]|\\.)*"?|\'[^\'\n]*\'?|(?P<comment>#[^\r\n]*)',
+    re.S,
 )
 
 
@@ -298,7 +300,9 @@ def _toml(text: str) -> Iterator[Comment]:
 
 # Python and Scala: comments of the code, next to those in strings of SQL, which `embedded` gives.
 
-_SCALA = re.compile(r'"""(?s:.*?)"{3,5}|"(?:[^"\\\n]|\\.)*"|/\*(?s:.*?)\*/|(?P<comment>//[^\r\n]*)')
+_SCALA = re.compile(
+    r'"""(?s:.*?)(?:"{3,5}|\Z)|"(?:[^"\\\n]|\\.)*"?|\'(?:[^\'\\\n]|\\.)\'|/\*(?s:.*?)(?:\*/|\Z)|(?P<comment>//[^\r\n]*)'
+)
 
 
 def _code(text: str, start: int, end: int, mark: int, counts_from: int | None) -> Comment:

@@ -13,7 +13,7 @@ from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.lsp.documents.query_columns import Columns, QueryColumns
 from merge_runner.lsp.names.built_ins import BUILT_INS, PACKAGE_TEXTS
 from merge_runner.lsp.names.documented_keys import DocumentedKey, config_keys
-from merge_runner.lsp.names.symbol import CONFIG_COLUMNS, call_source
+from merge_runner.lsp.names.symbol import COMMENT, CONFIG_COLUMNS, call_source
 from merge_runner.lsp.syntax.relations import Statements
 from merge_runner.lsp.syntax.statements import statements
 from merge_runner.lsp.syntax.tokens import Call, Token, call_at
@@ -39,8 +39,8 @@ class Completion:
     insert: str | None = None
 
 
-_BEFORE = re.compile(r"(?:(?P<qualifier>`[^`\n]+`|\w+)\s*\.\s*)?(?P<word>\w*)\Z")
-_NOQA_BEFORE = re.compile(r"(?:#|--|/\*|\{#)[^\n]*?\bnoqa\s*:\s*[\w ,-]*?(?P<word>\w*)\Z", re.IGNORECASE)
+_NOQA_ENDS = re.compile(r"\bnoqa\Z", re.IGNORECASE)
+_CODES = re.compile(r"[\w ,-]*")
 READS_NEXT = re.compile(r"\b(?:from|join|using|into)\s+(?P<word>[\w.]*)\Z", re.IGNORECASE)
 """A relation is named next."""
 
@@ -71,10 +71,11 @@ def sql_completions(project: KnownProject, path: str, text: str, offset: int) ->
 
 def noqa_codes(text: str, offset: int) -> list[Completion] | None:
     """Return the codes of the rules after `noqa:` in a comment; None where a cursor is elsewhere."""
-    noqa = _NOQA_BEFORE.search(text[text.rfind("\n", 0, offset) + 1 : offset])
-    if noqa is None:
+    head, _, codes = text[text.rfind("\n", 0, offset) + 1 : offset].rpartition(":")
+    noqa = _NOQA_ENDS.search(head.rstrip(), max(0, len(head.rstrip()) - 4))
+    if noqa is None or COMMENT.search(head, 0, noqa.start()) is None or not _CODES.fullmatch(codes.lstrip()):
         return None
-    replaces = Span(offset - len(noqa["word"]), offset)
+    replaces = Span(offset - len(_last_word(codes)), offset)
     return [Completion(rule.code, "rule", replaces, rule.name, f"**{rule.code}** {rule.name}") for rule in rules()]
 
 
@@ -92,10 +93,11 @@ def in_sql(
     `before` is the text before the cursor, `offset` the place whose relations count.
     """
     scope = read.at(offset)
-    found = _BEFORE.search(before)
-    word = Span(offset, offset) if found is None else Span(offset - len(found["word"]), offset)
-    if found is not None and found["qualifier"] is not None:
-        relation = names.qualified(scope, found["qualifier"].strip("`"), here) if scope is not None else None
+    written = _last_word(before)
+    word = Span(offset - len(written), offset)
+    qualifier = _qualifier(before.removesuffix(written).rstrip())
+    if qualifier:
+        relation = names.qualified(scope, qualifier, here) if scope is not None else None
         if relation is not None:
             yield from columns(names.relation_columns(relation, here), word)
         return
@@ -113,6 +115,25 @@ def in_sql(
     if scope.kind == "select":
         for relation in scope.relations:
             yield from columns(names.relation_columns(relation, here), word)
+
+
+def _last_word(text: str) -> str:
+    """Return the letters, digits and underscores that a text ends with."""
+    start = len(text)
+    while start and (text[start - 1].isalnum() or text[start - 1] == "_"):
+        start -= 1
+    return text[start:]
+
+
+def _qualifier(text: str) -> str:
+    """Return the name, quoted or not, before the dot that a text ends with; "" for none."""
+    if not text.endswith("."):
+        return ""
+    name = text[:-1].rstrip()
+    if name.endswith("`"):
+        quoted = name[name.rfind("`", 0, -1) + 1 : -1]
+        return "" if "\n" in quoted or name.find("`") == len(name) - 1 else quoted
+    return _last_word(name)
 
 
 def columns(known: Columns, replaces: Span) -> Iterator[Completion]:

@@ -14,7 +14,7 @@ from merge_runner.lsp.syntax.outline import Cursor, Entry, cursor_at, toml_outli
 from merge_runner.text import Span
 
 _CALL_BEFORE = re.compile(r"""\b(?P<call>ref|source)\s*\(\s*(?:['"](?P<first>\w+)['"]\s*,\s*)?['"](?P<word>\w*)\Z""")
-_TABLE = re.compile(r"^\s*\[+(?P<path>[^\]\n]+)\]", re.M)
+_TABLE = re.compile(r"^[^\S\n]*\[{1,2}(?P<path>[^\[\]\n]+)\]", re.M)
 _TABLE_BEFORE = re.compile(r"^\s*\[+(?P<above>(?:[\w-]+\.)*)(?P<word>[\w-]*)\Z")
 
 

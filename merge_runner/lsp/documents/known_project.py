@@ -42,7 +42,6 @@ from merge_runner.text import Place, SourceText
 _HEAD = re.compile(
     rf"\{{%[-+]?\s*(?:macro|test|data_test)\s+(?P<text>\w+\s*\((?:{STRING}|[^'\"])*?\))\s*[-+]?%\}}", re.S
 )
-_COMMENT = re.compile(r"\{#[-+]?(?P<text>(?:(?!#\}).)*?)[-+]?#\}\s*\Z", re.S)
 T = TypeVar("T")
 _MOST_RECENT = 4
 
@@ -289,9 +288,14 @@ class KnownProject(QueryColumns):
             return described.description
         source = self.source_text(macro.place.path)
         before = source.text[: source.text.rfind("{%", 0, source.offset(macro.place.line, macro.place.column))]
-        comment = _COMMENT.search(before)
-        lines = comment["text"].strip("\n").split("\n") if comment is not None else []
-        return "\n".join(line.strip() for line in lines).strip()
+        return "\n".join(line.strip() for line in _comment(before.rstrip()).split("\n")).strip()
+
+
+def _comment(text: str) -> str:
+    """Return what is in the comment of Jinja that a text ends with; "" for none."""
+    start = text.find("{#", text.rfind("#}", 0, -2) + 1) if text.endswith("#}") else -1
+    inside = text[start + 2 : -2] if start >= 0 else ""
+    return inside.removeprefix("-").removeprefix("+").removesuffix("-").removesuffix("+")
 
 
 def _items(entry: Entry, key: str) -> list[Entry]:

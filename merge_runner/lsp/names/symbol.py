@@ -61,12 +61,15 @@ def _sql_symbol(project: KnownProject, path: str, read: Statements, offset: int)
     return name_symbol(project, project.model_at(path), read, token) if token.is_name else None
 
 
-_NOQA = re.compile(r"(?:#|--|//|/\*|\{#)[^\n]*?\bnoqa\s*:\s*(?P<words>[\w ,-]*)", re.IGNORECASE)
+COMMENT = re.compile(r"#|--|//|/\*")
+"""Where a comment begins, in a line of any language."""
+_NOQA = re.compile(r"\bnoqa\s*:\s*(?P<words>[\w ,-]*)", re.IGNORECASE)
 
 
 def rule_at(comment: str, start: int, offset: int) -> Symbol | None:
     """Return the rule code that a cursor is on, in a comment, or a line with one, that begins at `start`."""
-    noqa = _NOQA.search(comment)
+    mark = COMMENT.search(comment)
+    noqa = _NOQA.search(comment, mark.end()) if mark is not None else None
     if noqa is None:
         return None
     for word in re.finditer(r"\w+", noqa["words"]):

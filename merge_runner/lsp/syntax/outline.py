@@ -247,7 +247,7 @@ class Cursor:
     prefix: Span
 
 
-_WORD_BEFORE = re.compile(r"[\w.+-]*\Z")
+_WORD_BEFORE = re.compile(r"(?<![\w.+-])[\w.+-]*\Z")
 
 
 def cursor_at(text: str, root: Entry, offset: int) -> Cursor:

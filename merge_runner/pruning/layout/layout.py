@@ -162,7 +162,7 @@ def partition_field(text: str) -> PartitionField:
     return PartitionField(column, name, number)
 
 
-_SORT_DIRECTION = re.compile(r"\s+(?:asc|desc|nulls)\b.*", re.IGNORECASE | re.DOTALL)
+_SORT_DIRECTION = re.compile(r"\s(?:asc|desc|nulls)\b.*", re.IGNORECASE | re.DOTALL)
 
 
 def sorted_columns(sort_by: Sequence[str], partition_by: Sequence[PartitionField]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from merge_runner.text import Span
 
-_BRANCH = re.compile(r"\{%[-+]?\s*(?P<word>if|elif|else|endif)\b(?P<condition>.*?)[-+]?%\}", re.DOTALL)
+_BRANCH = re.compile(r"\{%[-+]?\s*(?P<word>if|elif|else|endif)\b(?P<condition>.*?)(?:[-+]?%\}|\Z)", re.DOTALL)
 _ASKED = re.compile(r"\s*(?P<negated>not\s+)?is_incremental\s*\(\s*\)(?:\s+and\b.*)?\s*\Z", re.DOTALL)
 
 

@@ -11,14 +11,14 @@ from merge_runner.text import Place, SourceText
 TEST_PREFIX = "test_"
 """Before the name of a data test in the name of its macro."""
 
-# Comments, raw blocks and strings hide what looks like a macro inside them.
+# Comments, raw blocks and strings hide what looks like a macro inside them; one without an end, all that follows.
 _TAG = re.compile(
     rf"""
       \{{\#.*?(?:\#\}}|\Z)
-    | \{{%[-+]?\s*raw\s*-?%\}} .*? \{{%[-+]?\s*endraw\s*[-+]?%\}}
-    | \{{\{{ (?:{STRING}|[^'"])*? \}}\}}
+    | \{{%[-+]?\s*raw\s*-?%\}} .*? (?:\{{%[-+]?\s*endraw\s*[-+]?%\}}|\Z)
+    | \{{\{{ (?:{STRING}|['"].*|[^'"])*? (?:\}}\}}|\Z)
     | \{{%[-+]?\s*(?:(?P<open>macro|test|data_test)\s+(?P<name>[A-Za-z_]\w*)|(?P<close>end(?:macro|test|data_test))\b|)
-      (?:{STRING}|[^'"])*? %\}}
+      (?:{STRING}|['"].*|[^'"])*? (?:%\}}|\Z)
     """,
     re.X | re.S,
 )

@@ -10,7 +10,7 @@ STRING = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 OPENING = re.compile(r"\{[{%#]")
 """Where a tag or comment begins. Without a match, a text is its own rendering."""
 
-_CALL_TOKEN = re.compile(rf"{STRING}|[()\[\]{{}}]|[A-Za-z_]\w*(?=\s*=(?!=))", re.S)
+_CALL_TOKEN = re.compile(rf"{STRING}|['\"].*|[()\[\]{{}}]|(?<!\w)[A-Za-z_]\w*(?=\s*=(?!=))", re.S)
 
 
 def read_call(text: str, start: int) -> tuple[int, dict[str, int]]:
