@@ -1,4 +1,4 @@
-"""Python and Scala code whose values double, or call each other without an end, is not followed; other files are."""
+"""Python code whose values double, or call each other without an end, is not followed; hostile Scala is over soon."""
 
 from __future__ import annotations
 
@@ -78,7 +78,6 @@ def test_code_whose_values_have_no_end_is_over_soon(tmp_path, name):
 
 
 def test_the_file_that_is_not_followed_is_named_with_the_reason(tmp_path):
-    write_files(tmp_path, {"a.py": FILES["python_calls.py"], "b.scala": FILES["scala_interpolated.scala"]})
-    ended = run(tmp_path, "lint", "--no-cache", "a.py", "b.scala")
+    write_files(tmp_path, {"a.py": FILES["python_calls.py"]})
+    ended = run(tmp_path, "lint", "--no-cache", "a.py")
     assert "a.py:4:13 (lint does not follow this code: its values take more than 100,000 steps)" in ended.stdout
-    assert "b.scala:32:13 (lint does not follow this code: its values" in ended.stdout

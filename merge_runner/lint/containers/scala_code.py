@@ -1,103 +1,171 @@
-"""MERGEs in Scala code: string literals that are given to `….sql(…)`, and chains of Delta's and Spark's builders."""
+"""MERGEs in Scala code: string literals that are given to `….sql(…)`.
+
+What is interpolated is a placeholder. A text that `val`s or `+` put together is not followed, nor are the builders of
+Delta and Spark: their places are reported.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from merge_runner.lint.containers.budget import OverBudgetError
-from merge_runner.lint.containers.found import (
-    NOT_FOLLOWED,
-    NOT_PUT_TOGETHER,
-    Contents,
-    FoundStatement,
-    UnreadMerge,
-    has_words,
-)
+from merge_runner.lint.containers.found import NOT_PUT_TOGETHER, Contents, FoundStatement, UnreadMerge, has_words
 from merge_runner.lint.containers.placeholders import with_placeholders
-from merge_runner.lint.containers.scala_builder import ScalaBuilders
-from merge_runner.lint.containers.scala_strings import ScalaStrings
 from merge_runner.lint.containers.script import unread_in
-from merge_runner.lint.containers.traced import Origin
+from merge_runner.lint.containers.traced import Origin, Traced
 from merge_runner.lint.containers.unread_text import merge_in_parts
 from merge_runner.merge.find import find_merge
-from merge_runner.text import Place, SourceText
+from merge_runner.text import SourceText
 
+_TOKEN = re.compile(
+    r"""
+      (?P<blank>\s+ | //[^\n]* | /\*.*?(?:\*/|\Z))
+    | (?P<string>(?P<prefix>[A-Za-z]*)(?:(?P<three>\"\"\")(?P<raw>.*?)\"\"\"(?!\")
+        | \"(?P<one>[^\"\\\n]*(?:\\.[^\"\\\n]*)*)(?:\"|(?=\n)|\\?\Z)))
+    | (?P<char>'(?:\\.|[^'\\])')
+    | (?P<word>[A-Za-z_][\w$]*)
+    | (?P<op>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPE = r"\\(?:u+[0-9a-fA-F]{4}|.)"
+_PIECES = {
+    "": re.compile(rf"(?P<escape>{_ESCAPE})", re.DOTALL),
+    "raw": re.compile(r"(?P<dollar>\$\$)|(?P<field>\$(?:\{|[A-Za-z_]\w*))"),
+    "s": re.compile(rf"(?P<escape>{_ESCAPE})|(?P<dollar>\$\$)|(?P<field>\$(?:\{{|[A-Za-z_]\w*))", re.DOTALL),
+}
+"""What is not as it is written, by the prefix of a literal; `s` stands for those that are not here."""
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _WORDS = re.compile(r"merge|when(?:not)?matched|(?:create|alter)\b[^'\"]{0,40}\btable", re.IGNORECASE)
 _TABLE = re.compile(r"\s*(?:--[^\n]*\n\s*)*(?:CREATE|REPLACE|ALTER)\s[^(]*\bTABLE\b", re.IGNORECASE)
 _NOT_GIVEN = "lint finds no `.sql(…)` in this file that is given this text"
+_BUILDER = "lint reads no builders in Scala: give `.sql(…)` the MERGE as a string literal"
+
+
+@dataclass(frozen=True)
+class Token:
+    """A word, string, character or operator of one character; `kind` says which."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+    body: int = 0
+    """Where the inside of a string begins."""
+
+
+def scala_tokens(text: str) -> list[Token]:
+    """Return the tokens of Scala code, without blanks and comments."""
+    found = []
+    for token in _TOKEN.finditer(text):
+        kind = token.lastgroup or ""
+        if token["string"] is not None:
+            body = token.start("raw") if token["three"] is not None else token.start("one")
+            found.append(Token("string", token[0], token.start(), token.end(), body))
+        elif token["blank"] is None:
+            found.append(Token(kind, token[0], token.start(), token.end()))
+    return found
 
 
 def read_scala(source: SourceText) -> Contents:
-    """Return the statements of a Scala file: strings, and vals of strings, that are given to `….sql(…)`, and builders.
-
-    Of a builder whose calls are not one chain, or parts of it in vals, the place is in `unread`.
-    """
+    """Return the statements of a Scala file: the literals that are given to `….sql(…)`."""
     if not _WORDS.search(source.text):
         return Contents()
-    try:
-        return _contents(source)
-    except RecursionError:
-        why = "the code is nested too deeply for lint"
-    except OverBudgetError as error:
-        why = f"lint does not follow this code: {error}"
-    words = re.search("merge", source.text, re.IGNORECASE)
-    at = source.place(*words.span()) if words is not None else source.place(0, 0)
-    return Contents(unread=(UnreadMerge("scala", at, why),))
+    tokens = scala_tokens(source.text)
+    given = dict(_given(source, tokens))
+    unread = [UnreadMerge("scala", source.place(*_span(tokens[i])), _NOT_GIVEN) for i in _others(tokens, given)]
+    unread += [UnreadMerge("builder", source.place(*_span(tokens[i])), _BUILDER) for i in _builders(tokens)]
+    unread += [each for each in given.values() if isinstance(each, UnreadMerge)]
+    whole = Contents(tuple(each for each in given.values() if isinstance(each, FoundStatement)), tuple(unread))
+    if whole.merges or whole.unread:
+        return whole
+    strings = [token for i, token in enumerate(tokens) if token.kind == "string" and i not in given]
+    first = merge_in_parts([token.text for token in strings])
+    parts = () if first is None else (UnreadMerge("scala", source.place(*_span(strings[first])), NOT_PUT_TOGETHER),)
+    return Contents(whole.statements, parts)
 
 
-def _contents(source: SourceText) -> Contents:
-    reader = ScalaStrings.of(source)
-    builders = ScalaBuilders(reader)
-    built = [FoundStatement("builder", with_placeholders(text).rendered([source])) for text in builders.merges()]
-    given = list(_given(reader))
-    read = [each for each in given if isinstance(each, FoundStatement)]
-    found = sorted([*read, *built], key=lambda each: each.rendered.map.span(0).start)
-    unread = [each for each in given if isinstance(each, UnreadMerge)]
-    unread += [UnreadMerge("scala", place, _NOT_GIVEN) for place in _not_given(reader)]
-    unread += [UnreadMerge("builder", reader.place(i), NOT_FOLLOWED) for i in builders.not_followed()]
-    whole = Contents(tuple(found), tuple(unread))
-    return whole if whole.merges or whole.unread else replace(whole, unread=tuple(_parts(reader)))
+def _given(source: SourceText, tokens: Sequence[Token]) -> Iterator[tuple[int, FoundStatement | UnreadMerge]]:
+    """Yield the literals that `….sql(…)` is given and that are a MERGE or describe a table, by their token."""
+    texts = [token.text for token in tokens]
+    for i, token in enumerate(tokens):
+        if token.kind != "string" or texts[max(i - 3, 0) : i] != [".", "sql", "("]:
+            continue
+        text, stop = _literal(source, token), i + 1
+        while texts[stop : stop + 2] in ([".", "stripMargin"], [".", "trim"]):
+            text = text.dedent("|") if texts[stop + 1] == "stripMargin" else text.strip()
+            stop += 4 if texts[stop + 2 : stop + 4] == ["(", ")"] else 2
+        merge = find_merge(text.text)
+        is_whole = texts[stop : stop + 1] in ([")"], [","])
+        reason = NOT_PUT_TOGETHER if not is_whole else unread_in(text.text)
+        if merge is not None and reason is not None:
+            origin = text.origin(merge.start)
+            yield i, UnreadMerge("scala", source.place(origin.start, origin.end), reason)
+        elif is_whole and (merge is not None or _TABLE.match(text.text) is not None):
+            yield i, FoundStatement("scala", with_placeholders(text).rendered([source]))
 
 
-def _given(reader: ScalaStrings) -> Iterator[FoundStatement | UnreadMerge]:
-    seen: set[Origin] = set()
-    for i, token in enumerate(reader.tokens):
-        if token.text != "sql" or i + 1 >= len(reader.tokens) or (i and reader.text(i - 1) != "."):
+def _others(tokens: Sequence[Token], given: dict[int, FoundStatement | UnreadMerge]) -> Iterator[int]:
+    """Yield the other literals that are a MERGE."""
+    for i, token in enumerate(tokens):
+        if token.kind != "string" or i in given or not has_words(token.text, "USING", "WHEN"):
             continue
-        if reader.text(i + 1) != "(" and reader.tokens[i + 1].kind != "string":
+        if find_merge(token.text[token.body - token.start :].rstrip('"')) is not None:
+            yield i
+
+
+def _builders(tokens: Sequence[Token]) -> Iterator[int]:
+    """Yield the names `merge` and `mergeInto` of the calls that `.whenMatched`, or another clause, comes after."""
+    merge: int | None = None
+    for i in range(1, len(tokens)):
+        if tokens[i].kind != "word" or tokens[i - 1].text != ".":
             continue
-        before = set(reader.used)
-        called = reader.text(i + 1) == "("
-        text, stop = reader.expression(i + 1 + called)
-        merge = find_merge(text.text) if text is not None else None
-        whole = not called or reader.text(stop) in (")", ",")
-        if text is None or not whole or (merge is None and _TABLE.match(text.text) is None):
-            reader.used = before
-            continue
-        origin = text.origin(merge.start if merge is not None else 0)
-        if origin in seen:
-            continue
-        seen.add(origin)
-        if merge is not None and (reason := unread_in(text.text)) is not None:
-            yield UnreadMerge("scala", reader.source.place(origin.start, origin.end), reason)
+        if tokens[i].text in ("merge", "mergeInto"):
+            merge = i
+        elif tokens[i].text.startswith(("whenMatched", "whenNotMatched")) and merge is not None:
+            yield merge
+            merge = None
+
+
+def _literal(source: SourceText, token: Token) -> Traced:
+    """Return the value of a literal, with a placeholder for what is interpolated."""
+    prefix, _, _ = token.text.partition('"')
+    is_long = token.text.startswith('"""', len(prefix))
+    end = token.end - (3 if is_long else 1)
+    if is_long and not prefix:
+        return Traced.written(source.text[token.body : end], 0, token.body)
+    parts, at = [], token.body
+    pieces = _PIECES.get(prefix, _PIECES["s"])
+    while (piece := pieces.search(source.text, at, end)) is not None:
+        parts.append(Traced.written(source.text[at : piece.start()], 0, at))
+        at = piece.end()
+        if piece.lastgroup == "field":
+            at = _field_end(source.text, at, end) if piece[0] == "${" else at
+            written = source.text[piece.start() : at]
+            spelling = f"{{{written[2:-1].strip()}}}" if piece[0] == "${" else written
+            parts.append(Traced.filled(spelling, Origin(0, piece.start(), at)))
         else:
-            yield FoundStatement("scala", with_placeholders(text).rendered([reader.source]))
+            value = "$" if piece.lastgroup == "dollar" else _unescaped(piece[0])
+            parts.append(Traced.made(value, Origin(0, piece.start(), at)))
+    return Traced.joined([*parts, Traced.written(source.text[at:end], 0, at)])
 
 
-def _parts(reader: ScalaStrings) -> Iterator[UnreadMerge]:
-    """The first string that begins a MERGE whose other parts are not found."""
-    strings = [i for i, token in enumerate(reader.tokens) if token.kind == "string" and i not in reader.used]
-    first = merge_in_parts([reader.tokens[i].text for i in strings])
-    if first is not None:
-        yield UnreadMerge("scala", reader.place(strings[first]), NOT_PUT_TOGETHER)
+def _field_end(text: str, at: int, end: int) -> int:
+    """Return the offset after the brace that closes the one before `at`."""
+    depth = 1
+    for i in range(at, end):
+        depth += (text[i] == "{") - (text[i] == "}")
+        if depth == 0:
+            return i + 1
+    return end
 
 
-def _not_given(reader: ScalaStrings) -> Iterator[Place]:
-    """MERGEs in strings that no `.sql(…)` of the file is given."""
-    for i, token in enumerate(reader.tokens):
-        if token.kind != "string" or i in reader.used or not has_words(token.text, "USING", "WHEN"):
-            continue
-        if find_merge(token.text.strip('"')) is not None:
-            yield reader.place(i)
+def _unescaped(escape: str) -> str:
+    if escape[1] == "u":
+        return chr(int(escape.lstrip("\\u"), 16)) if len(escape) > 2 else "u"
+    return _ESCAPES.get(escape[1], escape[1])
+
+
+def _span(token: Token) -> tuple[int, int]:
+    return token.start, token.end

@@ -10,7 +10,7 @@ from lsprotocol import types
 from pygls.workspace import TextDocument
 
 from merge_runner.lint.containers.ipynb import notebook_cell
-from merge_runner.lint.containers.scala_strings import ScalaStrings
+from merge_runner.lint.containers.scala_code import scala_tokens
 from merge_runner.lsp.documents.remark import Remark
 from merge_runner.lsp.protocol.diagnostics import diagnostics
 from merge_runner.lsp.protocol.positions import Positions
@@ -81,7 +81,7 @@ def _goes_on_in_scala(text: str, line: int) -> bool:
     """Whether a string of Scala begins in a line, or before it, and ends after it: what is written there is SQL."""
     source = SourceText("", text)
     end = source.offset(line, len(text.split("\n")[line - 1]) + 1)
-    return any(each.kind == "string" and each.start < end < each.end for each in ScalaStrings.of(source).tokens)
+    return any(each.kind == "string" and each.start < end < each.end for each in scala_tokens(text))
 
 
 def _goes_on_in_python(text: str, line: int) -> bool:
