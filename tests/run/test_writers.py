@@ -55,6 +55,47 @@ def test_writers_share_a_table_only_where_their_literals_are_disjoint(make_proje
     assert sorted("".join(names) for names in found.values() if len(names) > 1) == together
 
 
+ICE = "shop: {outputs: {dev: {master: 'local[2]', schema: ice.shop, catalogs: {ice: {type: embedded}}}}}\n"
+ADDS = """
+{{ config(alias='shared', format='iceberg', partition_by='p', bounds='off', concurrent=true PROPERTIES) }}
+merge into {{ this }} as t
+using (select id, PART as p from range(0, 3, 1, 1) WHERE) as s on t.id = s.id and t.p = NUMBER CLAUSES
+"""
+SNAPSHOT = ", properties={'write.merge.isolation-level': 'Snapshot'}"
+INSERT, UPSERT = (
+    "when not matched then insert *",
+    "when matched then update set t.id = t.id when not matched then insert *",
+)
+
+
+@pytest.mark.parametrize(
+    ("part", "where", "clauses", "properties", "at_once"),
+    [
+        ("id", "", INSERT, "", False),  # a row of each partition: each model inserts what the other one reads
+        ("id", "where id = NUMBER", INSERT, "", True),
+        ("id", "where id in (NUMBER, 0)", INSERT, "", False),
+        ("NUMBER", "", INSERT, "", True),
+        ("id", "", "when not matched and s.p = NUMBER then insert *", "", True),
+        ("id", "where id = NUMBER", "when not matched then insert (id, p) values (s.id, 3)", "", False),
+        ("id", "where id = NUMBER", "when not matched then insert (id, p) values (s.id, NUMBER)", "", True),
+        ("id", "", UPSERT, "", True),  # the later commit is refused
+        ("id", "", UPSERT, SNAPSHOT, False),
+        ("id", "where id = NUMBER", UPSERT, SNAPSHOT, True),
+    ],
+)
+def test_what_conflicts_with_nothing_shares_a_table_only_where_it_inserts_into_its_own_partition(
+    make_project, part, where, clauses, properties, at_once
+):
+    text = ADDS.replace("PART", part).replace("WHERE", where).replace("CLAUSES", clauses)
+    files = {
+        f"models/{name}.sql": text.replace("PROPERTIES", properties).replace("NUMBER", name[1]) for name in ("m1", "m2")
+    }
+    files["models/m.yml"] = f"models: [{{name: m1, columns: {COLUMNS}}}, {{name: m2, columns: {COLUMNS}}}]"
+    project = Project.load(make_project(files | {"profiles.yml": ICE}))
+    plans, _ = plan_nodes(project.prepared, ["model.shop.m1", "model.shop.m2"], "test")
+    assert (len(set(write_keys(plans, project.graph.nodes).values())) == 2) == at_once
+
+
 def test_a_writer_alone_writes_the_table_as_a_whole(make_project):
     project = project_of(make_project, {"a": model(ONE)})
     plans, _ = plan_nodes(project.prepared, ["model.shop.a"], "test")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from merge_runner.merge.statement import Conjunct
-from merge_runner.pruning.judge.insert_consistency import on_terms
+from merge_runner.pruning.judge.insert_consistency import inserted_rows, on_terms
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.logic.canonical import condition
 from merge_runner.pruning.logic.constant_value import Lit
@@ -11,6 +13,11 @@ from merge_runner.pruning.logic.fold import negated
 from merge_runner.pruning.logic.implication import Facts
 from merge_runner.pruning.logic.term import Call, Term, columns, conjuncts
 from merge_runner.pruning.predicate.scope import Scope
+
+if TYPE_CHECKING:
+    from merge_runner.pruning.judge.merge_analysis import JudgedMerge
+
+_ISOLATION = "write.merge.isolation-level"
 
 
 def partition_conditions(on: tuple[Conjunct, ...], scope: Scope, layout: TableLayout) -> tuple[Term, ...]:
@@ -29,6 +36,33 @@ def partition_conditions(on: tuple[Conjunct, ...], scope: Scope, layout: TableLa
 def are_disjoint(one: tuple[Term, ...], other: tuple[Term, ...]) -> bool:
     """Whether no row satisfies all of both, for certain."""
     return _excludes(one, other) or _excludes(other, one)
+
+
+def inserts_stay_apart(merge: JudgedMerge) -> bool:
+    """Whether another MERGE, which reads other partitions at the same time, misses no row that this one inserts.
+
+    ON restricts the rows that it reads, not those that it inserts. Where they may be in a partition of the other one,
+    its format has to refuse the later of the two commits: each has read what was there before both.
+    """
+    if not _inserts_unnoticed(merge):
+        return True
+    statement = merge.statement
+    conditions = partition_conditions(statement.on, merge.scope, merge.layout)
+    inserts = [
+        inserted_rows(clause, statement, merge.layout, merge.scope, merge.source)
+        for clause in statement.clauses
+        if clause.action == "insert"
+    ]
+    return all(rows.satisfies(wanted) is True for rows in inserts for wanted in conditions)
+
+
+def _inserts_unnoticed(merge: JudgedMerge) -> bool:
+    """Whether it commits though another one has added rows that it has not seen."""
+    capabilities = merge.layout.capabilities
+    if capabilities is None or capabilities.appends_conflict:
+        return False
+    isolation = merge.layout.properties.get(_ISOLATION, "")
+    return merge.statement.merge_class == "insert-only" or isolation.casefold() == "snapshot"
 
 
 def _excludes(one: tuple[Term, ...], other: tuple[Term, ...]) -> bool:

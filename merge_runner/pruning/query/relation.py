@@ -8,7 +8,6 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from merge_runner.lazy_dataclass import dataclass
 from merge_runner.pruning.layout.layout import TableColumn
 from merge_runner.pruning.logic.fold import replaced
 from merge_runner.pruning.logic.term import Col, Term

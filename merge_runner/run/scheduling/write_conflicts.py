@@ -10,7 +10,7 @@ from merge_runner.graph.graph import Node, run_config
 from merge_runner.plan.steps.maintenance import OptimizeTable
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
-from merge_runner.pruning.judge.disjoint_writes import are_disjoint, partition_conditions
+from merge_runner.pruning.judge.disjoint_writes import are_disjoint, inserts_stay_apart, partition_conditions
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 
 
@@ -30,7 +30,7 @@ def write_keys(plans: Mapping[str, NodePlan], nodes: Mapping[str, Node]) -> dict
 
     Merges of one table are in different groups if all of its writers say `concurrent: true`, and the partition literals
     in ON keep every one of a group apart from every one of another. One that also compacts the table is
-    in none.
+    in none, nor is one whose inserts may be in other partitions, where its format would not refuse one of the commits.
     """
     writers: dict[str, list[str]] = {}
     for unique_id, plan in plans.items():
@@ -54,7 +54,7 @@ def _concurrent(plan: NodePlan, node: Node) -> JudgedMerge | None:
         return None  # which of them runs is known only when the table is asked
     if merge is None or any(clause.kind == "not_matched_by_source" for clause in merge.statement.clauses):
         return None
-    return merge
+    return merge if inserts_stay_apart(merge) else None
 
 
 def _on(plan: NodePlan) -> str | None:
