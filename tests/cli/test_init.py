@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+import yaml
 
 from merge_runner.project.scaffold import PATTERNS
 
@@ -20,6 +21,10 @@ def with_format(shop, table_format):
     if table_format == "iceberg":
         settings = shop / "pyproject.toml"
         settings.write_text(settings.read_text().replace('"delta"', '"iceberg"'))
+        profiles = yaml.safe_load((shop / "profiles.yml").read_text())
+        for output in profiles["shop"]["outputs"].values():
+            output["catalogs"] = {"ice": {"type": "embedded"}}
+        (shop / "profiles.yml").write_text(yaml.safe_dump(profiles))
         for model in (shop / "models").glob("*.sql"):
             text = re.sub(r"cluster_by=\['(\w+)'\]", r"partition_by=['bucket(8, \1)']", model.read_text())
             model.write_text(text)
