@@ -3,12 +3,13 @@
 import os
 import sys
 
-from merge_runner.cli.main import process as run
-
 
 def process() -> None:
     """Run a process of the command line; an interrupt while it is imported, or ends, is one line as well."""
     try:
+        # Here, after the working folder has left the path, and where an interrupt is one line.
+        from merge_runner.cli.main import process as run
+
         run()
     except KeyboardInterrupt:
         os.write(2, b"interrupted\n")

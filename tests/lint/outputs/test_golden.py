@@ -16,7 +16,7 @@ RULES = (
 @pytest.fixture(autouse=True)
 def rules(monkeypatch):
     monkeypatch.setattr(sarif, "rules", lambda: RULES)
-    monkeypatch.setattr("merge_runner.version.version", lambda: "1.2.3")
+    monkeypatch.setattr(sarif, "version", lambda: "1.2.3")
 
 
 @pytest.mark.parametrize(("name", "output"), [(name, output) for name in NAMES for output in document(name)["outputs"]])
