@@ -39,12 +39,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
+from merge_runner.pruning.predicate.join_keys import join_keys
+from merge_runner.pruning.predicate.tautology import assigned, overlap
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from merge_runner.lint.context import LintedMerge
     from merge_runner.merge.statement import Clause
     from merge_runner.pruning.predicate.join_keys import JoinKey
@@ -55,8 +57,6 @@ _HINT = "leave the key out of SET"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """Assignments of join keys."""
-    from merge_runner.pruning.predicate.join_keys import join_keys
-
     updates = [clause for clause in merge.statement.clauses if clause.action == "update" and not clause.star]
     if not updates:
         return
@@ -68,8 +68,6 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
 
 
 def _assigned(merge: LintedMerge, clause: Clause, keys: Sequence[JoinKey]) -> Iterator[Hit]:
-    from merge_runner.pruning.predicate.tautology import assigned, overlap
-
     by_column: dict[str, list[JoinKey]] = {}
     for key in keys:
         by_column.setdefault(_path(key)[0], []).append(key)
@@ -112,8 +110,6 @@ def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 
 def _bare(tree: exp.Expr) -> exp.Expr:
     """The expression without parentheses and casts: of what type a key is written is another question."""
-    from sqlglot import exp
-
     while isinstance(tree, exp.Paren | exp.Cast):
         tree = tree.this
     return tree

@@ -42,18 +42,19 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from merge_runner.errors import did_you_mean, nearest
 from merge_runner.lint.rule import Hit
 from merge_runner.merge.name_places import names_span
+from merge_runner.pruning.layout.layout import TableColumn, partition_field
+from merge_runner.pruning.predicate.scope import ColumnRef, Scope, is_qualified_variable, name_parts
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from merge_runner.lint.context import LintedMerge
     from merge_runner.lint.finding import Severity
     from merge_runner.merge.statement import Assignment, Clause, Expr
-    from merge_runner.pruning.predicate.scope import ColumnRef
     from merge_runner.pruning.query.unknown_names import UnknownName
     from merge_runner.pruning.verdict import Side
 
@@ -99,8 +100,6 @@ def _everywhere(merge: LintedMerge) -> Iterator[Hit]:
 
 def _config(merge: LintedMerge) -> Iterator[Hit]:
     """Hits in the config of the model: layout and key name columns of the target."""
-    from merge_runner.pruning.layout.layout import partition_field
-
     node = merge.file.node
     if node is None:
         return
@@ -123,9 +122,6 @@ def _not_in_source(name: UnknownName) -> str:
 
 def _with_columns(merge: LintedMerge, meant: Collection[str]) -> LintedMerge:
     """The MERGE as if its source had these columns too: a mistake in its query is reported there alone."""
-    from merge_runner.pruning.layout.layout import TableColumn
-    from merge_runner.pruning.predicate.scope import Scope
-
     added = [name for name in sorted(meant) if merge.source.has_column(name) is False]
     if not added or merge.source.columns is None:
         return merge
@@ -139,9 +135,6 @@ def _with_columns(merge: LintedMerge, meant: Collection[str]) -> LintedMerge:
 
 def _expression(merge: LintedMerge, expr: Expr, only: Side | None) -> Iterator[Hit]:
     """Hits in an expression; `only` is the side that an unqualified name belongs to, None where it may be either."""
-    from sqlglot import exp
-
-    from merge_runner.pruning.predicate.scope import ColumnRef, name_parts
 
     tree = expr.expression
     names: Iterable[exp.Expr] = ()
@@ -165,8 +158,6 @@ def _expression(merge: LintedMerge, expr: Expr, only: Side | None) -> Iterator[H
 
 def _wrong(merge: LintedMerge, reference: ColumnRef) -> tuple[str, str | None] | None:
     """What is wrong with the name of a column, and what to do; None where nothing is, or that is not known."""
-    from merge_runner.pruning.predicate.scope import is_qualified_variable
-
     column, layout, source = reference.column, merge.layout, merge.source
     if reference.side == "target":
         if layout.has_column(column) is False:

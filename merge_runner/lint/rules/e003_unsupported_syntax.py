@@ -62,24 +62,32 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sqlglot import exp
+
 from merge_runner.formats import Format
 from merge_runner.formats.lines import RECOMMENDED, Line
 from merge_runner.formats.registry import FORMATS, capabilities
+from merge_runner.formats.rules import rules
 from merge_runner.formats.syntax import RANDOM_SOURCE, runs
+from merge_runner.formats.table_clauses import DeclaredColumn, DeclaredTable
 from merge_runner.lint.rule import Hit
+from merge_runner.merge.forbidden import forbidden
 from merge_runner.merge.name_places import names_span
+from merge_runner.merge.parameters import parameters
+from merge_runner.pruning.judge.random_source import random_calls
+from merge_runner.pruning.judge.refused_in_using import refusals_in_using
+from merge_runner.pruning.judge.refused_types import refusals
+from merge_runner.pruning.layout.layout import UNKNOWN
+from merge_runner.pruning.predicate.scope import Scope, name_parts
+from merge_runner.pruning.query.target_view import target_view
 from merge_runner.text import Place, Span
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
-    from merge_runner.formats.table_clauses import DeclaredColumn
     from merge_runner.lint.context import LintedFile, LintedMerge
     from merge_runner.lint.finding import Severity
     from merge_runner.merge.statement import Clause, Expr, MergeStatement
     from merge_runner.project.schema.config import ModelConfig
     from merge_runner.pruning.layout.layout import TableLayout
-    from merge_runner.pruning.predicate.scope import Scope
 
 SEVERITY: Severity = "error"
 
@@ -92,9 +100,6 @@ _IN_USING = "compute it in USING, as a column of the source"
 
 def check_file(file: LintedFile) -> Iterator[Hit]:
     """What the parser refuses as another system's, then the MERGE by its text alone, then the layout of the table."""
-    from merge_runner.pruning.layout.layout import UNKNOWN
-    from merge_runner.pruning.predicate.scope import Scope
-
     if file.error is not None and file.error.kind == "unsupported":
         yield Hit(file.error.span, file.error.message, file.error.hint)
     if file.statement is not None:
@@ -111,9 +116,6 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """What the format of the target cannot run; where that is not known, what no format can."""
     if merge.file.platform != "oss":
         return
-    from merge_runner.pruning.judge.random_source import random_calls
-    from merge_runner.pruning.judge.refused_in_using import refusals_in_using
-    from merge_runner.pruning.judge.refused_types import refusals
 
     statement, engine = merge.file.statement or merge.statement, _Engine.of(merge)
     yield from _view(merge, statement, engine)
@@ -167,8 +169,6 @@ class _Engine:
 
 def _view(merge: LintedMerge, statement: MergeStatement, engine: _Engine) -> Iterator[Hit]:
     """A target that is a view, which the format does not write through."""
-    from merge_runner.pruning.query.target_view import target_view
-
     view = target_view(statement.target.parts, merge.lookup)
     if view is None or (view.fault is None and any(capabilities(each).writes_through_views for each in engine.formats)):
         return
@@ -220,8 +220,6 @@ def _statement(statement: MergeStatement, engine: _Engine) -> Iterator[Hit]:
 
 def _recursive_using(statement: MergeStatement) -> Span | None:
     """Return where the query of USING, or a CTE in front of the MERGE, has WITH RECURSIVE; None where none has."""
-    from sqlglot import exp
-
     if "recursive" not in statement.text.lower():
         return None
     for query in (statement.source.query, *(cte.query for cte in statement.ctes)):
@@ -239,8 +237,6 @@ def _values(statement: MergeStatement) -> Iterator[Expr]:
 
 def _parameters(statement: MergeStatement) -> Iterator[Hit]:
     """`:p` and `?`, each name once: `build` passes no values for them."""
-    from merge_runner.merge.parameters import parameters
-
     for name, span in parameters(statement.text):
         subject, given = (f":{name}", name) if name else ("?", "…")
         message = f"nothing gives the parameter {subject} a value: `build` runs the statement without arguments"
@@ -248,8 +244,6 @@ def _parameters(statement: MergeStatement) -> Iterator[Hit]:
 
 
 def _value(engine: _Engine, statement: MergeStatement, value: Expr, scope: Scope) -> Iterator[Hit]:
-    from merge_runner.merge.forbidden import forbidden
-
     insert_only = statement.merge_class == "insert-only"
     if value.text.strip().lower() == "default" and not engine.runs("DEFAULT", insert_only):
         message = f"{engine.label('DEFAULT', insert_only)} cannot resolve DEFAULT as a value in MERGE"
@@ -272,8 +266,6 @@ def _value(engine: _Engine, statement: MergeStatement, value: Expr, scope: Scope
 
 def _is_correlated(value: Expr, span: Span, scope: Scope) -> bool:
     """Whether the subquery at the span names a column of the target or of the source by their own names."""
-    from sqlglot import exp
-
     if value.expression is None:
         return False
     inner = {
@@ -291,9 +283,6 @@ def _is_correlated(value: Expr, span: Span, scope: Scope) -> bool:
 
 def _names(part: Expr) -> Iterator[tuple[tuple[str, ...], exp.Expr]]:
     """The names of columns in an expression, outside of subqueries, each with its node."""
-    from sqlglot import exp
-
-    from merge_runner.pruning.predicate.scope import name_parts
 
     def walk(node: exp.Expr) -> Iterator[tuple[tuple[str, ...], exp.Expr]]:
         parts = name_parts(node)
@@ -366,8 +355,6 @@ def _identities(clause: Clause, statement: MergeStatement, layout: TableLayout) 
 
 
 def _columns(file: LintedFile) -> tuple[DeclaredColumn, ...]:
-    from merge_runner.formats.table_clauses import DeclaredColumn
-
     declared = file.node.columns if file.node is not None else {}
     return tuple(DeclaredColumn(name, said.get("data_type"), _generated(said)) for name, said in declared.items())
 
@@ -378,9 +365,6 @@ def _generated(column: Any) -> str:
 
 
 def _table(file: LintedFile, config: ModelConfig) -> Iterator[Hit]:
-    from merge_runner.formats.rules import rules
-    from merge_runner.formats.table_clauses import DeclaredTable
-
     table = DeclaredTable(config.partition_by, config.cluster_by, _columns(file), config.properties, file.line)
     for fault in rules(config.format).clause_faults(table):
         yield Hit(_place(file, fault.key), fault.message, fault.hint, subject=f"{fault.key} {fault.subject}")

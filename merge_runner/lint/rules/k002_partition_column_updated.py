@@ -34,6 +34,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
 from merge_runner.merge.statement import Clause
@@ -43,8 +45,6 @@ from merge_runner.pruning.predicate.tautology import assigned
 from merge_runner.pruning.verdict import listed
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from merge_runner.lint.context import LintedMerge
 
 SEVERITY: Severity = "warning"
@@ -94,8 +94,6 @@ def _star_moves(merge: LintedMerge, clause: Clause, name: str, keys: list[JoinKe
 
 def _is_fixed(merge: LintedMerge, name: str) -> bool:
     """Whether ON asks that the target's column is equal to something that is in neither table."""
-    from sqlglot import exp
-
     for conjunct in merge.statement.on:
         tree = conjunct.expression.unnest() if conjunct.expression is not None else None
         if isinstance(tree, exp.EQ | exp.NullSafeEQ):

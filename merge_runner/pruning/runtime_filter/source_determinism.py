@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from sqlglot import exp
+
 from merge_runner.formats.functions import AGGREGATES, CLOCK, GENERATORS, NON_DETERMINISTIC, SCALAR, WINDOW_ONLY
+from merge_runner.merge.read_query import read_query
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.keywords import words
@@ -20,8 +23,6 @@ from merge_runner.pruning.query.source import Lookup
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from merge_runner.formats import Format
     from merge_runner.pruning.runtime_filter.target_reads import Mark
 
@@ -96,8 +97,6 @@ def source_reading(statement: MergeStatement, lookup: Lookup, marks: Sequence[Ma
 
 def query_reading(text: str) -> SourceReading:
     """How a query comes about, of whose tables nothing is known."""
-    from merge_runner.merge.read_query import read_query
-
     reader = _Reader(lambda _parts: None, frozenset())
     reader.query(read_query(text), text)
     reads_clock = reader.reads_clock or not reader.readable
@@ -112,8 +111,6 @@ def rest_reads_clock(statement: MergeStatement) -> bool:
 
 def varying_part(statement: MergeStatement) -> str | None:
     """Return what of ON or a clause may give something else for the same rows, in a few words; None: nothing does."""
-    from sqlglot import exp
-
     if statement.more_clauses or any(clause.partial for clause in statement.clauses):
         return "clauses are filled in at run time"
     if rest_reads_clock(statement):
@@ -167,8 +164,6 @@ class _Reader:
 
     def query(self, query: Expr, text: str, view: str | None = None) -> None:
         """Read a query of the statement's text, or that of a view."""
-        from sqlglot import exp
-
         nodes = [] if query.expression is None else list(query.expression.walk())
         self.reads_clock = self.reads_clock or _reads_clock(query, nodes)
         if query.expression is None:
@@ -188,8 +183,6 @@ class _Reader:
                 self.table(parts)
 
     def table(self, parts: tuple[str, ...]) -> None:
-        from merge_runner.merge.read_query import read_query
-
         if len(parts) == 1 and parts[0].casefold() in self.names:
             return
         folded = tuple(part.casefold() for part in parts)
@@ -220,8 +213,6 @@ def varying(tree: exp.Expr) -> str | None:
 
 
 def _varying(nodes: Iterable[exp.Expr]) -> str | None:
-    from sqlglot import exp
-
     for node in nodes:
         if isinstance(node, exp.Func):
             name = (node.name if isinstance(node, exp.Anonymous) else node.sql_name()).casefold()
@@ -273,14 +264,10 @@ def varying_word(text: str) -> str | None:
 
 def reads_row_by_row(text: str) -> bool:
     """Whether each row that a query gives is computed from one row of one table, in the same way each time."""
-    from merge_runner.merge.read_query import read_query
-
     return _plain_table(read_query(text).expression, frozenset()) is not None
 
 
 def _scan(statement: MergeStatement, lookup: Lookup, constants: frozenset[int]) -> Scan | None:
-    from sqlglot import exp
-
     source = statement.source
     if source.query is None:
         return _known_scan(source.parts, source.relation, source.alias is not None, lookup)
@@ -299,8 +286,6 @@ def _scan(statement: MergeStatement, lookup: Lookup, constants: frozenset[int]) 
 
 def _plain_table(tree: exp.Expr | None, constants: frozenset[int]) -> exp.Table | None:
     """The one table whose rows a query gives one by one; `constants` are the ids of queries that give one value."""
-    from sqlglot import exp
-
     while not isinstance(tree, exp.Table):
         if isinstance(tree, exp.Subquery) and not _has_more(tree):
             tree = tree.this
@@ -336,8 +321,6 @@ def _is_row_by_row(select: exp.Select, constants: frozenset[int]) -> bool:
 @cache
 def _kinds() -> tuple[Any, ...]:
     """Kinds of nodes that each node of a query is compared with; the first do not give one value for each row."""
-    from sqlglot import exp
-
     not_plain = (exp.Query, exp.Window, exp.AggFunc, exp.UDTF, exp.Table, exp.QueryTransform)
     return not_plain, exp.Func, (exp.And, exp.Or, exp.Xor), exp.Dot, exp.Anonymous
 
