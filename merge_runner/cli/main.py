@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from merge_runner.api.node_run import Start
     from merge_runner.errors import Problem
 
+_AGAIN_SECONDS = 0.05
+"""After which an interrupt that Python ignored comes again: what ignored it is over then."""
 _COMMANDS = {
     "build": "run and test the models in DAG order",
     "clean": "remove the generated files",
@@ -164,6 +166,7 @@ def process() -> None:
 
 def _end_as_by_ctrl_c() -> None:
     """Have SIGTERM and SIGHUP (the end of the terminal) do what Ctrl-C does: cancel, tidy up, exit status 2."""
+    sys.unraisablehook = _repeat_interrupt
     ignored = signal.getsignal(signal.SIGINT) == signal.SIG_IGN  # as in the background of a shell script
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:  # nohup has a process ignore SIGHUP
@@ -172,6 +175,14 @@ def _end_as_by_ctrl_c() -> None:
 
 def _press_ctrl_c(_number: int, _frame: FrameType | None) -> None:
     signal.raise_signal(signal.SIGINT)
+
+
+def _repeat_interrupt(ignored: sys.UnraisableHookArgs) -> None:
+    """Have an interrupt come again that came where Python ignores it: in a callback of an import, or a destructor."""
+    if issubclass(ignored.exc_type, KeyboardInterrupt):
+        threading.Timer(_AGAIN_SECONDS, os.kill, (os.getpid(), signal.SIGINT)).start()
+    else:
+        sys.__unraisablehook__(ignored)
 
 
 def main(arguments: Sequence[str] | None = None, start: Start | None = None) -> None:
