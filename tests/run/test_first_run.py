@@ -111,7 +111,7 @@ def test_an_emptied_table_has_been_built_and_is_warned_of(shop, spark):
 def test_the_table_of_another_writer_counts_as_built_once_it_holds_rows(shop, spark):
     format = shop.project(to=1).graph.nodes["model.shop.fct"].config.format
     spark.sql(f"create schema if not exists {shop.table.rpartition('.')[0]}")
-    location = f"location '{shop.root / 'elsewhere'}'" if format == "delta" else ""
+    location = f"location '{shop.root / 'warehouse' / shop.table.replace('.', '/')}'" if format == "delta" else ""
     spark.sql(f"create table {shop.table} (id bigint, ts bigint) using {format} {location}")
     spark.sql(f"alter table {shop.table} set tblproperties ('a' = 'b')")
     assert shop.run(0) == (False, 0)
