@@ -152,6 +152,7 @@ cli.params.extend((*parameters(OutputOptions), *accepted()))
 
 def process() -> None:
     """What a process of the command line does: `main`, and an end without taking everything apart."""
+    sys.unraisablehook = _repeat_interrupt
     _end_as_by_ctrl_c()
     # Loading makes hundreds of thousands of small objects that stay: looking through them took a third of `ls`.
     gc.set_threshold(200_000, 20, 100)
@@ -166,7 +167,6 @@ def process() -> None:
 
 def _end_as_by_ctrl_c() -> None:
     """Have SIGTERM and SIGHUP (the end of the terminal) do what Ctrl-C does: cancel, tidy up, exit status 2."""
-    sys.unraisablehook = _repeat_interrupt
     ignored = signal.getsignal(signal.SIGINT) == signal.SIG_IGN  # as in the background of a shell script
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:  # nohup has a process ignore SIGHUP

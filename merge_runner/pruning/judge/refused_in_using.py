@@ -5,14 +5,13 @@ Run on Spark 4.1.4; `formats/syntax.py` has a probe of each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
 from merge_runner.formats.syntax import MAPS
 from merge_runner.merge.statement import Expr, MergeStatement
-from merge_runner.pruning.judge.refused_types import COMPARED, Refusal, operands, place_of, unordered
+from merge_runner.pruning.judge.refused_types import COMPARED, Refusal, name_of, nodes, operands, place_of, unordered
 from merge_runner.pruning.predicate.expression_type import UNKNOWN, Typed
 from merge_runner.pruning.predicate.scope import name_parts
 from merge_runner.pruning.query.relation import ReadSelect
@@ -22,6 +21,13 @@ _COLLECTED = ("map",)
 """What collect_set() does not take."""
 _ABOVE_OUTPUTS = ("order", "sort", "having")
 """The clauses in which a name means the output of the SELECT before a column of this name."""
+_OF_ONE: Mapping[type[exp.Expr], str] = {
+    exp.Max: "max()",
+    exp.Min: "min()",
+    exp.ArrayUniqueAgg: "collect_set()",
+    exp.Ordered: "ORDER BY",
+}
+"""What compares or sorts the values of its operand, with its name for messages."""
 _HINT = "make a string of it, `to_json(…)`, or take the values of keys"
 
 
@@ -61,7 +67,7 @@ def _distinct_rows(query: Expr, read: ReadSelect) -> Iterator[Refusal]:
                 return
             continue
         for operand, kind in unordered([item.unalias()], read.typed, COMPARED):
-            yield Refusal(MAPS, place_of(query, operand), _message(_name(operand), kind, what), _HINT)
+            yield Refusal(MAPS, place_of(query, operand), _message(name_of(operand), kind, what), _HINT)
             return
 
 
@@ -75,20 +81,16 @@ def _values(query: Expr, read: ReadSelect) -> Iterator[Refusal]:
 
     for key, arg in read.select.args.items():
         typed = typed_above if key in _ABOVE_OUTPUTS else read.typed
-        for node in _nodes(arg if isinstance(arg, list) else [arg]):
+        for node in nodes(arg if isinstance(arg, list) else [arg]):
             what, values = _ordered(node)
             kinds = _COLLECTED if isinstance(node, exp.ArrayUniqueAgg) else COMPARED
             for operand, kind in unordered(values, typed, kinds):
-                yield Refusal(MAPS, place_of(query, operand), _message(_name(operand), kind, what), _HINT)
+                yield Refusal(MAPS, place_of(query, operand), _message(name_of(operand), kind, what), _HINT)
                 break
 
 
 def _message(name: str, kind: str, what: str) -> str:
     return f"{name} holds a {kind}, and {what} {'take' if what is _SET_OPERATION else 'takes'} none"
-
-
-def _name(node: exp.Expr) -> str:
-    return ".".join(name_parts(node) or ()) or "it"
 
 
 def _made_distinct(select: exp.Select) -> str | None:
@@ -105,31 +107,9 @@ def _made_distinct(select: exp.Select) -> str | None:
     return None
 
 
-def _nodes(parts: Iterable[object]) -> Iterator[exp.Expr]:
-    """The nodes of parts of a SELECT outside of queries in them and lambdas, which have names of their own."""
-    todo = [part for part in parts if isinstance(part, exp.Expr)]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, (exp.Query, exp.Values, exp.Lambda, exp.With, exp.Lateral)):
-            continue
-        yield node
-        if not isinstance(node, (exp.Column, exp.Dot)):
-            todo += list(node.iter_expressions())
-
-
-@cache
-def _functions() -> dict[type[exp.Expr], str]:
-    return {
-        exp.Max: "max()",
-        exp.Min: "min()",
-        exp.ArrayUniqueAgg: "collect_set()",
-        exp.Ordered: "ORDER BY",
-    }
-
-
 def _ordered(node: exp.Expr) -> tuple[str, Sequence[exp.Expr]]:
     """What a node compares or sorts, with its name for messages."""
-    name = _functions().get(type(node))
+    name = _OF_ONE.get(type(node))
     if name is not None:
         return name, (node.this,)
     if isinstance(node, exp.Window):

@@ -6,7 +6,6 @@ Run on Spark 4.1.4 with Delta 4.4.0 and Iceberg 1.12.0; `formats/syntax.py` has 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache
 from typing import NamedTuple
 
 from sqlglot import exp
@@ -25,6 +24,11 @@ from merge_runner.pruning.query.source import KnownTable, Lookup, SourceFacts
 from merge_runner.text import Span
 
 _HASHES = frozenset({"hash", "xxhash64"})
+_OF_TWO = (
+    *(exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.EqualNull),
+    *(exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Nullif),
+)
+"""Nodes that compare two operands."""
 COMPARED = ("map", "variant")
 _HASHED = ("map",)
 _FILE_PATH = "filepath"
@@ -65,13 +69,12 @@ def _comparisons(
         return Typed(_field(column.data_type, reference.path[1:]) if column is not None else None)
 
     for part in statement.expressions:
-        for node in _nodes(part):
+        for node in nodes([part.expression]):
             hashes = isinstance(node, exp.Anonymous)
             kinds = _HASHED if hashes else COMPARED
             for operand, kind in unordered(operands(node), typed, kinds):
-                name = ".".join(name_parts(operand) or ()) or "it"
                 does = f"{node.name}() takes none" if hashes else "none can be compared"
-                message = f"{name} holds a {kind}, and {does}"
+                message = f"{name_of(operand)} holds a {kind}, and {does}"
                 yield Refusal(MAPS, place_of(part, node), message, "compare to_json(…) of both, or the values of keys")
                 break
 
@@ -81,7 +84,7 @@ def _chars(
 ) -> Iterator[Refusal]:
     """Columns of the type CHAR, of the target or of a table in USING, that ON, a condition or a value reads."""
     for part in statement.expressions:
-        for node in _nodes(part):
+        for node in nodes([part.expression]):
             reference = scope.reference(node)
             if reference is None or len(reference.path) > 1:
                 continue
@@ -105,7 +108,7 @@ def _file_paths(statement: MergeStatement, scope: Scope) -> Iterator[Refusal]:
         if clause.star:
             yield Refusal(FILE_PATH, clause.span, _TWO_FILE_PATHS, hint)
     for part in statement.expressions:
-        for node in _nodes(part):
+        for node in nodes([part.expression]):
             reference = scope.reference(node)
             if reference is not None and (reference.side, reference.column.casefold()) == ("source", _FILE_PATH):
                 yield Refusal(FILE_PATH, place_of(part, node), _TWO_FILE_PATHS, hint)
@@ -132,35 +135,26 @@ def _keys(statement: MergeStatement, layout: TableLayout, scope: Scope) -> Itera
                 data_type = inner
 
 
-def _nodes(part: Expr) -> Iterator[exp.Expr]:
-    """The nodes of an expression outside of subqueries and lambdas, which have names of their own."""
-    todo = [part.expression] if part.expression is not None else []
+def nodes(parts: Iterable[object]) -> Iterator[exp.Expr]:
+    """Yield the nodes of parts of a statement outside of queries in them and lambdas, which have names of their own."""
+    todo = [part for part in parts if isinstance(part, exp.Expr)]
     while todo:
         node = todo.pop()
+        if isinstance(node, (exp.Query, exp.Values, exp.Lambda, exp.With, exp.Lateral)):
+            continue
         yield node
         if not isinstance(node, (exp.Column, exp.Dot)):
-            todo += [each for each in node.iter_expressions() if not isinstance(each, (exp.Query, exp.Lambda))]
+            todo += list(node.iter_expressions())
 
 
-@cache
-def _kinds() -> tuple[type[exp.Expr], ...]:
-    return (
-        exp.EQ,
-        exp.NEQ,
-        exp.NullSafeEQ,
-        exp.NullSafeNEQ,
-        exp.GT,
-        exp.GTE,
-        exp.LT,
-        exp.LTE,
-        exp.EqualNull,
-        exp.Nullif,
-    )
+def name_of(node: exp.Expr) -> str:
+    """Return the name of a column as messages have it; "it" for what has none."""
+    return ".".join(name_parts(node) or ()) or "it"
 
 
 def operands(node: exp.Expr) -> tuple[exp.Expr, ...]:
     """Return what a node compares or hashes."""
-    if isinstance(node, _kinds()):
+    if isinstance(node, _OF_TWO):
         return (node.this, node.expression)
     if isinstance(node, exp.Case) and node.this is not None:
         return (node.this, *(branch.this for branch in node.args["ifs"]))

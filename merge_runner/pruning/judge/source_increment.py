@@ -15,6 +15,7 @@ from merge_runner.pruning.judge.by_source_window import is_decided, is_state_of_
 from merge_runner.pruning.judge.insert_consistency import TARGET, equated_columns
 from merge_runner.pruning.judge.key_functions import column_by_name
 from merge_runner.pruning.judge.visible_queries import MAX_QUERIES, Queries, ctes_of, with_ctes
+from merge_runner.pruning.logic.budget import Budget
 from merge_runner.pruning.logic.canonical import condition
 from merge_runner.pruning.logic.constant_value import Lit
 from merge_runner.pruning.logic.fold import replaced
@@ -135,11 +136,11 @@ class _Walk:
         self.starts = {id(query.expression): query.span.start for query in queries if query is not None}
         """Where the queries of the statement begin, by the ids of their trees."""
         self.is_added = is_added
-        self.queries_left = MAX_QUERIES
+        self.queries = Budget(MAX_QUERIES)
 
     def of_query(self, node: exp.Expr, visible: Queries) -> Increment | None:
         """Return what makes the rows of a query new ones alone."""
-        if not self._takes_query():
+        if not self.queries.take():
             return None
         visible = with_ctes(node, visible)
         if node.args.get("limit") is not None and node.args.get("order") is None:
@@ -208,7 +209,7 @@ class _Walk:
 
     def reads_target(self, node: exp.Expr, visible: Queries) -> bool:
         """Whether a query or relation names the target, by itself or through CTEs."""
-        if not self._takes_query():
+        if not self.queries.take():
             return False
         visible = with_ctes(node, visible)
         for table in node.find_all(exp.Table):
@@ -220,11 +221,6 @@ class _Walk:
             elif self.reads_target(cte.query, cte.visible):
                 return True
         return False
-
-    def _takes_query(self) -> bool:
-        """Return whether another query may be looked at."""
-        self.queries_left -= 1
-        return self.queries_left >= 0
 
     def is_target(self, node: exp.Expr, visible: Queries) -> bool:
         """Whether a relation gives rows of the target, or aggregates of it, and reads nothing else."""

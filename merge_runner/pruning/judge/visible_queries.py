@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from merge_runner.merge.read_query import read_query
 from merge_runner.merge.statement import MergeStatement
+from merge_runner.pruning.logic.budget import Budget
 from merge_runner.pruning.query.source import Lookup
 
 MAX_QUERIES = 150
@@ -57,7 +58,7 @@ def computed_by(name: str, statement: MergeStatement, lookup: Lookup) -> Iterato
 class _Outputs:
     def __init__(self, lookup: Lookup) -> None:
         self.lookup = lookup
-        self.queries_left = MAX_QUERIES
+        self.queries = Budget(MAX_QUERIES)
 
     def of_table(self, parts: tuple[str, ...], name: str, visible: Queries) -> Iterator[exp.Expr]:
         cte = visible.get(parts[0].casefold()) if len(parts) == 1 else None
@@ -68,8 +69,7 @@ class _Outputs:
             yield from self.of_query(tree, name, {}) if tree is not None else ()
 
     def of_query(self, node: exp.Expr, name: str, visible: Queries) -> Iterator[exp.Expr]:
-        self.queries_left -= 1
-        if self.queries_left < 0:
+        if not self.queries.take():
             return
         visible = with_ctes(node, visible)
         if isinstance(node, exp.SetOperation):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 
+from merge_runner.pruning.logic.budget import Budget
 from merge_runner.pruning.logic.compared_values import MANY, follows, hull, is_among
 from merge_runner.pruning.logic.constant_value import NULL, TRUE, Lit
 from merge_runner.pruning.logic.fold import holds, joined, negated, replaced
@@ -19,18 +20,6 @@ _MAX_CASES = 1_000
 """How many of these are tried for one question: each multiplies the cases below it. What takes more is not proven."""
 
 
-class _Cases:
-    """How many cases may still be tried for one question."""
-
-    def __init__(self) -> None:
-        self.left = _MAX_CASES
-
-    def take(self) -> bool:
-        """Return whether another one may be tried."""
-        self.left -= 1
-        return self.left >= 0
-
-
 class Facts:
     """Conditions that are all true of a row, in a form that answers questions.
 
@@ -38,14 +27,14 @@ class Facts:
     """
 
     def __init__(
-        self, terms: Iterable[Term], not_null: Iterable[Term] = (), depth: int = 0, cases: _Cases | None = None
+        self, terms: Iterable[Term], not_null: Iterable[Term] = (), depth: int = 0, cases: Budget | None = None
     ) -> None:
         self.terms: dict[Term, None] = {}
         for term in terms:
             for part in conjuncts(term):
                 self.terms.setdefault(part)
         self._depth = depth
-        self._cases = cases or _Cases()
+        self._cases = cases or Budget(_MAX_CASES)
         self._same: dict[Term, Term] = {}
         self.not_null = tuple(not_null)
         self._read()

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -318,26 +317,21 @@ def _is_row_by_row(select: exp.Select, constants: frozenset[int]) -> bool:
     return all(is_constant(node) or _is_plain(node) for piece in pieces for node in piece.walk(prune=is_constant))
 
 
-@cache
-def _kinds() -> tuple[Any, ...]:
-    """Kinds of nodes that each node of a query is compared with; the first do not give one value for each row."""
-    not_plain = (exp.Query, exp.Window, exp.AggFunc, exp.UDTF, exp.Table, exp.QueryTransform)
-    return not_plain, exp.Func, (exp.And, exp.Or, exp.Xor), exp.Dot, exp.Anonymous
+_NOT_PLAIN = (exp.Query, exp.Window, exp.AggFunc, exp.UDTF, exp.Table, exp.QueryTransform)
+"""Nodes that do not give one value for each row."""
 
 
 def _is_plain(node: exp.Expr) -> bool:
-    not_plain, function, connector, *_ = _kinds()
-    if isinstance(node, not_plain) or _is_unknown_function(node):
+    if isinstance(node, _NOT_PLAIN) or _is_unknown_function(node):
         return False
-    if isinstance(node, function) and not isinstance(node, connector):
+    if isinstance(node, exp.Func) and not isinstance(node, (exp.And, exp.Or, exp.Xor)):
         name = node.sql_name().lower()
         return not any(name in names for names in (NON_DETERMINISTIC, AGGREGATES, GENERATORS, WINDOW_ONLY))
     return True
 
 
 def _is_unknown_function(node: exp.Expr) -> bool:
-    *_, dot, anonymous = _kinds()
-    return isinstance(node, dot) or (isinstance(node, anonymous) and node.name.lower() not in SCALAR)
+    return isinstance(node, exp.Dot) or (isinstance(node, exp.Anonymous) and node.name.lower() not in SCALAR)
 
 
 def _words(text: str) -> Iterator[str]:
