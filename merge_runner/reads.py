@@ -1,4 +1,4 @@
-"""What is read while something is made, noted where it is read: what was made can be kept with it."""
+"""The questions that are asked while a result is made, recorded where they are asked: the store keeps them with it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ Question = tuple[str, str]
 """A kind (`var`, `env`, `macros`, `node` …) and a name. Its answer is what is read; None: there is no such thing."""
 
 NEVER: Question = ("never", "")
-"""What has another answer each time: it cannot be kept."""
+"""A question with another answer each time: what asks it cannot be kept."""
 
 
 class Reads(threading.local):
-    """Notes of what is read, in each thread for itself. Without a `collected` around it a note has no effect.
+    """Records questions, in each thread for itself. Outside of a `collected` a question is not recorded.
 
-    `wanted` False: nothing is noted at all.
+    `wanted` False: none is.
     """
 
     def __init__(self, wanted: bool = True) -> None:
@@ -25,27 +25,27 @@ class Reads(threading.local):
         self._open: list[set[Question]] = []
 
     def note(self, questions: Iterable[Question]) -> None:
-        """Note that the questions were asked; what was made earlier and is used again is noted again as well."""
+        """Record questions. A result that was made earlier and is used again brings those that it asked."""
         if self._open:
             self._open[-1].update(questions)
 
     @contextmanager
     def collected(self) -> Iterator[set[Question]]:
-        """Return a set that gets what is noted until the end, which is noted around it then, too."""
-        found: set[Question] = set()
+        """Return a set that gets the questions until the end; what is around gets them as well."""
+        questions: set[Question] = set()
         if not self._wanted:
-            yield found
+            yield questions
             return
-        self._open.append(found)
+        self._open.append(questions)
         try:
-            yield found
+            yield questions
         finally:
             self._open.pop()
-            self.note(found)
+            self.note(questions)
 
 
-class Asked(Mapping[str, Any]):
-    """A mapping that notes which names it was asked for, those that it does not have as well."""
+class RecordedMapping(Mapping[str, Any]):
+    """A mapping that records which names are looked up, those that it does not have as well."""
 
     def __init__(self, values: Mapping[str, Any], kind: str, reads: Reads) -> None:
         self._values = values

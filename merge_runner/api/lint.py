@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from merge_runner.api.arguments import as_path, texts
 from merge_runner.api.logged_messages import LoggedMessages
-from merge_runner.lint.paths.report_cache import kept_or_made
+from merge_runner.lint.paths.report_cache import cached_report
 from merge_runner.lint.paths.request import Linted, LintMessages, LintRequest
 from merge_runner.project.syntax.environment import RecordingEnv
 
@@ -87,12 +87,12 @@ def lint_paths(
 
 def linted(request: LintRequest, env: RecordingEnv, messages: LintMessages) -> Linted:
     """Return the report on what is asked for, and write the baseline. Raises as `lint_paths` does."""
-    found = kept_or_made(request, env, messages)
+    report = cached_report(request, env, messages)
     if request.write_baseline is None:
-        return found
+        return report
     from merge_runner.lint.paths.inputs import baseline_file
     from merge_runner.lint.suppress.baseline import Baseline
 
     file, usual = baseline_file(request)
-    Baseline.of(found.report.findings).write(file)
-    return replace(found, baseline=file, usual=usual)
+    Baseline.of(report.report.findings).write(file)
+    return replace(report, baseline=file, usual=usual)

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.contributions import Contributions
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.analysis_nodes import analysis_node
+from merge_runner.graph.capture_cache import CaptureCache
 from merge_runner.graph.captures import capture_all_runs
 from merge_runner.graph.change_feeds import with_feeds
 from merge_runner.graph.config_checks import check_contract, check_iceberg_keys, is_enforced, no_effect, refuse_contract
@@ -19,7 +19,6 @@ from merge_runner.graph.exposure_nodes import exposure_node
 from merge_runner.graph.graph import DataTestNode, Graph, Macro, ModelNode, Node, SeedNode
 from merge_runner.graph.hooks import captured_in_hooks
 from merge_runner.graph.invocation import Invocation
-from merge_runner.graph.kept_captures import KeptCaptures
 from merge_runner.graph.naming import Naming, no_folder
 from merge_runner.graph.references import References, check_access, check_groups
 from merge_runner.graph.source_node import checksum, columns_as_json, source_node
@@ -39,6 +38,7 @@ from merge_runner.project.schema.config_layers import resolve
 from merge_runner.project.syntax.environment import EnvVar
 from merge_runner.project_file import Boundary, read_file
 from merge_runner.relation import Relation
+from merge_runner.store import Store
 from merge_runner.template.captured import Captured, Ref
 from merge_runner.template.context import Context, model_values
 from merge_runner.template.relation_column import RelationColumn
@@ -57,15 +57,15 @@ def build_graph(
     templates: Templates,
     invocation: Invocation,
     problems: Problems | None = None,
-    kept: Contributions | None = None,
+    store: Store | None = None,
 ) -> Graph:
-    """The DAG of all enabled nodes. `kept` has what files captured in earlier runs, and gets what they capture now.
+    """The DAG of all enabled nodes. `store` has what files captured in earlier runs, and gets what they capture now.
 
     Raises ProblemsError with everything that is wrong: config, Jinja that cannot be read, refs and sources that do not
     exist or are disabled, a cycle (as a path). With `problems` these are added to it instead: what could not be read
     is no node then, and of the rest only a cycle is raised.
     """
-    builder = Builder(files, templates, invocation, kept)
+    builder = Builder(files, templates, invocation, store)
     graph = builder.build()
     builder.captures.write(len(files.models) + len(files.singular_tests))
     if problems is None:
@@ -78,12 +78,10 @@ def build_graph(
 class Builder:
     """Makes the nodes of one project; `problems` gets what is wrong with them."""
 
-    def __init__(
-        self, files: ProjectFiles, templates: Templates, invocation: Invocation, kept: Contributions | None
-    ) -> None:
+    def __init__(self, files: ProjectFiles, templates: Templates, invocation: Invocation, store: Store | None) -> None:
         self.files = files
         self.templates = templates
-        self.captures = KeptCaptures(templates, kept)
+        self.captures = CaptureCache(templates, store)
         self.invocation = invocation
         self.project = files.settings.name
         self.target = files.profile.target_values

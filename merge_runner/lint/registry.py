@@ -22,6 +22,7 @@ from merge_runner.errors import Problems
 from merge_runner.lint import rules as package
 from merge_runner.lint.finding import SEVERITIES
 from merge_runner.lint.rule import Rule, RuleOptions
+from merge_runner.store import package_files, toolchain_hash
 from merge_runner.version import may_provide
 
 if TYPE_CHECKING:
@@ -64,6 +65,11 @@ def provided_paths() -> list[Path]:
         if spec is not None:
             found += [Path(path) for path in spec.submodule_search_locations or [spec.origin or ""]]
     return found
+
+
+def toolchain_of_rules() -> list[Any]:
+    """Return what lints: the toolchain, and the packages with rules, down to their files."""
+    return [toolchain_hash(), [file for package in provided_paths() for file in package_files(package)]]
 
 
 @cache

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from merge_runner.cli.command import command as make
 from merge_runner.cli.loading import load_project, recording_env, selected, with_default_selector
 from merge_runner.options.declaration import option, several
 from merge_runner.options.project import ProjectOptions, Selection
+from merge_runner.project.load.answer_cache import AnswerCache
+from merge_runner.project.load.state import nearest_project, profiles_outside
+from merge_runner.project.syntax.secret_names import secret_values, secret_vars
+from merge_runner.store import toolchain_hash
 
 if TYPE_CHECKING:
-    from merge_runner.api.kept_lines import KeptLines
+    from merge_runner.project.load.files import ProjectFiles
     from merge_runner.project.syntax.environment import RecordingEnv
 
 ListedType = Literal["model", "seed", "source", "test", "unit_test", "exposure", "analysis", "all", "default"]
 _NOT_BY_DEFAULT = "analysis"
 """The type that is listed only where it is asked for, as in dbt."""
+_HOMES = ("HOME", "USERPROFILE")
+"""Where profiles.yml may be; the path of a project may begin with it."""
 _OUTSIDE = ("state:", "result:", "git:")
 """Methods of selection that look at more than the project."""
 
@@ -50,15 +58,15 @@ def command(options: Options) -> int:
     from merge_runner.columns import printable_json
 
     env = recording_env()
-    kept = _kept(options, env)
-    lines = kept.get(env) if kept is not None else None
-    for line in _made(options, env, kept) if lines is None else lines:
+    cache = _cache(options, env)
+    lines = cache.get(env) if cache is not None else None
+    for line in _lines(options, env, cache) if lines is None else lines:
         show(printable_json(line) if options.output == "json" else line)
     return 0
 
 
-def _made(options: Options, env: RecordingEnv, kept: KeptLines | None) -> list[str]:
-    """Return the lines of the project; they are kept where there are no messages besides."""
+def _lines(options: Options, env: RecordingEnv, cache: AnswerCache | None) -> list[str]:
+    """Return the lines of the project; the cache gets them where there are no messages besides."""
     from merge_runner.cli.display.problems import show_not_read, show_warnings
     from merge_runner.errors import Problem
     from merge_runner.graph.output import output
@@ -77,10 +85,20 @@ def _made(options: Options, env: RecordingEnv, kept: KeptLines | None) -> list[s
         hint = "list them with --resource-type analysis, or all"
         show_warnings([Problem("nothing-selected", message, hint=hint)], as_errors=options.warn_error)
     lines = list(output(project.graph, listed, options.output, options.output_keys))
-    said = prepared.not_read or prepared.unread_vars or selection.warnings or (hidden and not listed)
-    if kept is not None and not said and chosen.selector is None:
-        kept.put(lines, prepared.files, env)
+    has_messages = prepared.not_read or prepared.unread_vars or selection.warnings or (hidden and not listed)
+    depends_on_files = chosen.selector is None and not _may_hold_secret(lines, prepared.files, env)
+    if cache is not None and prepared.files.root == cache.state.root and depends_on_files and not has_messages:
+        cache.put(lines, env)
     return lines
+
+
+def _may_hold_secret(lines: list[str], files: ProjectFiles, env: RecordingEnv) -> bool:
+    """Return whether the project has secrets, or a line has the value of an environment variable."""
+    if [*files.profile.secrets, *secret_values(env.asked), *secret_vars(files.vars)]:
+        return True
+    text = json.dumps(lines)
+    values = [value for name, value in env.asked.items() if name not in _HOMES]
+    return any(value and json.dumps(value)[1:-1] in text for value in values)
 
 
 def _is_listed(kind: str, asked: tuple[ListedType, ...]) -> bool:
@@ -89,7 +107,7 @@ def _is_listed(kind: str, asked: tuple[ListedType, ...]) -> bool:
     return kind != _NOT_BY_DEFAULT and (not asked or "default" in asked)
 
 
-def _kept(options: Options, env: RecordingEnv) -> KeptLines | None:
+def _cache(options: Options, env: RecordingEnv) -> AnswerCache | None:
     """Return where the lines are kept; None where they depend on more than the files of the project.
 
     A named selector may, and so do the methods state, result and git. `--vars` is a text that is not read here.
@@ -97,12 +115,14 @@ def _kept(options: Options, env: RecordingEnv) -> KeptLines | None:
     outside = any(method in text for text in (*options.select, *options.exclude) for method in _OUTSIDE)
     if outside or options.selector or options.vars_text or options.debug or options.no_cache:
         return None
-    from merge_runner.api.kept_lines import KeptLines
-
-    return KeptLines.of(
-        env,
-        repr(options),
-        folder=options.project_dir,
-        profiles_dir=options.profiles_dir,
+    folder = options.project_dir
+    root = nearest_project(Path.cwd()) if folder is None else Path.cwd() / folder
+    if root is None:
+        return None
+    return AnswerCache.of(
+        root,
+        ["ls", toolchain_hash(), repr(options)],
+        env.whole,
         target_path=options.target_path,
+        others=[profiles_outside(env.whole, options.profiles_dir)],
     )

@@ -5,13 +5,18 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from merge_runner.contributions import Contributions
 from merge_runner.lint.paths.request import Linted, LintMessages, LintRequest
-from merge_runner.lint.run.cache import ReportCache
+from merge_runner.lint.registry import toolchain_of_rules
+from merge_runner.lint.run.outcome_json import as_json, problem_of_json, report_of_json
+from merge_runner.lint.suppress.baseline import DEFAULT
+from merge_runner.project.load.answer_cache import AnswerCache
 from merge_runner.project.load.state import nearest_project, profiles_outside
 from merge_runner.project.syntax.environment import RecordingEnv
+from merge_runner.text import as_source
 
 _UNCACHED = ("fix", "changed", "select", "exclude", "selector", "state")
 """A selection may depend on git or an earlier state, and what matches nothing is warned of each time."""
@@ -23,36 +28,51 @@ _DEPENDS = (
 """What the report depends on."""
 
 
-def kept_or_made(request: LintRequest, env: RecordingEnv, messages: LintMessages) -> Linted:
+def cached_report(request: LintRequest, env: RecordingEnv, messages: LintMessages) -> Linted:
     """Return the report, from the cache where nothing has changed since. Raises ProblemsError and ArgumentsError."""
-    cache = _report_cache(request, env.whole)
-    kept = cache.get(env.given) if cache is not None else None
-    if cache is not None and kept is not None:
+    cache = _cache(request, env.whole)
+    answer = cache.get(env) if cache is not None else None
+    if cache is not None and answer is not None:
         logging.getLogger("merge_runner.lint").debug("nothing has changed since the report of an earlier run")
-        messages.warn(kept.warnings)
-        return Linted(kept.report, cache.root, True, kept.warnings)
+        linted = _linted(answer, cache)
+        messages.warn(linted.warnings)
+        return linted
     from merge_runner.lint.paths.inputs import lint
 
     linted = lint(request, env, messages)
-    # It is kept where it is about the project that the key is made of, and nothing has changed while it was made.
-    same = cache is not None and linted.of_models and linted.folder == cache.root
-    if cache is not None and same and _report_cache(request, env.whole) == cache:
-        cache.put(linted.report, env.asked, linted.warnings)
+    # It is kept where it is about the project that the key is made of, and has no finding in any other file.
+    if cache is not None and linted.of_models and linted.folder == cache.state.root:
+        report = linted.report
+        if report.sources.keys() <= cache.state.contents.keys():
+            values = as_json(replace(report, sources={})), sorted(report.sources), as_json(linted.warnings)
+            cache.put(values, env)
     return linted
 
 
-def _report_cache(request: LintRequest, env: Mapping[str, str]) -> ReportCache | None:
+def _linted(answer: Any, cache: AnswerCache) -> Linted:
+    """Return a report of the store with its excerpts from the files."""
+    report, paths, warnings = answer
+    contents = cache.state.contents
+    sources = {path: as_source(contents[path].decode("utf-8")) for path in paths}
+    return Linted(report_of_json(report, sources), cache.state.root, True, tuple(map(problem_of_json, warnings)))
+
+
+def _cache(request: LintRequest, env: Mapping[str, str]) -> AnswerCache | None:
     """Return the cache of a run; None where the report depends on more than files, or must not come from the cache."""
     if not request.cache or request.text is not None or request.write_baseline is not None:
         return None
     if any(getattr(request, name) for name in _UNCACHED):
         return None
     root = nearest_project(request.project_dir or next(iter(request.paths), Path.cwd()))
-    kept = Contributions.of_project(root, env) if root is not None else None
-    if root is None or kept is None:
+    if root is None:
         return None
-    outside = [path for path in (request.layout, request.baseline) if path is not None]
-    profiles = profiles_outside(env, request.profiles_dir)
+    given = [path for path in (request.layout, request.baseline) if path is not None]
     depends = {name: getattr(request, name) for name in _DEPENDS}
     there = [(os.path.lexists(path), path.is_dir()) for path in request.paths]
-    return ReportCache.of(root, kept, {**depends, "there": there, "cwd": Path.cwd()}, profiles, outside)
+    return AnswerCache.of(
+        root,
+        ["report", toolchain_of_rules(), depends, there, str(Path.cwd())],
+        env,
+        target_path=request.target_path,
+        others=[profiles_outside(env, request.profiles_dir), root / DEFAULT, *given],
+    )

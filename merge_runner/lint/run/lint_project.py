@@ -13,8 +13,8 @@ from merge_runner.lint.finding import Finding
 from merge_runner.lint.options import LintOptions
 from merge_runner.lint.report import Report
 from merge_runner.lint.run.authors_texts import AuthorsTexts
+from merge_runner.lint.run.check_cache import CachingLinter, CheckCache
 from merge_runner.lint.run.hook_files import has_merges
-from merge_runner.lint.run.kept_checks import KeepingLinter, KeptChecks
 from merge_runner.lint.run.parallel import check_all
 from merge_runner.lint.run.project import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
@@ -53,8 +53,8 @@ def lint_project(
     chosen = [unique_id for unique_id in asked if unique_id in models]
     whole = len(chosen) == len(models)
     if layouts is None:
-        kept = KeptChecks(prepared, found_layouts, selection)
-        checked = _checked(KeepingLinter(linter, kept), asked, processes)
+        kept = CheckCache(prepared, found_layouts, selection)
+        checked = _checked(CachingLinter(linter, kept), asked, processes)
         kept.write()
     else:
         checked = check_all(linter, asked, processes)
@@ -89,7 +89,7 @@ def lint_project(
     )
 
 
-def _checked(linter: KeepingLinter, chosen: Sequence[str], processes: int | None) -> Sequence[Checked]:
+def _checked(linter: CachingLinter, chosen: Sequence[str], processes: int | None) -> Sequence[Checked]:
     """The outcome for each model: that of an earlier run, or one that is made and kept now."""
     kept = linter.kept
     found = {unique_id: kept.get(unique_id) for unique_id in chosen}

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from merge_runner.contributions import key
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode, nodes_of
 from merge_runner.plan.layout.table_names import TableNames
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.syntax.environment import given_env
 from merge_runner.reads import Question
+from merge_runner.store import key
 
 EPHEMERAL: Question = ("ephemeral", "")
 """Which models are ephemeral."""

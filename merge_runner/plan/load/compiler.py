@@ -19,7 +19,7 @@ from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.query import query
 from merge_runner.plan.load.sample import Sample
 from merge_runner.project.load.files import ProjectFiles
-from merge_runner.reads import NEVER, Asked, Question, Reads
+from merge_runner.reads import NEVER, Question, Reads, RecordedMapping
 from merge_runner.relation import Relation
 from merge_runner.template.captured import Ref, SourceRef
 from merge_runner.template.context import Context, model_values
@@ -292,8 +292,8 @@ class Compiler:
             this=node.relation,
             resolve_ref=lambda name: self._resolve_ref(name, named),
             resolve_source=lambda source, table: self._resolve_source(source, table, named),
-            vars=Asked(files.vars, "var", self._reads),
-            env=Asked(invocation.env, "env", self._reads),
+            vars=RecordedMapping(files.vars, "var", self._reads),
+            env=RecordedMapping(invocation.env, "env", self._reads),
             target=files.profile.target_values,
             full_refresh=full_refresh,
             incremental=invocation.incremental and not full_refresh and node.materialized == "merge",

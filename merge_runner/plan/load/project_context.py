@@ -9,7 +9,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from merge_runner.contributions import Contributions
 from merge_runner.errors import Problem, Problems, ProblemsError, did_you_mean
 from merge_runner.graph.build import build_graph
 from merge_runner.graph.graph import Graph, ModelNode, nodes_of
@@ -39,6 +38,7 @@ from merge_runner.project.syntax.environment import (
 )
 from merge_runner.project.syntax.secret_names import PLACEHOLDER, secret_values, secret_vars
 from merge_runner.reads import Reads
+from merge_runner.store import Store
 from merge_runner.template.redact import redact, redact_data
 from merge_runner.template.rendered import Log
 from merge_runner.template.templates import JINJA_PROBLEMS, Templates
@@ -65,8 +65,8 @@ class Prepared:
     """Which rows models read of their inputs; None: all."""
     asking: Asking | None = None
     """The running node whose texts may ask the engine; None: none may."""
-    kept: Contributions | None = field(default=None, repr=False, compare=False)
-    """What files contributed in earlier runs; None: nothing is kept."""
+    store: Store | None = field(default=None, repr=False, compare=False)
+    """Results of earlier runs; None: each is made again."""
     reads: Reads = field(default_factory=lambda: Reads(wanted=False), repr=False, compare=False)
     """What is read while texts are rendered and tables looked up."""
 
@@ -229,7 +229,7 @@ def prepare(
     files = _read(root, flags, env, problems, keep=flags.cache)
     try:
         templates = Templates(files.macros, files.packages)
-        graph = build_graph(files, templates, invocation, kept=_kept(files, env) if flags.cache else None)
+        graph = build_graph(files, templates, invocation, store=_store(files, env) if flags.cache else None)
     except ProblemsError as error:
         found = [problem for problem in error.problems if not _follows(problem, problems)]
         raise ProblemsError(dict.fromkeys([*problems, *found])) from None
@@ -256,23 +256,23 @@ def prepare_to_lint(
     invocation = Invocation(env, flags.full_refresh)
     problems, found = Problems(), Problems()
     files = _read(root, flags, env, problems, texts, keep=cache)
-    kept = _kept(files, env) if cache else None
+    store = _store(files, env) if cache else None
     try:
         templates = Templates(files.macros, files.packages)
         with found.collecting():
             templates.check()  # a macro that no model uses yet is as wrong
-        graph = build_graph(files, templates, invocation, found, kept)
+        graph = build_graph(files, templates, invocation, found, store)
     except ProblemsError as error:
         found.extend(error.problems)
         raise ProblemsError(dict.fromkeys([*_blocking(problems), *found])) from None
     blocking = [*_blocking(problems), *(problem for problem in found if problem.code not in JINJA_PROBLEMS)]
     if blocking:
         raise ProblemsError(blocking)
-    return Prepared(files, templates, graph, invocation, kept=kept, reads=Reads(cache)), tuple(found)
+    return Prepared(files, templates, graph, invocation, store=store, reads=Reads(cache)), tuple(found)
 
 
-def _kept(files: ProjectFiles, env: Mapping[str, str]) -> Contributions | None:
-    return Contributions.of_project(files.root, whole_env(env))
+def _store(files: ProjectFiles, env: Mapping[str, str]) -> Store | None:
+    return Store.of_project(files.root, whole_env(env))
 
 
 def _blocking(problems: Problems) -> list[Problem]:

@@ -9,12 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from merge_runner.contributions import Contributions, most_of
 from merge_runner.errors import Problems
 from merge_runner.project.load.docs_blocks import docs_blocks
 from merge_runner.project.load.files import AnalysisFile, ModelFile, ProjectFiles, SeedFile
 from merge_runner.project.load.find_project import PYPROJECT, read_settings
-from merge_runner.project.load.kept_trees import KeptTrees
 from merge_runner.project.load.not_read import files_not_read, has_key_not_read, keys_not_read
 from merge_runner.project.load.packages import read_packages
 from merge_runner.project.load.project_paths import Found, ProjectPaths, project_paths
@@ -22,6 +20,7 @@ from merge_runner.project.load.read_properties import read_properties
 from merge_runner.project.load.render_properties import render_properties
 from merge_runner.project.load.resolved_properties import Described, Description
 from merge_runner.project.load.target_folder import target_path_of
+from merge_runner.project.load.yaml_cache import YamlCache
 from merge_runner.project.schema.config_layers import Layer
 from merge_runner.project.schema.declared_vars import typed_vars
 from merge_runner.project.schema.folder_config import FolderConfig
@@ -38,6 +37,7 @@ from merge_runner.project.syntax.secret_names import secret_values, secrets_in_u
 from merge_runner.project.syntax.value_template import Known, ValueTemplate
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
 from merge_runner.project_file import Boundary
+from merge_runner.store import Store, most_of
 from merge_runner.text import Place, SourceText
 
 
@@ -81,12 +81,12 @@ def read(
     )
     shown = chosen or Profile(name, target or "", schema=name)
     values = typed_vars(said.vars, vars or {}, said.places, problems)
-    kept = Contributions.of_project(root, whole_env(env)) if keep else None
-    loader = _Loader(root, said, problems, shown, values, env, texts, kept)
+    store = Store.of_project(root, whole_env(env)) if keep else None
+    loader = _Loader(root, said, problems, shown, values, env, texts, store)
     loader.read()
     files = loader.files()
-    if kept is not None:
-        kept.write(most_of(len(files.models)))
+    if store is not None:
+        store.write(most_of(len(files.models)))
     undeclared = [str(name) for name in vars or {} if name not in said.vars]
     return replace(files, unnamed_vars=frozenset(name for name in undeclared if not loader.names(name)))
 
@@ -127,11 +127,10 @@ class _Loader:
         vars: Mapping[str, Any],
         env: Mapping[str, str],
         unsaved: Mapping[str, str],
-        kept: Contributions | None,
+        store: Store | None,
     ) -> None:
         self._unsaved = unsaved
-        self._kept = kept
-        self._trees = KeptTrees(kept, problems)
+        self._trees = YamlCache(store, problems)
         self._profile = profile
         self._vars = vars
         self._env = env

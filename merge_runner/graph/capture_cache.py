@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from merge_runner.contributions import Contributions, answered, key, most_of, tool
 from merge_runner.graph.captures import capture_all_runs
 from merge_runner.merge.find import holds_merge
 from merge_runner.project.syntax.environment import given_env
 from merge_runner.project.syntax.secret_names import secret_values, secret_vars
-from merge_runner.reads import Asked, Question, Reads
+from merge_runner.reads import Question, Reads, RecordedMapping
+from merge_runner.store import Store, answered, key, most_of, toolchain_hash
 from merge_runner.template.captured import Captured, captured_as_json, captured_of_json
 from merge_runner.text import SourceText
 
@@ -28,15 +28,17 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 
 
-class KeptCaptures:
-    """Captures the files of one project; `kept` None: each is read again."""
+class CaptureCache:
+    """Captures the files of one project; `store` None: each is read again."""
 
-    def __init__(self, templates: Templates, kept: Contributions | None) -> None:
+    def __init__(self, templates: Templates, store: Store | None) -> None:
         self._templates = templates
-        self._kept = kept
+        self._store = store
         self._macros = {source.path: key(source.text).hex() for source in templates.sources}
         self._names = key(
-            tool(), sorted((macro.name, macro.place.path) for macro in templates.macros()), templates.packages.names
+            toolchain_hash(),
+            sorted((macro.name, macro.place.path) for macro in templates.macros()),
+            templates.packages.names,
         )
 
     def capture(self, source: SourceText, context: Context) -> Captured:
@@ -45,25 +47,25 @@ class KeptCaptures:
         if captured is not None and not self._templates.differs_by_run(source.text, captured.macros):
             return captured
 
-        def make(asked: Context) -> Captured:
-            return capture_all_runs(self._templates, source, asked)
+        def make(recording: Context) -> Captured:
+            return capture_all_runs(self._templates, source, recording)
 
-        return self._made("capture", source, context, make, captured_as_json, captured_of_json)
+        return self._cached("capture", source, context, make, captured_as_json, captured_of_json)
 
     def renders_merge(self, source: SourceText, context: Context) -> bool:
         """Return whether the rendered text holds a MERGE, were it without rows of queries. Raises ProblemsError."""
 
-        def make(asked: Context) -> bool:
-            return holds_merge(self._templates.text_unanswered(source, asked))
+        def make(recording: Context) -> bool:
+            return holds_merge(self._templates.text_unanswered(source, recording))
 
-        return self._made("holds_merge", source, context, make, bool, bool)
+        return self._cached("holds_merge", source, context, make, bool, bool)
 
     def write(self, files: int) -> None:
-        """Keep what was made; the project has so many files."""
-        if self._kept is not None:
-            self._kept.write(most_of(files))
+        """Write what is new; the project has so many files."""
+        if self._store is not None:
+            self._store.write(most_of(files))
 
-    def _made(
+    def _cached(
         self,
         stage: str,
         source: SourceText,
@@ -72,8 +74,8 @@ class KeptCaptures:
         as_json: Callable[[_Value], Any],
         of_json: Callable[[Any], _Value],
     ) -> _Value:
-        """Return what is kept, else what `make` does; a Problem that it raises is never kept."""
-        if self._kept is None or context.macros:
+        """Return the value of the store, else what `make` returns; a Problem that it raises is never kept."""
+        if self._store is None or context.macros:
             return make(context)
         about = key(stage, self._names, source.path, source.text, _known(context))
         env = given_env(context.env)
@@ -83,22 +85,28 @@ class KeptCaptures:
                 return repr(context.vars[name]) if name in context.vars else None
             return env.get(name) if kind == "env" else self._macros.get(name)
 
-        found = self._kept.get(about, answer)
-        if found is not None:
-            asked, value = found
-            for kind, name in asked:
+        entry = self._store.get(about, answer)
+        if entry is not None:
+            questions, value = entry
+            for kind, name in questions:
                 if kind == "env":
                     context.env.get(name)  # as the file would: what was asked for is never shown
             return of_json(value)
         reads = Reads()
-        with reads.collected() as questions:
+        with reads.collected() as asked:
             reads.note(("macros", path) for path in self._templates.reachable_files(source.text))
-            made = make(replace(context, vars=Asked(context.vars, "var", reads), env=Asked(context.env, "env", reads)))
-        value = as_json(made)
+            result = make(
+                replace(
+                    context,
+                    vars=RecordedMapping(context.vars, "var", reads),
+                    env=RecordedMapping(context.env, "env", reads),
+                )
+            )
+        value = as_json(result)
         text = json.dumps(value) if value is not None else None
-        if text is not None and not may_hold_secret(text, questions, context.vars, context.env):
-            self._kept.put_text(about, answered(about, questions, answer), text)
-        return made
+        if text is not None and not may_hold_secret(text, asked, context.vars, context.env):
+            self._store.put_text(about, answered(about, asked, answer), text)
+        return result
 
 
 def _known(context: Context) -> tuple[Any, ...]:
@@ -109,8 +117,8 @@ def _known(context: Context) -> tuple[Any, ...]:
 
 def may_hold_secret(text: str, questions: Iterable[Question], vars_: Mapping[str, Any], env: Mapping[str, str]) -> bool:
     """Return whether a JSON text may hold an environment variable, or anything that was made of a secret."""
-    asked = {name: env.get(name) for kind, name in questions if kind == "env"}
-    read = {name: vars_.get(name) for kind, name in questions if kind == "var"}
-    if [*secret_values(asked), *secret_vars(read)]:
+    variables = {name: env.get(name) for kind, name in questions if kind == "env"}
+    values = {name: vars_.get(name) for kind, name in questions if kind == "var"}
+    if [*secret_values(variables), *secret_vars(values)]:
         return True
-    return any(value and json.dumps(value)[1:-1] in text for value in asked.values())
+    return any(value and json.dumps(value)[1:-1] in text for value in variables.values())

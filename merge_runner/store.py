@@ -1,8 +1,9 @@
-"""What earlier runs found out about the files of a project, each under a key of everything that it was made of.
+"""The store of a project: results of earlier runs, each under a key of all that was known before it was made.
 
-A contribution is plain JSON. What it depends on is of two kinds: what is known before it is made is part of its key,
-and what it asks for while it is made (a var, an environment variable, a macro) is kept with it by name, with one hash
-of the answers. It is taken where the key is the same and all of these questions have the same answers now.
+An entry is plain JSON. What it depends on is of two kinds: what is known before it is made is part of its key, and what
+is looked up by name while it is made (a var, a macro, a table that SQL names) is a question. The entry has the
+questions, and one hash of their answers; it is taken where the answers are the same now. Table names are why the
+questions are recorded: which tables a text names is known once it is rendered, and not from its inputs.
 
 All of a project are in one SQLite file in the user's cache folder, which can be deleted at any time. Whatever is wrong
 with it (another process writes it, a disk is full, its bytes have changed) costs time alone: what cannot be read is
@@ -31,6 +32,11 @@ from merge_runner.version import package_version, pyspark_version
 Answer = Callable[[str, str], str | None]
 """Returns what a question is answered with now; None: there is no such thing."""
 
+
+def _no_answer(_kind: str, _name: str) -> None:
+    """Answer the questions of an entry that has none."""
+
+
 _MOST_UNWRITTEN = 8_000_000
 """Characters that wait to be written: all of a usual project, and a small part of the memory of a large one."""
 _MOST_PROJECTS = 200
@@ -39,15 +45,15 @@ _LOCKED_SECONDS = 0.5
 """How long another process is waited for: it writes for some 50 ms."""
 _LIBRARIES = ("sqlglot", "jinja2", "PyYAML", "pydantic")
 _SCHEMA = "CREATE TABLE IF NOT EXISTS kept (id INTEGER PRIMARY KEY, key BLOB UNIQUE, content TEXT, checksum BLOB)"
-_LOG = logging.getLogger("merge_runner.contributions")
+_LOG = logging.getLogger("merge_runner.store")
 
 
-class Contributions:
-    """The contributions that a project keeps in a file; new ones are written by `write`, or once they are many."""
+class Store:
+    """The entries of one project; new ones are written by `write`, or once they are many."""
 
     @classmethod
-    def of_project(cls, root: Path, env: Mapping[str, str]) -> Contributions | None:
-        """Return those of the project at `root`; None where the environment names no cache folder."""
+    def of_project(cls, root: Path, env: Mapping[str, str]) -> Store | None:
+        """Return the store of the project at `root`; None where the environment names no cache folder."""
         file = project_store(root, env)
         return None if file is None else cls(file)
 
@@ -61,8 +67,8 @@ class Contributions:
         self._reader: sqlite3.Connection | None = None
         self._readable = True
 
-    def get(self, key: bytes, answer: Answer) -> tuple[list[Question], Any] | None:
-        """Return the questions and what is kept under the key; None: nothing, or a question has another answer now.
+    def get(self, key: bytes, answer: Answer = _no_answer) -> tuple[list[Question], Any] | None:
+        """Return the questions and the value of an entry; None: there is none, or a question has another answer now.
 
         A question that another answer was given to may not be asked any longer: `answer` should record none of them.
         """
@@ -74,21 +80,21 @@ class Contributions:
             ([(kind, name) for kind, name in questions], value) if _answers(key, questions, answer) == answers else None
         )
 
-    def put(self, key: bytes, questions: Iterable[Question], answer: Answer, value: Any) -> None:
-        """Keep a contribution with the questions that were asked while it was made, if JSON can hold it."""
+    def put(self, key: bytes, value: Any, questions: Iterable[Question] = (), answer: Answer = _no_answer) -> None:
+        """Add an entry with the questions that were asked while its value was made, if JSON can hold it."""
         with suppress(TypeError):
             self.put_text(key, answered(key, questions, answer), json.dumps(value))
 
-    def put_text(self, key: bytes, said: str | None, text: str) -> None:
-        """Keep the JSON text of a contribution with what `answered` returned, if that is anything."""
-        if said is not None:
-            self._new[key] = content = f"[{said}, {text}]"
+    def put_text(self, key: bytes, answers: str | None, text: str) -> None:
+        """Add an entry: the JSON text of its value, and what `answered` returned; None: it cannot be kept."""
+        if answers is not None:
+            self._new[key] = content = f"[{answers}, {text}]"
             self._unwritten += len(content)
             if self._unwritten > _MOST_UNWRITTEN:
                 self._write()
 
     def write(self, most: int | None = None) -> None:
-        """Write what is new, and leave the `most` contributions that were written last; None: leave all."""
+        """Write what is new, and leave the `most` entries that were written last; None: leave all."""
         if self._new or self._has_written:
             self._write(most)
         self.close()
@@ -152,7 +158,7 @@ class Contributions:
 
 
 def most_of(files: int) -> int:
-    """Return how many contributions stay of a project with so many files: each has some, for some targets and vars."""
+    """Return how many entries stay of a project with so many files: each has some, for some targets and vars."""
     return 12 * files + 1000
 
 
@@ -161,21 +167,21 @@ def key(*parts: Any) -> bytes:
     return _hash(repr(parts).encode("utf-8", "surrogatepass"))
 
 
-def makers() -> list[Any]:
-    """Return all that makes contributions: Python's version, those of the libraries, the files of this package."""
+def toolchain() -> list[Any]:
+    """Return what makes entries: the versions of Python and the libraries, the files of this package."""
     libraries = [*map(package_version, _LIBRARIES), pyspark_version()]  # lint judges for a line of Spark
     package = Path(__file__).parent
     archive = package.parent  # where it is imported from a wheel, as with `spark-submit --py-files`
-    return [sys.version, libraries, list(status(package if package.is_dir() else archive))]
+    return [sys.version, libraries, list(package_files(package if package.is_dir() else archive))]
 
 
 @functools.cache
-def tool() -> str:
-    """Return one hash of `makers`."""
-    return _hash(repr(makers()).encode("utf-8", "surrogatepass")).hex()
+def toolchain_hash() -> str:
+    """Return one hash of `toolchain`."""
+    return _hash(repr(toolchain()).encode("utf-8", "surrogatepass")).hex()
 
 
-def status(package: Path) -> Iterator[list[Any]]:
+def package_files(package: Path) -> Iterator[list[Any]]:
     """Yield name, size and time of each file of a package, or of a single module."""
     if package.is_file():
         yield [str(package), package.stat().st_size, package.stat().st_mtime_ns]
@@ -185,8 +191,8 @@ def status(package: Path) -> Iterator[list[Any]]:
 
 def _files(folder: str) -> Iterator[list[Any]]:
     with os.scandir(folder) as entries:  # of hundreds of files: without a second question whether one is a folder
-        found = sorted(entries, key=lambda entry: entry.name)
-    for entry in found:
+        sorted_entries = sorted(entries, key=lambda entry: entry.name)
+    for entry in sorted_entries:
         if not entry.is_dir():
             stat = entry.stat()
             yield [entry.path, stat.st_size, stat.st_mtime_ns]
@@ -195,15 +201,15 @@ def _files(folder: str) -> Iterator[list[Any]]:
 
 
 def answered(key: bytes, questions: Iterable[Question], answer: Answer) -> str | None:
-    """Return what is kept of the questions and answers of a contribution; None: it cannot be kept."""
-    asked = sorted(questions)
-    return None if NEVER in asked else f'{json.dumps(asked)}, "{_answers(key, asked, answer)}"'
+    """Return the questions and the hash of their answers as JSON; None: the entry cannot be kept."""
+    ordered = sorted(questions)
+    return None if NEVER in ordered else f'{json.dumps(ordered)}, "{_answers(key, ordered, answer)}"'
 
 
 def _answers(key: bytes, questions: Iterable[Question], answer: Answer) -> str:
     """One hash of all answers: some are secrets, and a hash of a short one alone would give it away."""
-    said = [(kind, name, answer(kind, name)) for kind, name in questions]
-    return _hash(key + repr(said).encode("utf-8", "surrogatepass")).hex()
+    answers = [(kind, name, answer(kind, name)) for kind, name in questions]
+    return _hash(key + repr(answers).encode("utf-8", "surrogatepass")).hex()
 
 
 def _checksum(key: bytes, content: str) -> bytes:

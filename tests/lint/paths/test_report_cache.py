@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,6 @@ import pytest
 from merge_runner.api import lint_paths
 from merge_runner.cache_folder import VARIABLE, project_store
 from merge_runner.cli.main import main
-from merge_runner.contributions import Contributions
-from merge_runner.lint.run import cache
 from merge_runner.project.load.state import FILES_OF_ALL
 from merge_runner.project.schema.layout_file import RECORDED
 
@@ -267,12 +267,22 @@ def test_profiles_outside_of_the_project_count(root, lint):
     assert lint("--profiles-dir", "elsewhere")[3]
 
 
-def test_the_version_of_the_package_counts(root):
-    kept = Contributions(store(root))
-    keys = [
-        cache.ReportCache.of(root, kept, {}, root / "profiles.yml", (), tool).key for tool in (None, None, ["another"])
-    ]
-    assert keys[0] == keys[1] != keys[2]
+def test_a_changed_rule_of_another_package_counts(root, tmp_path):
+    rule = '"""Summary."""\nSEVERITY = "error"\ndef check_merge(merge): {}\n'
+    (tmp_path / "zz001_any.py").write_text(rule.format("return ()"))
+    (tmp_path / "own-1.0.dist-info").mkdir()
+    (tmp_path / "own-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: own\nVersion: 1.0\n")
+    (tmp_path / "own-1.0.dist-info/entry_points.txt").write_text("[merge_runner.rules]\nown = zz001_any\n")
+
+    def lint() -> str:
+        command = [sys.executable, "-m", "merge_runner", "lint", "--project-dir", str(root), "--rules", "ZZ"]
+        env = os.environ | {"PYTHONPATH": str(tmp_path), "COLUMNS": "100"}
+        return subprocess.run(command, env=env, capture_output=True, text=True, cwd=root, check=False).stdout
+
+    assert "ZZ001" not in lint()
+    found = "from merge_runner.lint.rule import Hit; return [Hit(merge.statement.span, 'new')]"
+    (tmp_path / "zz001_any.py").write_text(rule.format(found))
+    assert "ZZ001" in lint()
 
 
 def test_the_time_of_a_file_does_not_count(root, lint):

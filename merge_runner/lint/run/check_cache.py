@@ -11,15 +11,15 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from merge_runner.contributions import answered, key, most_of
-from merge_runner.graph.kept_captures import may_hold_secret
+from merge_runner.graph.capture_cache import may_hold_secret
 from merge_runner.lint.check import Checked
-from merge_runner.lint.run.cache import linter
+from merge_runner.lint.registry import toolchain_of_rules
 from merge_runner.lint.run.outcome_json import as_json, finding_of_json, merge_of_json, not_judged_of_json
 from merge_runner.lint.run.project import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.project_context import Prepared
+from merge_runner.store import answered, key, most_of
 from merge_runner.template.redact import redact
 
 
@@ -34,16 +34,16 @@ class Outcome:
     """What it was made of, with the answers; None: that has other answers each time."""
 
 
-class KeptChecks:
+class CheckCache:
     """What was found in the models of one project."""
 
     def __init__(self, prepared: Prepared, layouts: Layouts, selection: RuleSelection) -> None:
         invocation, profile = prepared.invocation, prepared.files.profile
         self._prepared = prepared
-        self._kept = prepared.kept if not (prepared.deferral.ids or invocation.macros) else None
+        self._store = prepared.store if not (prepared.deferral.ids or invocation.macros) else None
         self._answers = layouts.answers
         self._common = key(
-            linter(),
+            toolchain_of_rules(),
             selection,
             (profile, profile.remote, profile.conf, profile.catalogs),
             (invocation.full_refresh, invocation.incremental),
@@ -54,7 +54,7 @@ class KeptChecks:
 
     def get(self, unique_id: str) -> Checked | None:
         """Return what was found in a model, where each of its questions has the same answer now."""
-        entry = self._kept.get(self._key(unique_id), self._answers) if self._kept is not None else None
+        entry = self._store.get(self._key(unique_id), self._answers) if self._store is not None else None
         if entry is None:
             return None
         questions, value = entry
@@ -68,7 +68,7 @@ class KeptChecks:
 
     def outcome(self, unique_id: str, checked: Checked) -> Outcome:
         """Return an outcome with what is kept of it: best made where its model was looked at, whose parts are read."""
-        if self._kept is None:
+        if self._store is None:
             return Outcome(checked)
         value = {name: as_json(getattr(checked, name)) for name in ("findings", "merge", "hooks", "not_judged")}
         text = json.dumps(value)
@@ -78,33 +78,33 @@ class KeptChecks:
 
     def put(self, outcomes: Mapping[str, Outcome]) -> None:
         """Keep what was found in models."""
-        if self._kept is None:
+        if self._store is None:
             return
         secrets = self._prepared.secrets
         for unique_id, outcome in outcomes.items():
             if outcome.text is not None and redact(outcome.text, secrets) == outcome.text:
-                self._kept.put_text(self._key(unique_id), outcome.said, outcome.text)
+                self._store.put_text(self._key(unique_id), outcome.said, outcome.text)
 
     def close(self) -> None:
         """Close the file, before processes are forked."""
-        if self._kept is not None:
-            self._kept.close()
+        if self._store is not None:
+            self._store.close()
 
     def write(self) -> None:
         """Write what was put."""
-        if self._kept is not None:
-            self._kept.write(most_of(len(self._prepared.files.models)))
+        if self._store is not None:
+            self._store.write(most_of(len(self._prepared.files.models)))
 
     def _key(self, unique_id: str) -> bytes:
         return key("check", self._common, unique_id)
 
 
 @dataclass(frozen=True)
-class KeepingLinter:
+class CachingLinter:
     """Looks at models as `linter` does, and makes what is kept of each; `check_all` may call it in other processes."""
 
     linter: ProjectLinter
-    kept: KeptChecks
+    kept: CheckCache
 
     def check(self, unique_id: str) -> Outcome:
         """Return the outcome for a model or seed."""

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merge_runner.contributions import Contributions
 from merge_runner.errors import Problems
-from merge_runner.project.load.kept_trees import KeptTrees
+from merge_runner.project.load.yaml_cache import YamlCache
+from merge_runner.store import Store
 from merge_runner.text import SourceText
 
 FILE = "kept.sqlite"
@@ -19,8 +19,8 @@ PATHS = [(), ("models",), ("models", 0, "name"), ("models", 1, "description"), (
 def read(file, text, path="a.yml"):
     """Return the data and places of a text, and how many contributions are kept of it."""
     problems = Problems()
-    kept = Contributions(file)
-    tree = KeptTrees(kept, problems).tree(SourceText(path, text))
+    kept = Store(file)
+    tree = YamlCache(kept, problems).tree(SourceText(path, text))
     new = len(kept._new)
     kept.write(100)
     said = [(tree.place(at), tree.key_place(at), tree.text(at), tree.text_place(at, 2)) for at in PATHS] if tree else []

@@ -14,7 +14,7 @@ from merge_runner.cache_folder import VARIABLE
 from merge_runner.errors import ProblemsError
 from merge_runner.lint.outputs import render
 from merge_runner.lint.suppress.baseline import DEFAULT
-from tests.graph.test_kept_captures import State, apply, write
+from tests.graph.test_capture_cache import State, apply, write
 
 READ = (
     *("{{ ref('base') }}", "{{ ref('eph') }}", "{{ ref('seen') }}", "{{ ref('typed') }}", "{{ ref('seed') }}"),
