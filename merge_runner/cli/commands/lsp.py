@@ -38,7 +38,7 @@ def command(options: Options) -> int:
     # PYTHONSAFEPATH: the editor starts the server in the folder of a project, and the server processes of its own
     # there (multiprocessing). Python 3.11 and newer import none of its modules then.
     os.environ["PYTHONSAFEPATH"] = "1"
-    gc.disable()  # until the first document was looked at: what is imported and loaded stays
+    gc.set_threshold(700, 10, 10)  # Python's own: a server runs all day and loads its project again and again
     from merge_runner.lsp.documents.open_documents import OpenDocuments
 
     try:

@@ -41,11 +41,6 @@ class OpenDocuments:
         self._projects: dict[Path, OpenProject] = {}
         self._roots: dict[Path, Path | None] = {}
 
-    @property
-    def loads(self) -> int:
-        """How often projects have been loaded, or could not be."""
-        return sum(project.loads for project in list(self._projects.values()))  # threads add some
-
     @cached_property
     def _folders(self) -> Folders:
         return Folders(self.env)

@@ -51,8 +51,6 @@ class OpenProject:
     def __init__(self, root: Path, env: Mapping[str, str]) -> None:
         self.root = root
         self.known: KnownProject | None = None
-        self.loads = 0
-        """How often it has been loaded, or could not be."""
         self._whole: KnownProject | None = None
         """The last state in which every model could be read."""
         self._env = env
@@ -85,7 +83,6 @@ class OpenProject:
         if self._is_current(path):
             return
         self._loaded = dict(self._texts)
-        self.loads += 1
         try:
             prepared, self._jinja = prepare_to_lint(self.root, Flags(), RecordingEnv(self._env), self._unsaved())
         except ProblemsError as error:

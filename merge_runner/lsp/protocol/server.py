@@ -20,7 +20,6 @@ from merge_runner.lsp.protocol.asked import Asked, Opened, Plain
 from merge_runner.lsp.protocol.code_actions import code_actions
 from merge_runner.lsp.protocol.diagnostics import diagnostics, in_file, result_id
 from merge_runner.lsp.protocol.features import add_features
-from merge_runner.lsp.protocol.garbage import Garbage
 from merge_runner.lsp.protocol.messages import Messages
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.lsp.protocol.scaffold_actions import scaffold_actions
@@ -67,7 +66,6 @@ class Server(LanguageServer):
         """Changes of documents and files: a client may open a text again with the version of another one."""
         self._found: dict[str, _Known] = {}
         """By document what is known of it, after the newest number of changes."""
-        self._garbage = Garbage()
         self.of_workspace = WorkspaceDiagnostics(self.documents)
 
     @property
@@ -96,7 +94,6 @@ class Server(LanguageServer):
                     # what is known of other documents is of an older state, and would keep the project of that
                     self._found = {each: other for each, other in self._found.items() if other.changes == changes}
                     self._found[key] = known
-                    self._garbage.answered(self.documents.loads)
                 found = known.looked
             if opened.document(self.workspace, uri) is document and document.version == seen:
                 return document, seen, _of_cell(found, cell)
@@ -167,8 +164,6 @@ class Server(LanguageServer):
         except Exception as error:  # a bug of ours must not end the server: the next version may be fine
             message = f"internal error of merge-runner, please report it: {type(error).__name__}: {error}"
             return Looked([Remark(Place(str(file), 1, 1), "internal", message, "error")])
-        finally:
-            self._garbage.first_answer()
 
     def report(
         self, found: Sequence[types.Diagnostic], known: str | None
