@@ -172,17 +172,6 @@ class RuntimeFilter:
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """`skip_unchanged` in a response."""
-
-    rows_left_out: int | None
-    """Source rows that were left out of the MERGE, since they match without a change; 0 where the author's source was
-    merged as it is, null where the engine does not report how many rows it merged. Unit: rows"""
-    reason: str | None = None
-    """Why the author's source was merged as it is."""
-
-
-@dataclass(frozen=True)
 class Counted:
     """`expect_merge` in a response."""
 
@@ -296,8 +285,6 @@ class NodeResponse:
     """Hooks that did not run, since the MERGE had already been committed. Unit: hooks"""
     target: Target | None = field(default=None, metadata=_KEYS)
     runtime_filter: RuntimeFilter | None = field(default=None, metadata=_KEYS)
-    skip_unchanged: LeftOut | None = None
-    """Source rows that were left out of the MERGE: `rows_left_out`, and the `reason` where there are none."""
     expect_merge: Counted | None = None
     """What was counted for `expect_merge` before the commit: `counted_by` (`query` or `branch`), row counts."""
     statement: Uncounted | TableFigures | MergeFigures | Compaction | None = field(default=None, metadata=_KEYS)

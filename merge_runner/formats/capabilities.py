@@ -134,8 +134,6 @@ class Capabilities:
     """Spark adds and widens columns of the target as it analyses a MERGE WITH SCHEMA EVOLUTION: EXPLAIN alters it."""
     conflicts_with_source_reads: bool = False
     """A MERGE conflicts with commits to what its source reads of the target; else with what its ON selects alone."""
-    records_source_rows: bool = False
-    """The commit of a MERGE records how many rows its source had."""
     leaves_subqueries_unread: bool = False
     """A subquery in USING over the target is read where it is simple only: else the statement fails."""
     logs_conditions: bool = False

@@ -43,7 +43,6 @@ from merge_runner.plan.steps.merge import CheckSource, RunHook, RunMerge
 from merge_runner.plan.steps.model_tests import MeasureFreshness
 from merge_runner.plan.steps.node_plan import FirstRun, NodePlan, RaiseError
 from merge_runner.plan.steps.runtime_filter import bounding
-from merge_runner.plan.steps.skip_unchanged import skipping
 from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import (
     CheckSchema,
@@ -253,10 +252,7 @@ class Planner:
             *([CheckSource(relation, rendered.text, judged, expect)] if expect and looks_first else ()),
             CreateTarget(layout, shape, rebuilt, reads.first, reads.history is not None and loses),
             *(self._contract(node, existing=True, merge=statement, after_adding=True) if adds else ()),
-            RunMerge(
-                *(relation, rendered.text, judged, bounding(judged, node.config.bounds), feed, expect),
-                skipping(judged, node.config.skip_unchanged, feed=feed is not None),
-            ),
+            RunMerge(relation, rendered.text, judged, bounding(judged, node.config.bounds), feed, expect),
         ]
         plan = self._with_surroundings(node, steps, compiler)
         if rebuilt and not loses and reads.history is not None:

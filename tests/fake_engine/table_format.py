@@ -113,9 +113,6 @@ class FakeFormat:
         recorded = {app: lake.recorded(found, app, version) for app in found.batches if app.startswith(prefix)}
         return {app: batch for app, batch in recorded.items() if batch is not None}
 
-    def past_merge(self, commit: Commit) -> None:
-        """Return None: what a MERGE had to do is not recorded."""
-
     def merge_figures(self, session: FakeSession, table: Relation, stamp: str, ran: Ran) -> MergeFigures:
         """Return the rows that the MERGE reported, and that it has scanned every file."""
         commit = self.commit_with(session, table, stamp)

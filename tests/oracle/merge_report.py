@@ -28,7 +28,6 @@ _ROWS = {
     "refused, as Delta cannot read the target there": "unread",
     "not run, by an internal error of Spark or Delta": "internal",
     "repeated batches, not run": "no-op",
-    "source rows left out": "left_out",
     "rows inserted": "inserted",
     "rows updated": "updated",
     "rows deleted": "deleted",

@@ -61,8 +61,6 @@ class Case:
             key = "cluster_by" if layout.startswith("cluster") else "partition_by"
             self.config[key] = re.split(r", (?![^(]*\))", layout.removeprefix("cluster "))
         self.config["low_shuffle"] = random.random() < 0.5
-        # Not `equal_rows`, which counts fewer updates than the oracle; by the name, as the other choices stay what they were.
-        self.config["skip_unchanged"] = Random(self.name).choice(["on", "on", "auto", "off"])
         self.config["bounds"] = random.choice(["auto", "auto", self.keys or ["id"], ["id", "d"]])
         if not self.runtime_filters:
             self.config["bounds"] = "off"
@@ -270,7 +268,6 @@ class Shop:
         bounded, reads_target = bool(response["bounds"]), case.query.reads("this")
         self.seen.update(merges=1, changed=bool(outcome.changes), bounded=bounded, reads_target=reads_target)
         self.seen.update(reads_target_and_bounded=reads_target and bounded, plain=not case.runtime_filters)
-        self.seen.update(left_out=(response.get("skip_unchanged") or {}).get("rows_left_out") or 0)
         self.seen.update(staged=response["staged"], pinned=bool(response["pins"]))
         self.seen.update(inserted=outcome.inserted, updated=outcome.updated, deleted=outcome.deleted)
 

@@ -65,9 +65,6 @@ def test_tags_and_hooks_add_up_and_mappings_merge_by_key():
         ("partition_by", ["days(ts)", "bucket(8, id)"], ("days(ts)", "bucket(8, id)")),
         ("bounds", False, "off"),
         ("bounds", "auto", "auto"),
-        ("skip_unchanged", True, "on"),
-        ("skip_unchanged", False, "off"),
-        ("skip_unchanged", "equal_rows", "equal_rows"),
         ("bounds", ["d"], ("d",)),
         ("timeout", 90, 90.0),
         ("timeout", "30s", 30.0),
@@ -97,7 +94,7 @@ def test_a_config_is_plain_json():
     assert plain["meta"] == {"since": "2013-01-01"}
     assert plain["bounds"] == ["d"]
     assert plain["optimize"] == {"zorder_by": [], "where": "d > 1", "after": None}
-    keys = "materialized format schema alias partition_by cluster_by unique_key bounds skip_unchanged scan properties conf tags meta"
+    keys = "materialized format schema alias partition_by cluster_by unique_key bounds scan properties conf tags meta"
     more = (
         "enabled event_time pre_hook post_hook on_error full_refresh optimize priority retries timeout concurrent reuse"
     )
@@ -137,6 +134,13 @@ def test_a_config_is_plain_json():
             'a.sql:1:1: unknown config key "incremental_strategy" [unknown-key]\n'
             "    leave it out: the MERGE that you write is the strategy"
         ]),
+        *(
+            ({key: value}, [
+                f'a.sql:1:1: unknown config key "{key}" [unknown-key]\n'
+                "    take it out: `low_shuffle: true` has the table mark the rows that change and copy no others"
+            ])
+            for key, value in {"skip_unchanged": True, "skip-unchanged": "equal_rows"}.items()
+        ),
         ({"columns": []}, [
             'a.sql:1:1: unknown config key "columns" [unknown-key]\n    it is written next to "config", not in it'
         ]),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 STAGED = "merge_runner_source"
 
-MATERIALIZE = "spark.databricks.delta.merge.materializeSource"
+_MATERIALIZE = "spark.databricks.delta.merge.materializeSource"
 """Whether Delta stores the rows of a source, which it reads twice; other formats have no such conf."""
 
 
@@ -85,7 +85,7 @@ class FixedSource:
             rows.createOrReplaceTempView(STAGED)
             self._rows = rows
             # Delta would store what is stored already.
-            self._confs.enter_context(temporary_confs(self._session, {MATERIALIZE: "none"}))
+            self._confs.enter_context(temporary_confs(self._session, {_MATERIALIZE: "none"}))
         self._made.staged = True
         alias = f" AS {quote(source.parts[-1])}" if source.alias is None and source.parts else ""
         checks = " AND ".join(mark.check for mark in marks)

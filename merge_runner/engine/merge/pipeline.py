@@ -5,12 +5,10 @@ before it is sent.
 
     committed_earlier       an earlier invocation has committed this very MERGE: nothing runs
     claim                   the batch or the changes that it commits once: nothing runs where the table has them
-    chosen                  whether source rows that change nothing are left out, by what earlier runs have copied
     prepared_statement      the source pinned or materialized, the runtime filter added to ON; held until the MERGE ran
     refuse_several_matches  several source rows for one target row, where the engine would not refuse them
     check_before            `expect_merge`, by a query; or
     checked_on_branch       `expect_merge`, by what the MERGE did on a temporary branch; also next to a mark
-    without_unchanged_rows  such rows left out of the source
     execute                 the statement
     merge_figures           what it did, by the engine's own metrics
     verify_verdict          whether the engine scanned what static analysis predicted
@@ -34,10 +32,8 @@ from merge_runner.engine.merge.idempotency import Claim, claim, committed_earlie
 from merge_runner.engine.merge.merge_on_branch import checked_on_branch, writes_main
 from merge_runner.engine.merge.merge_warnings import warn_of_empty_table, warnings_of_columns
 from merge_runner.engine.merge.runtime_filter import prepared_statement
-from merge_runner.engine.merge.skip_decision import chosen
 from merge_runner.engine.merge.statement import Bounded
 from merge_runner.engine.merge.target_mark import is_changed_mark, without_runtime_filter
-from merge_runner.engine.merge.unchanged_rows import with_whole_source, without_unchanged_rows
 from merge_runner.engine.merge.unread_target import over_view, with_materialized_source
 from merge_runner.engine.merge.verdict_check import verify_verdict
 from merge_runner.engine.response import MergeFigures, RuntimeFilter, Uncounted
@@ -105,13 +101,7 @@ def _merge_claimed(step: RunMerge, claimed: Claim | None, context: NodeContext) 
     table_format = context.table_format(step.judged.layout.format)
     try:
         try:
-            try:
-                _merge(step, batch, context, on_branch, pinning)
-            except EngineError as error:
-                if step.skipping is None:
-                    raise
-                step = with_whole_source(step, error, context)
-                _merge(step, batch, context, on_branch, pinning)
+            _merge(step, batch, context, on_branch, pinning)
         except EngineError as error:
             if is_changed_mark(error):
                 step, pinning = without_runtime_filter(step), None
@@ -138,10 +128,6 @@ def _merge(step: RunMerge, batch: Batch | None, context: NodeContext, on_branch:
     table_format = context.table_format(format)
     noticed = context.alone or on_branch or table_format.capabilities.conflicts_with_source_reads
     tried = not noticed and step.bounding is not None and step.bounding.on_branch and writes_main(session)
-    checked = not noticed and step.skipping is not None and step.skipping.on_branch and writes_main(session)
-    rows = chosen(step, context, noticed=noticed or checked) if step.skipping is not None else None
-    if rows is not None and pinning is None:
-        pinning = rows.fixing
     with (
         prepared_statement(step, session, context.table_format, pinning, marks=noticed or tried)
         if step.bounding is not None or pinning is not None
@@ -158,20 +144,17 @@ def _merge(step: RunMerge, batch: Batch | None, context: NodeContext, on_branch:
         place: AbstractContextManager[Bounded] = nullcontext(statement)
         if expect is not None and not on_branch:
             counted = check_before(step, expect, statement, context)
-        if on_branch or (tried and statement.bounds) or (checked and rows is not None):
+        if on_branch or (tried and statement.bounds):
             place = checked_on_branch(step, expect if on_branch else None, statement, context)
-        with place as final, without_unchanged_rows(rows, step, final, context) if rows else nullcontext() as reduced:
-            running = reduced.statement if reduced is not None else final
-            context.on_statement(running.sql)
-            ran = execute(session, running, batch, table_format, context.on_statement)
+        with place as final:
+            context.on_statement(final.sql)
+            ran = execute(session, final, batch, table_format, context.on_statement)
     if batch is not None and not ran.rows and table_format.capabilities.keeps_batches:
         # Another process has committed the batch since the claim: the engine skips the statement, and reports nothing.
         _skip(context, str(batch))
         return
     context.output.touched = statement.condition
     figures = merge_figures(context, step.target, format, ran)
-    if reduced is not None:
-        figures = reduced.figures(figures, context)
     response.statement = figures
     response.verdict = verify_verdict(step.judged, statement.sql if statement.bounds else None, figures, before)
     if expect is not None and counted is not None:

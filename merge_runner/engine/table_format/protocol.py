@@ -99,16 +99,6 @@ class Vacuumed:
     kept: str | None = None
 
 
-@dataclass(frozen=True)
-class PastMerge:
-    """What a MERGE had to do that a table has committed. `rows_source` None: the format does not record it."""
-
-    rows_source: int | None
-    rows_changed: int
-    """Rows inserted, updated and deleted."""
-    rows_copied: int
-
-
 Ask = Callable[[str], str]
 """Gives the engine's plan of a statement. Raises EngineError where it has none."""
 
@@ -205,9 +195,6 @@ class TableFormat(Protocol):
 
     def merge_figures(self, session: SparkSession, table: Relation, stamp: str, ran: Ran) -> MergeFigures:
         """Return what a MERGE did, from its commit and from the plan that ran."""
-
-    def past_merge(self, commit: Commit) -> PastMerge | None:
-        """Return what the MERGE of a commit had to do; None for other commits, and where that is not recorded."""
 
     def commit_figures(self, commit: Commit) -> CommitFigures:
         """Return the rows, files and bytes that a commit has added, changed and removed, as its metrics have them."""

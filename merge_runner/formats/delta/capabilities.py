@@ -60,7 +60,6 @@ DELTA = Capabilities(
     liquid_clustering=True,
     when_conditions_prune=True,
     conflicts_with_source_reads=True,
-    records_source_rows=True,
     leaves_subqueries_unread=True,
     keeps_batches=True,
     shallow_clone=True,

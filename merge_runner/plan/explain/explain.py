@@ -23,7 +23,6 @@ from merge_runner.plan.plan import Planner
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
-from merge_runner.pruning.judge.unchanged_rows import Refusal, unchanged_rows
 
 
 @dataclass(frozen=True)
@@ -172,7 +171,6 @@ class Explanation:
                         "reason": node.merge.judgement.reason if node.merge else None,
                         **_columns_json(node.lineage),
                         "engine_plan": _plan_json(node.engine_plan),
-                        "skip_unchanged": _skipping_json(node),
                         "distribution": asdict(node.distribution) if node.distribution else None,
                         "steps": _steps_json(node.plan),
                         "asks_engine": str(node.plan.asks.place) if node.plan.asks is not None else None,
@@ -243,17 +241,6 @@ def _columns_json(lineage: TableLineage) -> dict[str, Any]:
 
 def _steps_json(plan: NodePlan) -> list[dict[str, str]]:
     return [{"step": type(step).__name__, "text": str(step)} for step in plan.steps]
-
-
-def _skipping_json(node: ExplainedNode) -> dict[str, Any] | None:
-    """Whether source rows that change nothing could be left out, and the reason where they cannot."""
-    if node.merge is None:
-        return None
-    steps = (step for step in node.plan.steps if isinstance(step, RunMerge))
-    asked = next((step.skipping for step in steps if step.skipping is not None), None)
-    found = unchanged_rows(node.merge) if asked is None else asked.rows
-    reason = found.reason if isinstance(found, Refusal) else asked.left_out if asked is not None else None
-    return {"possible": reason is None, "reason": reason}
 
 
 def _plan_json(plan: MergePlan | None) -> dict[str, Any] | None:

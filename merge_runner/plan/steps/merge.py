@@ -13,7 +13,6 @@ from merge_runner.relation import Relation
 if TYPE_CHECKING:
     from merge_runner.plan.steps.guardrails import Expectation
     from merge_runner.plan.steps.runtime_filter import Bounding
-    from merge_runner.plan.steps.skip_unchanged import Skipping
     from merge_runner.pruning.judge.merge_analysis import JudgedMerge
     from merge_runner.text import Place
 
@@ -51,7 +50,7 @@ class CheckSource(Step):
 
 @dataclass(frozen=True)
 class RunMerge(Step):
-    """The author's MERGE, the static analysis of its scan, its runtime filter, and which source rows it can do without.
+    """The author's MERGE, the static analysis of its scan, and its runtime filter.
 
     With a `feed` it runs once for each change, and not at all where there is none. What goes beyond what `expect`
     allows is not committed.
@@ -63,9 +62,8 @@ class RunMerge(Step):
     bounding: Bounding | None = None
     feed: Feed | None = None
     expect: Expectation | None = None
-    skipping: Skipping | None = None
 
     def __str__(self) -> str:
         feed = f", from the changes of {self.feed.table.name} since the last it consumed" if self.feed else ""
-        more = "".join(f", {each}" for each in (self.bounding, self.expect, self.skipping) if each is not None)
+        more = "".join(f", {each}" for each in (self.bounding, self.expect) if each is not None)
         return f"merge into {self.target.name}{feed}{more}"

@@ -28,11 +28,6 @@ def _off(value: Any) -> Any:
     return "off" if value is False else value
 
 
-def _switch(value: Any) -> Any:
-    # As above: on and off are true and false in YAML 1.1.
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
-
-
 Seconds = Annotated[
     float,
     Before(seconds),
@@ -177,16 +172,6 @@ class ModelConfig:
     these. `off`: never.
     Applies to: merge models
     Example: `bounds: [flight_date]`"""
-    skip_unchanged: Annotated[
-        Literal["auto", "on", "off", "equal_rows"], Before(_switch), also({"type": "boolean"})
-    ] = "auto"
-    """Whether source rows that match the target, and for which no WHEN clause applies, are left out of the MERGE: the
-    engine rewrites the files of every row that matches, whether it changes or not. `auto`: where the table is a
-    copy-on-write Delta table of at least 32 MiB or 32 files, and its last merges have copied rows for source rows
-    that changed nothing. `on`: always where it is possible. `equal_rows`: also where an UPDATE sets what
-    the row has already; such updates are missing from the change feed then. `off`: never.
-    Applies to: merge models
-    Example: `skip_unchanged: on`"""
     event_time: str | None = None
     """The column, or an expression, with the time of each row: `--sample` reads the rows of a window of it.
     Example: `event_time: ordered_at`"""

@@ -19,6 +19,11 @@ _REFUSED = {
     ("reuse", "partitions"): "take it out: it is withdrawn, as it left out changed rows; `auto` is the default",
 }
 
+_WITHDRAWN = {
+    "skip_unchanged": "take it out: `low_shuffle: true` has the table mark the rows that change and copy no others",
+}
+"""Keys that there were, with what to do instead."""
+
 
 @dataclass(frozen=True)
 class Layer:
@@ -110,11 +115,13 @@ def config_key_hint(key: str, known: Iterable[str] = MODEL_KEYS) -> str:
     """Return what to do about a config key that does not exist."""
     if key in SEED_KEYS:
         return "only seeds have it"
-    return (
-        DBT_KEYS.get(key.replace("-", "_"))
-        or did_you_mean(key, known)
-        or 'remove it; what your own macros read goes below "meta"'
-    )
+    return replacement(key) or did_you_mean(key, known) or 'remove it; what your own macros read goes below "meta"'
+
+
+def replacement(key: str) -> str | None:
+    """Return what to write instead of a config key that dbt has or that there was; None for other keys."""
+    folded = key.replace("-", "_")
+    return _WITHDRAWN.get(folded) or DBT_KEYS.get(folded)
 
 
 def config_place(layers: Sequence[Layer], key: str) -> Place | None:

@@ -7,8 +7,7 @@ from typing import Literal
 
 from merge_runner.errors import Problems, did_you_mean
 from merge_runner.project.schema.config import MODEL_KEYS
-from merge_runner.project.schema.config_layers import Layer
-from merge_runner.project.schema.dbt_keys import CONFIG as DBT_KEYS
+from merge_runner.project.schema.config_layers import Layer, replacement
 from merge_runner.project.schema.settings import Settings
 
 
@@ -52,4 +51,4 @@ class FolderConfig:
 
 
 def _hint(key: str, folders: Iterable[str]) -> str | None:
-    return DBT_KEYS.get(key.replace("-", "_")) or did_you_mean(key, {*folders, *MODEL_KEYS})
+    return replacement(key) or did_you_mean(key, {*folders, *MODEL_KEYS})

@@ -43,7 +43,7 @@ def outcome(context: NodeContext) -> tuple[Status, str]:
         lost = response.target is not None and response.target.history_replaced
         first = "; the history that the table held is replaced" if lost else ""
         first += "; first run" if response.is_incremental is False else ""
-        scan = _unchanged(response) + _bounds(response, context.output.bounds_news)
+        scan = _bounds(response, context.output.bounds_news)
         return "success", ", ".join(parts) + first + scan + _altered(response) + _compacted(response)
     done = response.statement
     if isinstance(done, Compaction):
@@ -61,12 +61,6 @@ def _left_out(response: NodeResponse) -> str:
         return ""
     hooks = "its pre_hook does" if count == 1 else f"{count} of its pre_hooks do"
     return f"; {hooks} not run again, post_hooks do"
-
-
-def _unchanged(response: NodeResponse) -> str:
-    """Return how many rows were left out of the source."""
-    count = response.skip_unchanged.rows_left_out if response.skip_unchanged is not None else None
-    return f"; {count:,} unchanged source row{'' if count == 1 else 's'} left out" if count else ""
 
 
 def _bounds(response: NodeResponse, news: Sequence[str]) -> str:

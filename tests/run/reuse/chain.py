@@ -46,8 +46,6 @@ class Chain:
         self.reads_staging = random.random() < 0.5
         self.has_first_text = random.random() < 0.2
         self.config: dict[str, object] = {"on_schema_change": "append_new_columns"}
-        if random.random() < 0.3:
-            self.config["skip_unchanged"] = random.choice(["on", "equal_rows"])
         if random.random() < 0.5:
             self.config["partition_by"] = ["d"]
         of_sums = Random(f"{seed} sums")

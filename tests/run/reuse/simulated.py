@@ -1,8 +1,7 @@
 """Histories on the fake engine, whose statements the oracle runs: what a table has comes from tests/oracle, not from Spark.
 
 The decisions are those of real builds: they read logs of Delta and metadata of Iceberg that are written here as the
-engines write them. What only an engine can say is left out: unit tests, and `skip_unchanged`, whose statement is another
-one.
+engines write them. What only an engine can say is left out: unit tests.
 """
 
 from __future__ import annotations
@@ -418,7 +417,6 @@ class SimulatedHistories(Histories):
         for chain in self.chains:
             chain.unit = False
             chain.staging = "ephemeral" if chain.staging == "view" and self.format == "iceberg" else chain.staging
-            chain.config = {key: value for key, value in chain.config.items() if key != "skip_unchanged"}
         self.warehouse = root / "warehouse"
         self.warehouse.mkdir(parents=True)
         self.lakes = {target: SimulatedLake(self.warehouse) for target in self.schemas}

@@ -9,7 +9,7 @@ from merge_runner.engine.table_format.delta import batches, first_run, log, main
 from merge_runner.engine.table_format.delta.change_feed import changes
 from merge_runner.engine.table_format.delta.columns import columns, columns_after
 from merge_runner.engine.table_format.delta.commit_figures import commit_figures
-from merge_runner.engine.table_format.delta.merge_metrics import merge_figures, past_merge
+from merge_runner.engine.table_format.delta.merge_metrics import merge_figures
 from merge_runner.engine.table_format.delta.stored_metadata import stored_metadata
 from merge_runner.engine.table_format.delta.stored_version import stored_versions
 from merge_runner.engine.table_format.delta.target_files import target_files
@@ -51,7 +51,6 @@ class DeltaFormat:
     batch_confs = staticmethod(batches.batch_confs)
     recorded_batches = staticmethod(batches.recorded_batches)
     merge_figures = staticmethod(merge_figures)
-    past_merge = staticmethod(past_merge)
     commit_figures = staticmethod(commit_figures)
     optimize = staticmethod(maintenance.optimize)
     vacuum = staticmethod(maintenance.vacuum)

@@ -8,7 +8,6 @@ from merge_runner.engine.response import MergeFigures
 from merge_runner.engine.spark.physical_plan_metrics import command_metrics
 from merge_runner.engine.spark.sql import Ran
 from merge_runner.engine.table_format.delta.log import statement_commit
-from merge_runner.engine.table_format.protocol import Commit, PastMerge
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
@@ -52,13 +51,3 @@ def merge_figures(session: SparkSession, target: Relation, stamp: str, ran: Ran)
         for kind in ("inserted", "updated", "deleted", "affected"):
             figures[f"rows_{kind}"] = counted[f"num_{kind}_rows"]
     return MergeFigures.of({**figures, "table_version": commit.version if commit is not None else None}, metrics)
-
-
-def past_merge(commit: Commit) -> PastMerge | None:
-    """Return what the MERGE of a commit had to do; None for other commits."""
-    names = ("rows_source", "rows_inserted", "rows_updated", "rows_deleted", "rows_copied")
-    found = [commit.metrics.get(SHORT_NAMES[name], "") for name in names]
-    if commit.operation != "MERGE" or not all(each.isdigit() for each in found):
-        return None
-    source, inserted, updated, deleted, copied = map(int, found)
-    return PastMerge(source, inserted + updated + deleted, copied)

@@ -10,7 +10,7 @@ from merge_runner.engine.table_format.iceberg.branches import IcebergBranches
 from merge_runner.engine.table_format.iceberg.change_feed import changes
 from merge_runner.engine.table_format.iceberg.commit_figures import commit_figures
 from merge_runner.engine.table_format.iceberg.layout import columns, table_layout
-from merge_runner.engine.table_format.iceberg.merge_metrics import merge_figures, past_merge
+from merge_runner.engine.table_format.iceberg.merge_metrics import merge_figures
 from merge_runner.engine.table_format.iceberg.shuffle_trials import remedied_shuffles
 from merge_runner.engine.table_format.iceberg.stored_metadata import stored_metadata
 from merge_runner.engine.table_format.iceberg.stored_version import stored_versions
@@ -50,7 +50,6 @@ class IcebergFormat:
     batch_confs = staticmethod(batches.batch_confs)
     recorded_batches = staticmethod(batches.recorded_batches)
     merge_figures = staticmethod(merge_figures)
-    past_merge = staticmethod(past_merge)
     commit_figures = staticmethod(commit_figures)
     optimize = staticmethod(maintenance.optimize)
     vacuum = staticmethod(maintenance.vacuum)

@@ -13,7 +13,6 @@ from merge_runner.engine.response import MergeFigures
 from merge_runner.engine.spark.physical_plan_metrics import TableScan, table_scans
 from merge_runner.engine.spark.sql import Ran
 from merge_runner.engine.table_format.iceberg.log import snapshot_summary, statement_snapshot
-from merge_runner.engine.table_format.protocol import Commit, PastMerge
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
@@ -99,16 +98,6 @@ def changed_rows(summary: Mapping[str, int], operation: str | None) -> dict[str,
     changed = [counts[kind] for kind in kinds[:3]]
     affected = sum(count or 0 for count in changed) if None not in changed else None
     return {f"rows_{kind}": count for kind, count in counts.items()} | {"rows_affected": affected}
-
-
-def past_merge(commit: Commit) -> PastMerge | None:
-    """Return what the MERGE of a snapshot had to do; None for other snapshots, and where Spark has not recorded it."""
-    summary = {name: int(value) for name, value in commit.metrics.items() if value.isdigit()}
-    if f"{_ROWS}copied" not in summary:
-        return None
-    rows = changed_rows(summary, commit.operation)
-    changed, copied = rows["rows_affected"], rows["rows_copied"]
-    return PastMerge(None, changed, copied) if changed is not None and copied is not None else None
 
 
 def _counted_once(counts: dict[str, int | None], summary: Mapping[str, int]) -> dict[str, int | None]:
