@@ -39,16 +39,15 @@ def debug(
     *,
     spark: bool = False,
     write_catalog: str | Path | Literal[True] | None = None,
-    cluster: bool = False,
     messages: Messages | None = None,
 ) -> Iterator[Check]:
     """Check the set-up, one part after the other: versions, Java, jars, the project that `load` returns, its Spark.
 
     `spark` starts Spark and runs a query on it. `write_catalog` records how the project's tables are laid out, in a
-    file or in catalog.yml of the project (True). `cluster` writes what submits the project to the cluster of its
-    output. `messages` receives warnings, instead of the logger `merge_runner.debug`.
+    file or in catalog.yml of the project (True). `messages` receives warnings, instead of the logger
+    `merge_runner.debug`.
     """
-    for name, check in _checks(load, spark, write_catalog, cluster, messages or LoggedMessages("debug")):
+    for name, check in _checks(load, spark, write_catalog, messages or LoggedMessages("debug")):
         try:
             yield Check(name, check())
         except ProblemsError as error:
@@ -59,7 +58,6 @@ def _checks(
     load: Callable[[], LoadedProject],
     spark: bool,
     write_catalog: str | Path | Literal[True] | None,
-    cluster: bool,
     messages: Messages,
 ) -> Iterator[tuple[str, Callable[[], str]]]:
     from merge_runner.run import set_up
@@ -78,8 +76,6 @@ def _checks(
     yield "catalogs", lambda: set_up.catalogs(prepared(), messages.say)
     yield "home", lambda: set_up.spark_home(prepared(), lambda note: messages.say(f"warning: {note}", "warn"))
     yield "archive", lambda: set_up.archive(prepared())
-    if cluster:
-        yield "cluster", lambda: set_up.cluster(prepared(), messages.say)
     if spark:
         yield "spark", lambda: set_up.spark_version(prepared())
     if write_catalog is not None:

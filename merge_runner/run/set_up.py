@@ -34,9 +34,6 @@ from merge_runner.plan.layout.recordable_tables import recordable_tables
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.schema.layout_file import RECORDED, layout_file_text
 from merge_runner.project.schema.profile import Profile
-from merge_runner.run.cluster.checks import faults, local_files
-from merge_runner.run.cluster.managers import manager
-from merge_runner.run.cluster.submission import SCRIPT, submission
 from merge_runner.version import package_version
 
 _PACKAGES = ("merge-runner", "pyspark", "pyspark-client", "sqlglot")
@@ -128,29 +125,6 @@ def archive(prepared: Prepared) -> str:
     profile, env = prepared.files.profile, os.environ
     java_home = require_java(env)
     return archive_state(profile, prepared.files.root, env, java_home, fetch_jars(jar_groups(profile), env))
-
-
-def cluster(prepared: Prepared, notify: Callable[[str], None]) -> str:
-    """Write what submits the project to the cluster of its output, and return the command.
-
-    Raises ProblemsError `cluster-set-up` for what would keep it from running, `jar-download`, `unwritable`.
-    """
-    profile, root, folder = prepared.files.profile, prepared.files.root, prepared.target_path.absolute() / "cluster"
-    if problems := list(faults(profile, os.environ)):
-        raise ProblemsError(problems)
-    jars = fetch_jars(jar_groups(profile), os.environ, notify)
-    made = submission(profile, root, folder, manager(profile, root, folder), jars)
-    try:
-        for name, text in made.files.items():
-            write_atomic(folder / name, text, below=folder.parent)
-        (folder / SCRIPT).chmod(0o755)
-    except OSError as error:
-        raise ProblemsError([Problem("unwritable", f"{error.filename} cannot be written: {error.strerror}")]) from error
-    for note in made.notes:
-        notify(note)
-    if files := local_files(prepared.graph):
-        notify(f"executors open the files of {', '.join(files)} by the path that they have for the driver")
-    return f"{folder / SCRIPT} submits the project; next to it are {', '.join(sorted({*made.files} - {SCRIPT}))}"
 
 
 @contextmanager

@@ -145,6 +145,14 @@ def test_a_password_in_the_address_of_a_server_is_not_shown(call, make_project):
     assert all("hunter" not in file.read_text() for file in root.glob("target/**/*") if file.is_file())
 
 
+def test_job_specs_are_in_the_guide(call, tmp_path):
+    process = call("debug", "--cluster", cwd=tmp_path)
+    assert (process.returncode, process.stdout) == (2, "")
+    assert "--cluster is gone" in process.stderr
+    assert "docs/guides/run-on-a-cluster.md" in process.stderr
+    assert (Path(__file__).parents[2] / "docs/guides/run-on-a-cluster.md").is_file()
+
+
 def test_defer_reads_what_is_not_built_from_the_state(call, make_project, tmp_path):
     profiles = "shop: {target: dev, outputs: {dev: {schema: dev}, prod: {schema: prod}}}"
     root = make_project({**MODELS, "profiles.yml": profiles})

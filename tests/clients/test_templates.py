@@ -43,7 +43,7 @@ def test_an_invalid_workflow_is_not(python, tmp_path):
 def test_objects_of_kubernetes_and_the_job_of_a_bundle_are_valid(python, run_client):
     found = json.loads(run_client(python, "with_validators.py", FOLDER).splitlines()[-1])
     assert found == {
-        "cronjob.yaml": ["CronJob"],
+        "cronjob.yaml": ["CronJob", "ServiceAccount", "Role", "RoleBinding"],
         "lint-job.yaml": ["Job"],
         "broken": "refused",
         "shop": {"tasks": ["build"], "clusters": ["small"], "concurrent": 1},

@@ -18,13 +18,15 @@ FOLDER = ROOT / "examples/ci"
 TEMPLATES = sorted(path for path in FOLDER.rglob("*") if path.suffix in (".yml", ".yaml", ".json"))
 ARGUMENTS = {"parameters", "entryPointArguments"}
 """Keys whose lists are what `run.py` is called with."""
+RUNNER = "run.py"
+"""The program in a list of words of spark-submit."""
 OPERATIONS = {"emr-serverless": ("emr-serverless", "StartJobRun"), "emr-eks": ("emr-containers", "StartJobRun")}
 
 
 def read(path):
-    """Return what a template holds."""
+    """Return what a template holds; of YAML, a list of its documents."""
     text = path.read_text(encoding="utf-8")
-    return json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
+    return json.loads(text) if path.suffix == ".json" else list(yaml.safe_load_all(text))
 
 
 def lines(path, value, key=None) -> Iterator[CommandLine]:
@@ -35,6 +37,9 @@ def lines(path, value, key=None) -> Iterator[CommandLine]:
     elif isinstance(value, list) and key in ARGUMENTS:
         yield CommandLine(path, 1, tuple(value), marked=False, whole=True)
     elif isinstance(value, list):
+        programs = [number for number, word in enumerate(value) if str(word).endswith(f"/{RUNNER}")]
+        if programs:
+            yield CommandLine(path, 1, tuple(value[programs[0] + 1 :]), marked=False, whole=True)
         for each in value:
             yield from lines(path, each)
     elif isinstance(value, str):

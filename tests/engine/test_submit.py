@@ -11,7 +11,6 @@ import pytest
 
 from merge_runner.engine.spark.jars import fetch_jars
 from merge_runner.engine.spark.spark_home import spark_home
-from merge_runner.run.cluster.submission import RUNNER_TEXT
 from tests.standalone_cluster import Cluster
 
 pytestmark = [pytest.mark.spark, pytest.mark.nightly]
@@ -26,10 +25,13 @@ FILES = {
         when not matched then insert *
     """,
 }
-RUNNER = f"""
+RUNNER = """
 import merge_runner
 assert ".zip" in merge_runner.__file__, merge_runner.__file__
-{RUNNER_TEXT}"""
+from merge_runner.cli.main import process
+
+process()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +106,7 @@ def test_a_jvm_without_delta_and_an_output_for_another_master_are_refused(submit
 
 
 def test_a_standalone_master_has_no_cluster_mode_for_python(submit, cluster):
-    """Spark says so; `debug --cluster` therefore writes a command in client mode."""
+    """Spark says so; the guide therefore names client mode."""
     done, _ = submit({"master": cluster.address}, "--deploy-mode", "cluster", *OPTIONS)
     assert done.returncode != 0
     assert (

@@ -1,6 +1,7 @@
-"""What `debug --cluster` writes for YARN, on a real YARN in cluster mode: the driver is a container of it."""
+"""The commands of the guide for YARN, on a real YARN in cluster mode: the driver is a container of it."""
 
 import json
+import re
 import subprocess
 import sys
 import tarfile
@@ -30,16 +31,14 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def project(cluster, tmp_path_factory):
-    """A project with what submits it: the script that merge-runner writes, and an archive with a Python."""
+    """A project with `run.py`, and an archive with a Python."""
     root = tmp_path_factory.mktemp("shop")
     conf = {
         "spark.sql.catalogImplementation": "hive",
         "spark.sql.warehouse.dir": f"{(root / 'tables').as_uri()}",
         "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={root / 'metastore'};create=true",
-        "spark.driver.memory": "700m",
         "spark.executor.instances": "1",
         "spark.executor.memory": "512m",
-        "spark.yarn.maxAppAttempts": "1",
         "spark.sql.shuffle.partitions": "1",
         "spark.databricks.delta.snapshotPartitions": "1",
     }
@@ -47,25 +46,28 @@ def project(cluster, tmp_path_factory):
         "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n',
         "profiles.yml": json.dumps({"shop": {"outputs": {"yarn": {"master": "yarn", "schema": "sub", "conf": conf}}}}),
         "models/fct.sql": dedent(MODEL),
+        "run.py": "from merge_runner.cli.main import process\n\nprocess()\n",
     }
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
-    command = [sys.executable, "-m", "merge_runner", "debug", "--cluster"]
-    written = subprocess.run(command, cwd=root, env=cluster.env, capture_output=True, text=True, check=False)
-    assert written.returncode == 0, written.stdout + written.stderr
     python = root / "python"
     python.write_text(f'#!/bin/sh\nexport PYTHONPATH="{ROOT}:$PYTHONPATH"\nexec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
-    with tarfile.open(root / "target/cluster/environment.tar.gz", "w:gz") as archive:
+    (root / "target").mkdir()
+    with tarfile.open(root / "target/environment.tar.gz", "w:gz") as archive:
         archive.add(python, "bin/python")
     return root
 
 
 def submit(cluster, project, *arguments):
-    env = {**cluster.env, "PATH": f"{cluster.home / 'bin'}:{cluster.env['PATH']}"}
-    command = [project / "target/cluster/submit.sh", *arguments]
-    return subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, timeout=400, check=False)
+    """Run the guide's commands in a project, with other arguments of the build at their end."""
+    section = (ROOT / "docs/guides/run-on-a-cluster.md").read_text(encoding="utf-8").partition("\n## YARN\n")[2]
+    commands = re.search(r"```sh\n(.*?) --batch-id 42\n```", section, re.S)[1]
+    folders = f"{Path(sys.executable).parent}:{cluster.home / 'bin'}"
+    env = {**cluster.env, "PATH": f"{folders}:{cluster.env['PATH']}", "PYTHONPATH": str(ROOT)}
+    script = ["/bin/sh", "-euc", f'{commands} "$@"', "sh", *arguments]
+    return subprocess.run(script, cwd=project, env=env, capture_output=True, text=True, timeout=400, check=False)
 
 
 def commits(project):

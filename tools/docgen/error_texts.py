@@ -432,10 +432,6 @@ _START = {
         "A jar of a table format is built for another Spark or Scala than the one that starts.",
         "Take the build for that Spark: `merge-runner debug` names both.",
     ),
-    "cluster-set-up": Meaning(
-        "`debug --cluster`: the output lacks what its cluster manager needs, or says what cannot be there.",
-        "Change the output as the message says.",
-    ),
     "submitted-master": Meaning(
         "spark-submit was given another kind of master than the output has.",
         "Write the master of spark-submit into the output.",

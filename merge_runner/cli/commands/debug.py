@@ -27,20 +27,25 @@ class Options(ProjectOptions):
         help="Record how the project's tables are laid out, for lint; default: catalog.yml in the project.",
     )
     cluster: bool = flag(
-        "--cluster", help="Write what submits the project to Kubernetes or YARN into the target folder, and check it."
+        "--cluster",
+        help="An error: the guide to Kubernetes and YARN has the commands and the job that submit a project.",
     )
 
 
 @make("debug", Options, ignores=("warn_error",))
 def command(options: Options) -> int:
     """Check the set-up: versions, Java, jars, project, profile, the Spark that starts, and with --spark a session."""
+    if options.cluster:
+        message = "--cluster is gone: what submits a project is a command or a job spec that you write."
+        raise click.UsageError(
+            f"{message} They are in the guide to Kubernetes and YARN, docs/guides/run-on-a-cluster.md."
+        )
     status = 0
     catalog = options.write_catalog
     for check in debug(
-        lambda: project_of(options, secrets=options.spark or options.cluster or catalog is not None),
+        lambda: project_of(options, secrets=options.spark or catalog is not None),
         spark=options.spark,
         write_catalog=None if catalog is None else catalog or True,
-        cluster=options.cluster,
         messages=ShownMessages(options),
     ):
         if check.ok:

@@ -122,7 +122,7 @@ def launch(confs: Mapping[str, str], java_home: Path, root: Path, log: Path) -> 
     settings: ConfsFile | None = None
     try:
         # Not on the command line, where everybody could read secrets.
-        settings = ConfsFile(folder, properties_text(confs))
+        settings = ConfsFile(folder, _properties_text(confs))
         arguments = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
         java = startable(java_home.absolute(), folder.path)
         env = {
@@ -195,7 +195,7 @@ def running_already() -> bool:
     return context is not None and context._gateway is not None
 
 
-def properties_text(confs: Mapping[str, str]) -> str:
+def _properties_text(confs: Mapping[str, str]) -> str:
     """Return confs as a Java properties file."""
     return "".join(f"{_escaped(key)}={_escaped(value)}\n" for key, value in confs.items())
 
