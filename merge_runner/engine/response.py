@@ -169,6 +169,8 @@ class RuntimeFilter:
     """Why a column, or the whole MERGE, got no runtime filter."""
     staged: bool
     """Whether the source was materialized before the MERGE."""
+    variant: Literal["as written", "runtime filter", "pinned source", "materialized source", "view of the source"]
+    """Which statement was sent, by what was added to the author's text."""
 
 
 @dataclass(frozen=True)

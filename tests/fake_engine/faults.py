@@ -21,6 +21,8 @@ A word is
     broken           the connection breaks, and the driver goes on
     lost             the driver is killed
     fails            the statement itself is wrong
+    unread           the engine leaves a part of the source unread in its plan
+    changed          another writer has changed what the source reads of the target
     fails later      the same, once another statement blocks
     blocks           it runs until it is cancelled
     interrupts       Ctrl-C is pressed, and it runs until it is cancelled
@@ -55,6 +57,12 @@ _RAISED = {
     "broken": ("py4j.protocol", "Py4JNetworkError", "Answer from Java side is empty"),
     "lost": ("py4j.protocol", "Py4JNetworkError", "Answer from Java side is empty"),
     "fails": (_CAPTURED, "ArithmeticException", "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012"),
+    "unread": (_CAPTURED, "AnalysisException", "[_LEGACY_ERROR_TEMP_1121] Table does not support batch scan."),
+    "changed": (
+        _CAPTURED,
+        "SparkRuntimeException",
+        "[USER_RAISED_EXCEPTION] another writer has changed what the source reads of the target SQLSTATE: P0001",
+    ),
     "cancelled": (
         _CAPTURED,
         "SparkException",
@@ -112,6 +120,8 @@ def missing(name: str) -> Exception:
 
 
 def _exception(module: str, name: str, text: str) -> Exception:
-    kind = type(name, (Exception,), {"__module__": module})
+    condition = text.partition("]")[0].removeprefix("[") if text.startswith("[") else None
+    asked = dict.fromkeys(("getCondition", "getErrorClass"), lambda _error: condition)
+    kind = type(name, (Exception,), {"__module__": module, **(asked if module.startswith("pyspark") else {})})
     error: Exception = kind(text)
     return error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -27,9 +27,12 @@ class Row(dict[str, Any]):
     def __getitem__(self, key: Any) -> Any:
         return list(self.values())[key] if isinstance(key, int | slice) else super().__getitem__(key)
 
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.values())
+
     def asDict(self) -> dict[str, Any]:  # noqa: N802  # PySpark's name
         """Return the values by column."""
-        return dict(self)
+        return dict(self.items())
 
 
 class DataType(str):
@@ -40,6 +43,17 @@ class DataType(str):
     def simpleString(self) -> str:  # noqa: N802  # PySpark's name
         """Return its name."""
         return str(self)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a statement."""
+
+    names: list[str]
+    fields: list[Any]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.fields)
 
 
 @dataclass(frozen=True)
@@ -56,18 +70,22 @@ class Frame:
     @property
     def schema(self) -> Any:
         """The columns, as far as the product reads them."""
-        found = self.columns_by_type or dict.fromkeys(self.rows[0] if self.rows else (), "string")
+        found = self.columns_by_type or dict.fromkeys(self.rows[0].keys() if self.rows else (), "string")
         fields = [
             SimpleNamespace(name=name, dataType=DataType(text), nullable=True, metadata={})
             for name, text in found.items()
         ]
-        return SimpleNamespace(names=list(found), fields=fields)
+        return Schema(list(found), fields)
 
     def persist(self, *_level: object) -> Frame:
         """Keep nothing: what reads it is not run."""
         return self
 
     unpersist = persist
+
+    def localCheckpoint(self) -> Frame:  # noqa: N802  # PySpark's name
+        """Compute nothing: what reads the rows is not run."""
+        return self
 
     @property
     def columns(self) -> list[str]:

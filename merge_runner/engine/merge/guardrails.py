@@ -17,7 +17,6 @@ from merge_runner.engine.spark.errors import EngineError
 from merge_runner.plan.steps.guardrails import Expectation
 from merge_runner.plan.steps.merge import CheckSource, RunMerge
 from merge_runner.project.schema.expect_merge import ExpectMerge
-from merge_runner.pruning.runtime_filter.source_pinning import Fixing
 
 CountedBy = Literal["query", "branch"]
 _HINT = "look at what the source gives; where this is meant, raise the limit in the model's `expect_merge`"
@@ -47,14 +46,6 @@ def check_source(step: CheckSource | RunMerge, expect: Expectation, made: Bounde
 def check_before_replacing(step: CheckSource, context: NodeContext) -> None:
     """Look at the source of a MERGE whose table is about to be replaced. Raises EngineError."""
     check_source(step, step.expect, Bounded(step.sql), context)
-
-
-def pinning_for(expect: Expectation, on_branch: bool) -> Fixing | None:
-    """Return how the source is pinned for what is expected of the MERGE.
-
-    What is counted beforehand has to be what the MERGE sees; what it has done on a branch is known.
-    """
-    return expect.fixing if expect.limits.about_source or not on_branch else None
 
 
 def check_branch(expect: Expectation, figures: Figures, context: NodeContext) -> None:

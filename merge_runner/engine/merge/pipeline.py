@@ -5,10 +5,12 @@ before it is sent.
 
     committed_earlier       an earlier invocation has committed this very MERGE: nothing runs
     claim                   the batch or the changes that it commits once: nothing runs where the table has them
+    variants                the statements that may be sent, in their order; each goes through the stages below
     prepared_statement      the source pinned or materialized, the runtime filter added to ON; held until the MERGE ran
     refuse_several_matches  several source rows for one target row, where the engine would not refuse them
     check_before            `expect_merge`, by a query; or
     checked_on_branch       `expect_merge`, by what the MERGE did on a temporary branch; also next to a mark
+    source_as_view          a view in place of a source that the engine cannot read where it stands
     execute                 the statement
     merge_figures           what it did, by the engine's own metrics
     verify_verdict          whether the engine scanned what static analysis predicted
@@ -20,21 +22,21 @@ What the stages return is noted here, in the response of the node.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import ExitStack, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.context import Batch, NodeContext
 from merge_runner.engine.merge.change_feed_source import check_consumed, unreadable
 from merge_runner.engine.merge.duplicate_matches import refuse_several_matches
-from merge_runner.engine.merge.guardrails import check_before, check_committed, pinning_for
+from merge_runner.engine.merge.guardrails import check_before, check_committed
 from merge_runner.engine.merge.idempotency import Claim, claim, committed_earlier, recording
 from merge_runner.engine.merge.merge_on_branch import checked_on_branch, writes_main
 from merge_runner.engine.merge.merge_warnings import warn_of_empty_table, warnings_of_columns
 from merge_runner.engine.merge.runtime_filter import prepared_statement
 from merge_runner.engine.merge.statement import Bounded
-from merge_runner.engine.merge.target_mark import is_changed_mark, without_runtime_filter
-from merge_runner.engine.merge.unread_target import over_view, with_materialized_source
+from merge_runner.engine.merge.target_mark import is_changed_mark
+from merge_runner.engine.merge.unread_target import of_unread_source, source_as_view
 from merge_runner.engine.merge.verdict_check import verify_verdict
 from merge_runner.engine.response import MergeFigures, RuntimeFilter, Uncounted
 from merge_runner.engine.spark.errors import EngineError, Kind, engine_error, from_engine
@@ -48,7 +50,7 @@ from merge_runner.formats.syntax import runs
 from merge_runner.merge.parse import parse
 from merge_runner.merge.splice import origin
 from merge_runner.plan.steps.merge import RunMerge
-from merge_runner.pruning.runtime_filter.source_pinning import Fixing
+from merge_runner.plan.steps.merge_variants import Failure, Variant, variants
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
@@ -95,22 +97,8 @@ def _refuse_ignored_evolution(step: RunMerge, context: NodeContext) -> None:
 
 def _merge_claimed(step: RunMerge, claimed: Claim | None, context: NodeContext) -> None:
     batch, changes = (claimed.batch, claimed.changes) if claimed is not None else (None, None)
-    expect = step.expect
-    on_branch = expect is not None and expect.on_branch and writes_main(context.session)
-    pinning = pinning_for(expect, on_branch) if expect is not None else None
-    table_format = context.table_format(step.judged.layout.format)
     try:
-        try:
-            _merge(step, batch, context, on_branch, pinning)
-        except EngineError as error:
-            if is_changed_mark(error):
-                step, pinning = without_runtime_filter(step), None
-            elif error.code == UNREADABLE:
-                # Rows that were computed beforehand can be read.
-                step, pinning = with_materialized_source(step, error, table_format.capabilities)
-            else:
-                raise
-            _merge(step, batch, context, on_branch, pinning)
+        _send(step, batch, context)
     except EngineError as error:
         if step.feed is None or changes is None:
             raise
@@ -118,37 +106,71 @@ def _merge_claimed(step: RunMerge, claimed: Claim | None, context: NodeContext) 
     if step.feed is not None and changes is not None and context.output.no_op is None:
         context.output.response.changes = changes.consumed(step.feed)
         version = context.output.response.table_version
-        check_consumed(context.session, step.target, table_format, changes, version)
+        check_consumed(context.session, step.target, context.table_format(step.judged.layout.format), changes, version)
 
 
-def _merge(step: RunMerge, batch: Batch | None, context: NodeContext, on_branch: bool, pinning: Fixing | None) -> None:
-    """The stages from the source to the verified verdict. Raises EngineError."""
+def _send(step: RunMerge, batch: Batch | None, context: NodeContext) -> None:
+    """Run the first variant, and the next one that the failure of a variant lets be tried. Raises EngineError."""
+    capabilities = context.table_format(step.judged.layout.format).capabilities
+    failure: Failure | None = None
+    error = EngineError("no-variant", "a MERGE has a first variant")
+    for variant in variants(step, capabilities, alone=context.alone, writes_main=writes_main(context.session)):
+        if variant.after == failure:
+            try:
+                return _run(step, variant, error, batch, context)
+            except EngineError as raised:
+                failure, error = _failure(raised), raised
+                if failure is None:
+                    raise
+    raise of_unread_source(error, step, capabilities) if failure == "unread source" else error
+
+
+def _failure(error: EngineError) -> Failure | None:
+    """Return why another variant may be tried after an error; None: it is the author's, or the engine's."""
+    if is_changed_mark(error):
+        return "changed mark"
+    return "unread source" if error.code == UNREADABLE else None
+
+
+def _run(step: RunMerge, variant: Variant, before_it: EngineError, batch: Batch | None, context: NodeContext) -> None:
+    """The stages of one variant, from the source to the verified verdict; `before_it` is why it is tried.
+
+    Raises EngineError.
+    """
     session, response, expect = context.session, context.output.response, step.expect
     format, counted = step.judged.layout.format, None
     table_format = context.table_format(format)
-    noticed = context.alone or on_branch or table_format.capabilities.conflicts_with_source_reads
-    tried = not noticed and step.bounding is not None and step.bounding.on_branch and writes_main(session)
+    step = replace(step, bounding=variant.bounding)
     with (
-        prepared_statement(step, session, context.table_format, pinning, marks=noticed or tried)
-        if step.bounding is not None or pinning is not None
+        prepared_statement(step, session, context.table_format, variant.fixing)
+        if variant.bounding is not None or variant.fixing is not None
         else nullcontext(Bounded(step.sql))
     ) as statement:
         before = table_format.snapshot(session, step.target)
         response.runtime_filter = RuntimeFilter(
-            dict(statement.bounds), dict(statement.pins), list(statement.left_out), statement.staged
+            dict(statement.bounds),
+            dict(statement.pins),
+            list(statement.left_out),
+            statement.staged,
+            variant.name if statement.edits or variant.over_view else "as written",
         )
         context.output.bounds_news = tuple(statement.news)
         kinds = (clause.kind for clause in step.judged.statement.clauses)
         if duplicates_rows(format, kinds, step.judged.layout.properties):
             refuse_several_matches(session, step.target, parse(statement.sql), step.judged.scope)
-        place: AbstractContextManager[Bounded] = nullcontext(statement)
-        if expect is not None and not on_branch:
+        if expect is not None and variant.branch != "always":
             counted = check_before(step, expect, statement, context)
-        if on_branch or (tried and statement.bounds):
-            place = checked_on_branch(step, expect if on_branch else None, statement, context)
-        with place as final:
-            context.on_statement(final.sql)
-            ran = execute(session, final, batch, table_format, context.on_statement)
+        with ExitStack() as places:
+            final = statement
+            if variant.branch == "always":
+                final = places.enter_context(checked_on_branch(step, expect, statement, context))
+            elif variant.branch == "with the filter" and statement.bounds:
+                final = places.enter_context(checked_on_branch(step, None, statement, context))
+            text = final.sql
+            if variant.over_view:
+                text = places.enter_context(source_as_view(session, text, before_it))
+            context.on_statement(text)
+            ran = execute(session, final, text, batch, table_format)
     if batch is not None and not ran.rows and table_format.capabilities.keeps_batches:
         # Another process has committed the batch since the claim: the engine skips the statement, and reports nothing.
         _skip(context, str(batch))
@@ -162,23 +184,12 @@ def _merge(step: RunMerge, batch: Batch | None, context: NodeContext, on_branch:
 
 
 def execute(
-    session: SparkSession,
-    statement: Bounded,
-    batch: Batch | None,
-    table_format: TableFormat,
-    on_statement: Callable[[str], None] = lambda _: None,
+    session: SparkSession, statement: Bounded, text: str, batch: Batch | None, table_format: TableFormat
 ) -> Ran:
-    """Run a statement that commits `batch`; `on_statement` receives the text where it has to run as another one.
-
-    Raises EngineError, with its position in the author's text.
-    """
+    """Run the text of a statement, which commits `batch`. Raises EngineError, at its place in the author's text."""
     try:
         with recording(session, batch, table_format) if batch is not None else nullcontext():
-            try:
-                return run_measured(session, statement.sql)
-            except EngineError as error:
-                capabilities = table_format.capabilities
-                return over_view(session, statement.sql, error, run_measured, capabilities, on_statement)
+            return run_measured(session, text)
     except EngineError as error:
         if error.statement == statement.sql and error.offset is not None:
             error.statement, error.offset = statement.text, origin(statement.edits, error.offset)

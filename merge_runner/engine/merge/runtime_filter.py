@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 SMALL = 32 << 20
 """Bytes of a target below which asking for bounds costs more than it spares (measured: equal at 400,000 rows)."""
 
-_MAY_CHANGE = "the source reads the target, and a commit of another process to it would not be noticed"
-
 NEARLY_ALL = 0.9
 """The share of files that bounds would keep, from which on they are left out."""
 
@@ -53,18 +51,15 @@ def prepared_statement(
     session: SparkSession,
     table_format: TableFormats,
     fixing: Fixing | None = None,
-    *,
-    marks: bool = True,
 ) -> Iterator[Bounded]:
     """The statement of a step with its source pinned and its runtime filter; inside the block it can be run.
 
-    `fixing`: its source is fixed, bounds or not, where that changes nothing of what the MERGE does. `marks`: a
-    commit to what the source reads of the target would be noticed.
+    `fixing`: its source is fixed, bounds or not, where that changes nothing of what the MERGE does.
 
     Raises EngineError where the engine is lost or the run is stopped, and nothing else: what else goes wrong costs the
     bounds.
     """
-    maker = _Maker(step, session, table_format, marks=marks)
+    maker = _Maker(step, session, table_format)
     try:
         yield maker.bounded(step.bounding, fixing)
     finally:
@@ -74,9 +69,8 @@ def prepared_statement(
 class _Maker:
     """Makes one bounded statement."""
 
-    def __init__(self, step: RunMerge, session: SparkSession, table_format: TableFormats, *, marks: bool) -> None:
+    def __init__(self, step: RunMerge, session: SparkSession, table_format: TableFormats) -> None:
         self.step = step
-        self.marks = marks
         self.session = session
         self.statement = step.judged.statement
         self.format = table_format(step.judged.layout.format)
@@ -128,8 +122,6 @@ class _Maker:
     def _derive(self, plan: Bounding) -> None:
         if plan.left_out is not None:
             raise _LeaveOutError(plan.left_out, usual=True)
-        if plan.marks and not self.marks:
-            raise _LeaveOutError(_MAY_CHANGE, usual=True)
         state = self.format.state(self.session, self.step.target)
         if not plan.always:
             self._check_size(state)

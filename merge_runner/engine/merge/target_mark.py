@@ -13,11 +13,12 @@ other processes may write the table, it runs on a branch, and main is moved to i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import analyse, run_statement
+from merge_runner.plan.steps.merge_variants import CHANGED
 from merge_runner.pruning.runtime_filter.bound_literal import OutOfRangeError, exact_type, literal_type
 from merge_runner.relation import quote
 from merge_runner.text import Span
@@ -26,11 +27,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from merge_runner.merge.statement import MergeStatement
-    from merge_runner.plan.steps.merge import RunMerge
     from merge_runner.pruning.runtime_filter.target_reads import Mark
 
 _RAISED = "USER_RAISED_EXCEPTION"
-_CHANGED = "another writer has changed what the source reads of the target"
 
 
 @dataclass(frozen=True)
@@ -71,15 +70,9 @@ def mark_value(session: SparkSession, statement: MergeStatement, mark: Mark) -> 
     except OutOfRangeError as error:
         raise EngineError("mark-type", f"no literal can express a value of the target: {error}") from error
     equal = " AND ".join(f"{name} <=> {literal}" for (name, *_), literal in zip(columns, literals, strict=True))
-    return MarkValue(mark.query, query, f"IF({equal}, true, raise_error('{_CHANGED}'))")
+    return MarkValue(mark.query, query, f"IF({equal}, true, raise_error('{CHANGED}'))")
 
 
 def is_changed_mark(error: EngineError) -> bool:
     """Whether a statement failed because a mark had another value than before."""
-    return error.code == _RAISED and _CHANGED in error.message
-
-
-def without_runtime_filter(step: RunMerge) -> RunMerge:
-    """Return a MERGE as its author wrote it, which reads the target itself, once."""
-    bounding = replace(step.bounding, left_out=f"{_CHANGED} meanwhile") if step.bounding is not None else None
-    return replace(step, bounding=bounding)
+    return error.code == _RAISED and CHANGED in error.message

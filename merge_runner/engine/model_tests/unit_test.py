@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.context import NodeContext, Tested
 from merge_runner.engine.merge.duplicate_matches import duplicate_matches, refuse_several_matches, several_matches
-from merge_runner.engine.merge.unread_target import of_unread_target, over_view
+from merge_runner.engine.merge.unread_target import of_unread_target, source_as_view
 from merge_runner.engine.model_tests.quick_read import first_found
 from merge_runner.engine.response import TestRun
 from merge_runner.engine.spark.errors import EngineError
@@ -219,7 +219,10 @@ def run(session: SparkSession, step: RunUnitTest) -> EngineError | None:
         try:
             run_command(session, step.sql)
         except EngineError as unread:
-            over_view(session, step.sql, unread, run_command, capabilities(step.target.format))
+            if unread.code != UNREADABLE or not capabilities(step.target.format).leaves_subqueries_unread:
+                raise
+            with source_as_view(session, step.sql, unread) as text:
+                run_command(session, text)
     except EngineError as raised:
         error = raised
         if error.code == UNREADABLE and capabilities(step.target.format).leaves_subqueries_unread:

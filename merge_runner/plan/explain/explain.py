@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from merge_runner.columns import padded, width
 from merge_runner.errors import Problems
 from merge_runner.formats.merge_plans import MergePlan
+from merge_runner.formats.registry import capabilities
 from merge_runner.formats.write_distribution import WriteDistribution
 from merge_runner.graph.graph import ModelNode, run_config
 from merge_runner.graph.order import contracted, levels_of, unit_tests_first
@@ -21,7 +22,9 @@ from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.input_caching import with_shared_inputs
 from merge_runner.plan.plan import Planner
 from merge_runner.plan.steps.merge import RunMerge
+from merge_runner.plan.steps.merge_variants import Variant, variants
 from merge_runner.plan.steps.node_plan import NodePlan
+from merge_runner.plan.steps.step import Step
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 
 
@@ -135,6 +138,7 @@ class Explanation:
                     yield f"    render it when it runs, after the query at {node.plan.asks.place}; then plan its steps"
                 for step in node.plan.steps:
                     yield f"    {step}"
+                    yield from (f"      {variant}" for variant in _variants(step))
                 if node.merge is not None:
                     yield f"    its scan is {node.merge.judgement.verdict}: {node.merge.judgement.reason}"
                 yield from (f"    {line}" for line in merge_columns.lines(node.lineage, node.name))
@@ -239,8 +243,23 @@ def _columns_json(lineage: TableLineage) -> dict[str, Any]:
     return {"reads": reads, "columns": merge_columns.columns_written(lineage)}
 
 
-def _steps_json(plan: NodePlan) -> list[dict[str, str]]:
-    return [{"step": type(step).__name__, "text": str(step)} for step in plan.steps]
+def _steps_json(plan: NodePlan) -> list[dict[str, Any]]:
+    return [_step_json(step) for step in plan.steps]
+
+
+def _step_json(step: Step) -> dict[str, Any]:
+    sent = [
+        {"name": variant.name, "adds": variant.adds, "after": variant.after, "on_branch": variant.branch is not None}
+        for variant in _variants(step)
+    ]
+    return {"step": type(step).__name__, "text": str(step)} | ({"variants": sent} if sent else {})
+
+
+def _variants(step: Step) -> tuple[Variant, ...]:
+    """Return the statements that a MERGE may be sent as, where other processes may write its table."""
+    if not isinstance(step, RunMerge) or step.judged.layout.format is None:
+        return ()
+    return variants(step, capabilities(step.judged.layout.format))
 
 
 def _plan_json(plan: MergePlan | None) -> dict[str, Any] | None:

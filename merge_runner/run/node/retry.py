@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.driver.driver import Waits
 from merge_runner.engine.response import Operation
-from merge_runner.engine.spark.errors import EngineError, engine_errors
-from merge_runner.engine.steps.perform import FUNCTIONS
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.steps.perform import perform
 from merge_runner.formats.failures import Kind
 from merge_runner.plan.steps.maintenance import OptimizeTable
 from merge_runner.plan.steps.merge import RunHook, RunMerge
@@ -58,8 +58,7 @@ class Attempts:
             if _writes(step) or (isinstance(step, OptimizeTable) and step.after is None):
                 self.tries += 1
             try:
-                with engine_errors(or_bugs=True):
-                    FUNCTIONS[type(step)](step, self.context)
+                perform(step, self.context)
             except EngineError as failure:
                 error = failure  # handled below: here it would be the context of what is raised next
             else:
