@@ -9,123 +9,65 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.api.arguments import Names, as_path, events_to, texts
-from merge_runner.api.node_options import node_options
+from merge_runner.api.node_options import (
+    BatchOptions,
+    BuildOptions,
+    CloneOptions,
+    DataTestOptions,
+    OptimizeOptions,
+    PublishOptions,
+    SeedOptions,
+    StreamOptions,
+    check_names,
+    node_options,
+)
 from merge_runner.api.queried_project import QueriedProject
 from merge_runner.formats.branches import branch_name
 from merge_runner.graph.selection.select import Selection
+from merge_runner.options.nodes import StreamOptions as StreamCommand
+from merge_runner.project.syntax.duration import seconds
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from merge_runner.api.node_options import DriverOptions
     from merge_runner.engine.driver.driver import Driver
-    from merge_runner.options.nodes import NodeOptions, StreamOptions
+    from merge_runner.options.nodes import NodeOptions
     from merge_runner.run.operation import Operated
     from merge_runner.run.publish import Published
     from merge_runner.run.results.events import Listener
     from merge_runner.run.results.previous_run import LastInvocation
     from merge_runner.run.results.results import Command, RunResults
-    from merge_runner.run.settings import Mode
 
 
 class Project(QueriedProject):
     """A loaded project: `Project.load("path").build(select="fct_flight+")`.
 
-    `select` and `exclude` are in the syntax of `--select`, `selector` names one of selectors.yml, and `state` is a
-    folder with the artifacts of an earlier run; without any of them all nodes are meant. `on_event` receives every
-    event of docs/reference/journal-events.md, one at a time, in whatever thread it happens. `driver` is a running one
-    to use, and to leave running. Nothing is printed; events are logged to the loggers below `merge_runner`. A user's
-    mistake raises ProblemsError.
+    `select` and `exclude` are in the syntax of `--select`; without any selection all nodes are meant. Nothing is
+    printed; events are logged to the loggers below `merge_runner`. A user's mistake raises ProblemsError.
     """
 
     def build(
-        self,
-        select: Names = (),
-        exclude: Names = (),
-        *,
-        lint: bool = True,
-        selector: str | None = None,
-        state: str | Path | None = None,
-        defer: bool = False,
-        threads: int | None = None,
-        fail_fast: bool = False,
-        batch_id: int | None = None,
-        branch: str | None = None,
-        reuse: Mode = "auto",
-        empty: bool = False,
-        sample: str | None = None,
-        on_event: Listener | None = None,
-        driver: Driver | None = None,
+        self, select: Names = (), exclude: Names = (), *, lint: bool = True, **options: Unpack[BuildOptions]
     ) -> RunResults:
         """Lint, then run models, load seeds and run tests, in DAG order.
 
-        Every MERGE commits once for a `batch_id`. `branch` is written instead of main of every Iceberg table. Raises
-        LintError where lint finds an error: nothing has run then. `lint=False` leaves that out. With `reuse="auto"`
-        nodes whose inputs have not changed are left out; `off`: all run; `fresh`: so they do, the next time not. With
-        `empty` models read no rows of their inputs, with `sample` (such as "3 days") those of a window.
+        Raises LintError where lint finds an error: nothing has run then. `lint=False` leaves that out.
         """
-        options = node_options(
-            select, exclude, selector, state, defer, threads, fail_fast, batch_id, branch, no_lint=not lint, reuse=reuse
-        )
-        options = replace(options, empty=empty, sample=sample)
-        return self.invoke("build", options, on_event=on_event, driver=driver)
+        chosen = node_options(options, BuildOptions, select, exclude)
+        return self._invoke("build", replace(chosen, no_lint=not lint), options)
 
-    def run(
-        self,
-        select: Names = (),
-        exclude: Names = (),
-        *,
-        selector: str | None = None,
-        state: str | Path | None = None,
-        defer: bool = False,
-        threads: int | None = None,
-        fail_fast: bool = False,
-        batch_id: int | None = None,
-        branch: str | None = None,
-        reuse: Mode = "auto",
-        empty: bool = False,
-        sample: str | None = None,
-        on_event: Listener | None = None,
-        driver: Driver | None = None,
-    ) -> RunResults:
+    def run(self, select: Names = (), exclude: Names = (), **options: Unpack[BuildOptions]) -> RunResults:
         """Run the models alone, without lint; else as `build`."""
-        options = node_options(
-            select, exclude, selector, state, defer, threads, fail_fast, batch_id, branch, reuse=reuse
-        )
-        options = replace(options, empty=empty, sample=sample)
-        return self.invoke("run", options, on_event=on_event, driver=driver)
+        return self._invoke("run", node_options(options, BuildOptions, select, exclude), options)
 
-    def seed(
-        self,
-        select: Names = (),
-        exclude: Names = (),
-        *,
-        selector: str | None = None,
-        state: str | Path | None = None,
-        threads: int | None = None,
-        fail_fast: bool = False,
-        branch: str | None = None,
-        on_event: Listener | None = None,
-        driver: Driver | None = None,
-    ) -> RunResults:
+    def seed(self, select: Names = (), exclude: Names = (), **options: Unpack[SeedOptions]) -> RunResults:
         """Load the seeds alone, though their files may not have changed; else as `build`."""
-        options = node_options(select, exclude, selector, state, False, threads, fail_fast, None, branch)
-        return self.invoke("seed", options, on_event=on_event, driver=driver)
+        return self._invoke("seed", node_options(options, SeedOptions, select, exclude), options)
 
-    def test(
-        self,
-        select: Names = (),
-        exclude: Names = (),
-        *,
-        selector: str | None = None,
-        state: str | Path | None = None,
-        defer: bool = False,
-        threads: int | None = None,
-        fail_fast: bool = False,
-        branch: str | None = None,
-        on_event: Listener | None = None,
-        driver: Driver | None = None,
-    ) -> RunResults:
+    def test(self, select: Names = (), exclude: Names = (), **options: Unpack[DataTestOptions]) -> RunResults:
         """Run the data tests and unit tests alone; else as `build`."""
-        options = node_options(select, exclude, selector, state, defer, threads, fail_fast, None, branch)
-        return self.invoke("test", options, on_event=on_event, driver=driver)
+        return self._invoke("test", node_options(options, DataTestOptions, select, exclude), options)
 
     def optimize(
         self,
@@ -134,12 +76,7 @@ class Project(QueriedProject):
         *,
         vacuum: bool = False,
         retain: float | str | None = None,
-        selector: str | None = None,
-        state: str | Path | None = None,
-        threads: int | None = None,
-        fail_fast: bool = False,
-        on_event: Listener | None = None,
-        driver: Driver | None = None,
+        **options: Unpack[OptimizeOptions],
     ) -> RunResults:
         """Compact the tables of the selected models and seeds; their rows stay as they are.
 
@@ -147,26 +84,18 @@ class Project(QueriedProject):
         how long that is, at least as long as each table says. Raises ProblemsError where a table cannot be compacted
         like that: nothing has run then.
         """
-        from merge_runner.project.syntax.duration import seconds
-
         if retain is not None and not vacuum:
             raise ValueError("retain needs vacuum: nothing is removed without it")
-        options = node_options(select, exclude, selector, state, False, threads, fail_fast, None, None)
-        options = replace(options, vacuum=vacuum, retain=None if retain is None else seconds(retain))
-        return self.invoke("optimize", options, on_event=on_event, driver=driver)
+        chosen = node_options(options, OptimizeOptions, select, exclude)
+        chosen = replace(chosen, vacuum=vacuum, retain=None if retain is None else seconds(retain))
+        return self._invoke("optimize", chosen, options)
 
     def clone(
         self,
         state: str | Path | None = None,
         select: Names = (),
         exclude: Names = (),
-        *,
-        branch: str | None = None,
-        selector: str | None = None,
-        threads: int | None = None,
-        fail_fast: bool = False,
-        on_event: Listener | None = None,
-        driver: Driver | None = None,
+        **options: Unpack[CloneOptions],
     ) -> RunResults:
         """Clone the Delta tables that the manifest.json in the folder `state` names into this target; define the views.
 
@@ -174,19 +103,10 @@ class Project(QueriedProject):
         Iceberg table of this target gets that branch instead, where main is now. Raises ProblemsError where a table
         cannot be cloned, and ValueError with neither of the two: nothing has run then.
         """
-        options = node_options(select, exclude, selector, state, False, threads, fail_fast, None, branch)
-        return self.invoke("clone", options, on_event=on_event, driver=driver)
+        chosen = replace(node_options(options, CloneOptions, select, exclude), state=as_path(state))
+        return self._invoke("clone", chosen, options)
 
-    def retry(
-        self,
-        *,
-        threads: int | None = None,
-        fail_fast: bool = False,
-        batch_id: int | None = None,
-        branch: str | None = None,
-        on_event: Listener | None = None,
-        driver: Driver | None = None,
-    ) -> RunResults | None:
+    def retry(self, **options: Unpack[BatchOptions]) -> RunResults | None:
         """Run what failed or was skipped in the last invocation, with its options; those given here win.
 
         The project has to be loaded as it was then. Return None where nothing is left over.
@@ -195,14 +115,24 @@ class Project(QueriedProject):
         from merge_runner.run.results.previous_run import last_invocation
 
         last = last_invocation(self.prepared.target_path)
-        now = node_options((), (), None, None, False, threads, fail_fast, batch_id, branch)
-        asked = {"threads": threads, "fail_fast": fail_fast, "batch_id": batch_id, "branch": branch}
-        given = {name for name, value in asked.items() if value not in (None, False)}
-        options = replace(restored(now, last.args, given), full_refresh=self.prepared.invocation.full_refresh)
+        now = node_options(options, BatchOptions)
+        given = {name for name, value in options.items() if value not in (None, False)}
+        chosen = replace(restored(now, last.args, given), full_refresh=self.prepared.invocation.full_refresh)
         left = Selection(tuple(node for node in last.undone if node in self.graph.nodes))
         if not left.ids:
             return None
-        return self.invoke(last.command, options, left, last=last, on_event=on_event, driver=driver)
+        return self._invoke(last.command, chosen, options, left, last=last)
+
+    def _invoke(
+        self,
+        command: Command,
+        chosen: NodeOptions,
+        given: DriverOptions,
+        selection: Selection | None = None,
+        last: LastInvocation | None = None,
+    ) -> RunResults:
+        on_event, driver = given.get("on_event"), given.get("driver")
+        return self.invoke(command, chosen, selection, last=last, on_event=on_event, driver=driver)
 
     def invoke(
         self,
@@ -255,31 +185,26 @@ class Project(QueriedProject):
         exclude: Names = (),
         *,
         available_now: bool = False,
-        selector: str | None = None,
-        state: str | Path | None = None,
-        threads: int | None = None,
-        on_event: Listener | None = None,
-        driver: Driver | None = None,
+        **options: Unpack[StreamOptions],
     ) -> RunResults:
         """Read the streams that feed the selected models, until they end or one fails.
 
         With `available_now` that is when all that is there now has been read.
         """
-        from merge_runner.options.nodes import StreamOptions
-
-        options = StreamOptions(
+        check_names(options, StreamOptions)
+        chosen = StreamCommand(
             select=texts(select),
             exclude=texts(exclude),
-            selector=selector,
-            state=as_path(state),
+            selector=options.get("selector"),
+            state=as_path(options.get("state")),
             available_now=available_now,
-            threads=threads,
+            threads=options.get("threads"),
         )
-        return self.invoke_stream(options, on_event=on_event, driver=driver)
+        return self.invoke_stream(chosen, on_event=options.get("on_event"), driver=options.get("driver"))
 
     def invoke_stream(
         self,
-        options: StreamOptions,
+        options: StreamCommand,
         selection: Selection | None = None,
         *,
         on_event: Listener | None = None,
@@ -307,11 +232,8 @@ class Project(QueriedProject):
         select: Names | Selection = (),
         exclude: Names = (),
         *,
-        selector: str | None = None,
-        state: str | Path | None = None,
         drop: bool = False,
-        on_event: Listener | None = None,
-        driver: Driver | None = None,
+        **options: Unpack[PublishOptions],
     ) -> Published:
         """Move main of every table that has the branch to the branch, or none; `drop`: drop the branches instead.
 
@@ -320,8 +242,9 @@ class Project(QueriedProject):
         from merge_runner.api.node_run import starting
         from merge_runner.run.publish import publish
 
-        ids = self.select(select, exclude, selector, state).ids
-        events = events_to(on_event)
+        check_names(options, PublishOptions)
+        ids = self.select(select, exclude, options.get("selector"), options.get("state")).ids
+        events, driver = events_to(options.get("on_event")), options.get("driver")
         with starting(self.start, self.prepared, events, driver) as coming:
             return publish(self.prepared, ids, branch_name(branch), events, driver, coming, drop=drop)
 

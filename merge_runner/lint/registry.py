@@ -22,7 +22,7 @@ from merge_runner.errors import Problems
 from merge_runner.lint import rules as package
 from merge_runner.lint.finding import SEVERITIES
 from merge_runner.lint.rule import Rule, RuleOptions
-from merge_runner.store import package_files, toolchain_hash
+from merge_runner.store import package_files
 from merge_runner.version import may_provide
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ def provided_paths() -> list[Path]:
     return found
 
 
-def toolchain_of_rules() -> list[Any]:
-    """Return what lints: the toolchain, and the packages with rules, down to their files."""
-    return [toolchain_hash(), [file for package in provided_paths() for file in package_files(package)]]
+def files_of_provided_rules() -> list[Any]:
+    """Return the files of other packages with rules: name, size and time of each."""
+    return [file for package in provided_paths() for file in package_files(package)]
 
 
 @cache

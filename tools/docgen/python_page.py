@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from merge_runner import api
+from merge_runner.api import node_options
 from merge_runner.api.event_log import SUBJECTS
 from merge_runner.api.project import Project
-from tools.docgen.markdown import fenced, page
+from tools.docgen.markdown import fenced, page, table
 
 _WIDTH = 100
 """Characters of a signature in one line."""
@@ -105,6 +107,10 @@ Events are also logged, at their levels, to children of the logger `merge_runner
 `record.event`. Nothing is shown until the application configures `logging`."""
 
 
+_OPTIONS = """\
+What `**options` of a method may be; what is left out is as it is without that option of the command line."""
+
+
 def python_interface() -> str:
     """Return the page of `Project`."""
     subjects = sorted({*SUBJECTS.values(), "debug", "freshness", "lint", "node", "spark", "template"})
@@ -129,7 +135,38 @@ def python_interface() -> str:
         "## Methods of `Project`",
         _text(Project.__doc__),
         *_methods(),
+        "## Options of methods",
+        _OPTIONS,
+        _options(),
     )
+
+
+def _options() -> str:
+    """Return a table of the options of methods: each once, with the methods that take it."""
+    tree = ast.parse(inspect.getsource(node_options))
+    groups = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    rows: dict[str, tuple[str, str, list[str]]] = {}
+    for name, function in vars(Project).items():
+        if not name.startswith("_") and inspect.isfunction(function):
+            for parameter in inspect.signature(function).parameters.values():
+                if parameter.kind is parameter.VAR_KEYWORD:
+                    group = groups[parameter.annotation.removeprefix("Unpack[").removesuffix("]")]
+                    for option, type_, meaning in dict.fromkeys(_fields(group, groups)):
+                        rows.setdefault(option, (type_, meaning, []))[2].append(f"`{name}`")
+    cells = (
+        (f"`{option}`", f"`{type_}`", meaning, ", ".join(methods)) for option, (type_, meaning, methods) in rows.items()
+    )
+    return table(("option", "type", "meaning", "methods"), cells)
+
+
+def _fields(group: ast.ClassDef, groups: Mapping[str, ast.ClassDef]) -> Iterator[tuple[str, str, str]]:
+    """Yield name, type and meaning of the options of a group, those of its bases first."""
+    for base in group.bases:
+        if isinstance(base, ast.Name) and base.id in groups:
+            yield from _fields(groups[base.id], groups)
+    for field, text in zip(group.body, group.body[1:], strict=False):
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+            yield ast.unparse(field.target), ast.unparse(field.annotation), str(text.value.value)
 
 
 def _functions() -> Iterator[str]:
@@ -160,7 +197,8 @@ def _signature(name: str, parameters: Sequence[inspect.Parameter], returns: str)
         if each.kind is each.KEYWORD_ONLY and "*" not in shown:
             shown.append("*")
         default = "" if each.default is each.empty else f" = {each.default!r}"
-        shown.append(f"{each.name}: {each.annotation}{default}")
+        stars = "**" if each.kind is each.VAR_KEYWORD else ""
+        shown.append(f"{stars}{each.name}: {each.annotation}{default}")
     line = f"{name}({', '.join(shown)}) -> {returns}"
     if len(line) <= _WIDTH:
         return line

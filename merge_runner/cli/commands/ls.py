@@ -14,7 +14,6 @@ from merge_runner.options.project import ProjectOptions, Selection
 from merge_runner.project.load.answer_cache import AnswerCache
 from merge_runner.project.load.state import nearest_project, profiles_outside
 from merge_runner.project.syntax.secret_names import secret_values, secret_vars
-from merge_runner.store import toolchain_hash
 
 if TYPE_CHECKING:
     from merge_runner.project.load.files import ProjectFiles
@@ -121,7 +120,7 @@ def _cache(options: Options, env: RecordingEnv) -> AnswerCache | None:
         return None
     return AnswerCache.of(
         root,
-        ["ls", toolchain_hash(), repr(options)],
+        ["ls", repr(options)],
         env.whole,
         target_path=options.target_path,
         others=[profiles_outside(env.whole, options.profiles_dir)],

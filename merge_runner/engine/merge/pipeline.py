@@ -113,7 +113,7 @@ def _send(step: RunMerge, batch: Batch | None, context: NodeContext) -> None:
     """Run the first variant, and the next one that the failure of a variant lets be tried. Raises EngineError."""
     capabilities = context.table_format(step.judged.layout.format).capabilities
     failure: Failure | None = None
-    error = EngineError("no-variant", "a MERGE has a first variant")
+    error: EngineError | None = None
     for variant in variants(step, capabilities, alone=context.alone, writes_main=writes_main(context.session)):
         if variant.after == failure:
             try:
@@ -122,6 +122,7 @@ def _send(step: RunMerge, batch: Batch | None, context: NodeContext) -> None:
                 failure, error = _failure(raised), raised
                 if failure is None:
                     raise
+    assert error is not None, "the first variant follows no failure: it has been tried"
     raise of_unread_source(error, step, capabilities) if failure == "unread source" else error
 
 
@@ -132,7 +133,9 @@ def _failure(error: EngineError) -> Failure | None:
     return "unread source" if error.code == UNREADABLE else None
 
 
-def _run(step: RunMerge, variant: Variant, before_it: EngineError, batch: Batch | None, context: NodeContext) -> None:
+def _run(
+    step: RunMerge, variant: Variant, before_it: EngineError | None, batch: Batch | None, context: NodeContext
+) -> None:
     """The stages of one variant, from the source to the verified verdict; `before_it` is why it is tried.
 
     Raises EngineError.
@@ -167,7 +170,7 @@ def _run(step: RunMerge, variant: Variant, before_it: EngineError, batch: Batch 
             elif variant.branch == "with the filter" and statement.bounds:
                 final = places.enter_context(checked_on_branch(step, None, statement, context))
             text = final.sql
-            if variant.over_view:
+            if variant.over_view and before_it is not None:
                 text = places.enter_context(source_as_view(session, text, before_it))
             context.on_statement(text)
             ran = execute(session, final, text, batch, table_format)

@@ -1,6 +1,6 @@
 """The warm driver of a project: a JVM with a running Spark that stays, for the next invocation to use.
 
-A keeper (`warm_keeper.py`) holds the JVM and listens at a socket in a folder that only its owner can enter; there it
+A keeper (`daemon.py`) holds the JVM and listens at a socket in a folder that only its owner can enter; there it
 hands port and secret of the gateway to one invocation at a time. The invocation stays connected: when it is killed, the
 keeper ends the JVM with whatever ran there, as it would have ended with the invocation.
 """

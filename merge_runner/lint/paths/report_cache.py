@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.lint.paths.request import Linted, LintMessages, LintRequest
-from merge_runner.lint.registry import toolchain_of_rules
+from merge_runner.lint.registry import files_of_provided_rules
 from merge_runner.lint.run.outcome_json import as_json, problem_of_json, report_of_json
 from merge_runner.lint.suppress.baseline import DEFAULT
 from merge_runner.project.load.answer_cache import AnswerCache
@@ -71,7 +71,7 @@ def _cache(request: LintRequest, env: Mapping[str, str]) -> AnswerCache | None:
     there = [(os.path.lexists(path), path.is_dir()) for path in request.paths]
     return AnswerCache.of(
         root,
-        ["report", toolchain_of_rules(), depends, there, str(Path.cwd())],
+        ["report", files_of_provided_rules(), depends, there, str(Path.cwd())],
         env,
         target_path=request.target_path,
         others=[profiles_outside(env, request.profiles_dir), root / DEFAULT, *given],

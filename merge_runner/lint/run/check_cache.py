@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 from merge_runner.graph.capture_cache import may_hold_secret
 from merge_runner.lint.check import Checked
-from merge_runner.lint.registry import toolchain_of_rules
+from merge_runner.lint.registry import files_of_provided_rules
 from merge_runner.lint.run.outcome_json import as_json, finding_of_json, merge_of_json, not_judged_of_json
 from merge_runner.lint.run.project import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.store import answered, key, most_of
+from merge_runner.store import answered, key, most_of, toolchain_hash
 from merge_runner.template.redact import redact
 
 
@@ -43,7 +43,8 @@ class CheckCache:
         self._store = prepared.store if not (prepared.deferral.ids or invocation.macros) else None
         self._answers = layouts.answers
         self._common = key(
-            toolchain_of_rules(),
+            toolchain_hash(),
+            files_of_provided_rules(),
             selection,
             (profile, profile.remote, profile.conf, profile.catalogs),
             (invocation.full_refresh, invocation.incremental),

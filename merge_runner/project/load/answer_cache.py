@@ -12,7 +12,7 @@ from typing import Any
 
 from merge_runner.project.load.state import ProjectState
 from merge_runner.project.syntax.environment import RecordingEnv
-from merge_runner.store import Store, key
+from merge_runner.store import Store, key, toolchain_hash
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class AnswerCache:
         state = ProjectState.of(root, target_path, others) if store is not None else None
         if store is None or state is None:
             return None
-        return cls(state, key(str(root), state.digest, *question), store)
+        return cls(state, key(toolchain_hash(), str(root), state.digest, *question), store)
 
     def get(self, env: RecordingEnv) -> Any | None:
         """Return the answer, where the variables that loading looked up are the same; None: there is none."""
