@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -58,6 +59,13 @@ def _turn(item, engines):
     return _LONGEST.index(file) if file in _LONGEST else len(_LONGEST) + (item.path not in engines)
 
 
+_OF_CALLER = frozenset(
+    {"NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PY_COLORS", "COLUMNS", "LINES", "TERM", "COLORTERM"}
+    | {"TZ", "LANG", "LANGUAGE", "PAGER", "GITHUB_ACTIONS", "GITLAB_CI"}
+)
+"""Variables that change what a command writes, or how times are shown."""
+
+
 def pytest_configure(config):
     """Have no test create an AppCDS archive: it takes 78 s of processor time, and tests start more sets of jars than archives are kept.
 
@@ -66,11 +74,26 @@ def pytest_configure(config):
     """
     if not getattr(config.option, "numprocesses", None):
         os.environ["CI"] = "true"
+    _leave_callers_settings()
     _use_empty_cache()
     # A test that builds twice wants both builds to run; those of tests/run/reuse have nodes left out.
     os.environ["MERGE_RUNNER_REUSE"] = "off"
     if config.getoption("hypothesis_profile", None) == "mutation":
         _forget_results()
+
+
+def _leave_callers_settings():
+    """Have no test depend on how its caller's terminal, language, time zone or defaults of options are set."""
+    kept = {VARIABLE, "MERGE_RUNNER_CDS", "MERGE_RUNNER_MAVEN_URL"}  # where jars are, and come from
+    for name in list(os.environ):
+        if (
+            name in _OF_CALLER
+            or name.startswith("LC_")
+            or (name.startswith(("MERGE_RUNNER_", "DBT_")) and name not in kept)
+        ):
+            del os.environ[name]
+    os.environ["LANG"] = "C.UTF-8"
+    time.tzset()
 
 
 def _use_empty_cache():

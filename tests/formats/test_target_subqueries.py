@@ -3,6 +3,7 @@
 import pytest
 
 from merge_runner.engine.merge.unread_target import source_as_view
+from merge_runner.engine.spark.errors import EngineError
 from tests.formats.subquery_forms import FORMS
 
 pytestmark = pytest.mark.spark
@@ -47,7 +48,7 @@ def test_delta_reads_the_target_in_the_forms_that_run(spark, tables):
 
 def test_a_view_of_the_source_is_read_in_all_forms(spark, tables):
     def in_view(form):
-        with source_as_view(spark, merge(form)) as text:
+        with source_as_view(spark, merge(form), EngineError("unread", "")) as text:
             return reads_all(spark, text)
 
     assert [form for form in FORMS if not in_view(form)] == []
