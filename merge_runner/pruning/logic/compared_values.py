@@ -19,6 +19,15 @@ def is_among(value: Term, values: tuple[Term, ...]) -> bool:
     return len(values) <= MANY and any(order_of(value, other) == 0 for other in values)
 
 
+def is_perhaps_among(value: Term, values: tuple[Term, ...]) -> bool:
+    """Return whether a value equals one of a list in a column of numbers, as 9 equals '9': not in each one of texts."""
+    if not isinstance(value, Lit) or len(values) > MANY:
+        return False
+    number = constant_value.cast(value, "decimal")
+    others = (other for other in values if isinstance(other, Lit) and other.kind != value.kind)
+    return number is not None and any(constant_value.cast(other, "decimal") == number for other in others)
+
+
 def follows(known: str, value: Term, wanted: str, other: Term) -> bool | None:
     """Return whether `x known value` makes `x wanted other` true; None where the two values cannot be compared."""
     if not _may_follow(known, wanted):

@@ -156,6 +156,9 @@ def compare(left: Lit, right: Lit) -> int | None:
         return None if left.kind == "null" else 0
     if left.moves or right.moves:
         return _compare_moving(left, right)
+    if {left.kind, right.kind} == {"number", "text"}:
+        # Of a column of texts, `c >= 10` compares numbers, and `c < '9'` texts: '10' satisfies both.
+        return None
     readings = {
         _order(a, b) for a, b in zip(_readings(left), _readings(right), strict=True) if a is not None and b is not None
     }

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 
 from merge_runner.pruning.logic.budget import Budget
-from merge_runner.pruning.logic.compared_values import MANY, follows, hull, is_among
+from merge_runner.pruning.logic.compared_values import MANY, follows, hull, is_among, is_perhaps_among
 from merge_runner.pruning.logic.constant_value import NULL, TRUE, Lit
 from merge_runner.pruning.logic.fold import holds, joined, negated, replaced
 from merge_runner.pruning.logic.restriction import COMPARISONS, STRICT, inside_functions, is_strict, restricted_columns
@@ -262,12 +262,15 @@ class Facts:
             return holds(name, order)
         return self._implies(Call(name, (remaining, right))) is True
 
-    def _in(self, subject: Term, values: tuple[Term, ...]) -> bool:
-        wanted = set(values)
-        for known in self._lists.get(subject, ()):
-            if wanted.issuperset(known) or all(is_among(value, values) for value in known):
+    def _in(self, subject: Term, values: tuple[Term, ...]) -> bool | None:
+        wanted, doubtful = set(values), False
+        known = [*self._lists.get(subject, ()), *((value,) for name, value in self.bounds(subject) if name == "=")]
+        for legs in known:
+            missing = [leg for leg in legs if leg not in wanted and not is_among(leg, values)]
+            if not missing:
                 return True
-        return any(name == "=" and (value in wanted or is_among(value, values)) for name, value in self.bounds(subject))
+            doubtful |= all(is_perhaps_among(leg, values) for leg in missing)
+        return None if doubtful else False
 
     def _never_null(self, term: Term) -> bool:
         if isinstance(term, Lit):

@@ -1,6 +1,6 @@
 """What the implication claims is held against all values of small columns, NULL among them."""
 
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from itertools import combinations, product
 from operator import attrgetter
@@ -177,14 +177,16 @@ def test_long_lists_are_compared_value_by_value():
 
 
 def test_lists_are_compared_value_by_value_up_to_a_hundred():
-    # As numbers in the facts and texts in the goal, equal though not the same.
+    # As days in the facts and texts in the goal, equal though not the same.
+    start = date(2024, 1, 1)
     for many in (100, 101):
-        numbers, texts = tuple(map(number, range(many))), tuple(Lit("text", str(value)) for value in range(many))
-        known = Facts([Call("in", (A, *numbers))])
+        days = [start + timedelta(place) for place in range(many)]
+        dates, texts = tuple(Lit("date", day) for day in days), tuple(Lit("text", str(day)) for day in days)
+        known = Facts([Call("in", (A, *dates))])
         assert (known.implies(Call("in", (A, *texts))) is True) == (many == 100)
         assert bool(known.bounds(A)) == (many == 100)
         either = Call("or", tuple(Call("=", (A, value)) for value in texts))
-        for facts in ([Call("=", (A, number(50)))], [Call(">=", (A, number(50))), Call("<=", (A, number(50)))]):
+        for facts in ([Call("=", (A, dates[50]))], [Call(">=", (A, dates[50])), Call("<=", (A, dates[50]))]):
             assert (Facts(facts).implies(either) is True) == (many == 100)
 
 
