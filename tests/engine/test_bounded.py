@@ -106,10 +106,11 @@ def outcome(session, table, text):
     return None, rows(session, table)
 
 
-def run(session, table_format, case, race="", expression="s.q"):
+def run(session, table_format, case, race="", expression="s.q", written=None):
     """Runs a MERGE with and without bounds on two tables that are alike; gives how the bounded one was made.
 
-    `race` are rows that another writer adds to the source when the bounds are known, or columns that it drops.
+    `race` are rows that another writer adds to the source when the bounds are known, or columns that it drops. The
+    values of the source are `written` in this type, the column's own if None.
     """
     name, value_type, null_safe, using, clauses, target, source, partitioned, wanted = case
     number = next(_NUMBERS)
@@ -123,7 +124,7 @@ def run(session, table_format, case, race="", expression="s.q"):
         )
     session.sql(
         f"create table {given} using {table_format} as select col1 as id, "
-        f"try_cast(col2 as {value_type}) as q, col3 as v, col4 as w from ({values(source, name, empty)})"
+        f"try_cast(col2 as {value_type}) as q, col3 as v, col4 as w from ({values(source, written or name, empty)})"
     )
     equal = "<=>" if null_safe else "="
     text = (
@@ -218,6 +219,23 @@ def test_values_are_expressions_of_the_source(session, name, value_type, express
     _, made = run(session, "delta", case, expression=expression)
     assert made.bounds == bounds
     assert bool(made.left_out) == ("p" not in bounds)
+
+
+@pytest.mark.parametrize(
+    ("table_format", "name", "texts"),
+    [
+        ("delta", "date", ["x"]),
+        pytest.param("delta", "date", ["2025-01-01", "2024-02-30"], marks=pytest.mark.slow),
+        pytest.param("delta", "timestamp", ["2025-01-01", ""], marks=pytest.mark.nightly),
+        pytest.param("iceberg", "date", ["x"], marks=pytest.mark.slow),
+    ],
+)
+def test_a_text_that_is_no_date_fails_as_without_bounds(session, table_format, name, texts):
+    source = [(id, f"'{text}'", 6) for id, text in enumerate(texts)]
+    case = (name, "string", False, FIRST, [1], [(0, "'2024-01-01'", 1)], source, True, ["p"])
+    _, made = run(session, table_format, case, written="string")
+    assert made.bounds == {}
+    assert "cannot be cast" in made.left_out[0]
 
 
 @pytest.mark.parametrize(

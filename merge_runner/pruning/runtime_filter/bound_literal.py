@@ -147,10 +147,13 @@ def _timestamp_ntz(column: DataType, value: DataType) -> LiteralType | None:
 
 
 def _cast(column: DataType, value: DataType) -> str | None:
-    """The value in the column's type. A comparison casts a text; what is no date is NULL here."""
+    """The value in the column's type, as a comparison casts it: what is no date is an error, without ANSI mode NULL.
+
+    Delta computes nothing of the source where the filter leaves no file, so that the MERGE would not fail for it.
+    """
     if value.name == column.name:
         return "{value}"
-    return f"try_cast({{value}} as {column.name})" if _is_string(value) else None
+    return f"cast({{value}} as {column.name})" if _is_string(value) else None
 
 
 def _string(column: DataType, value: DataType) -> LiteralType | None:
