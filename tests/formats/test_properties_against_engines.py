@@ -279,6 +279,9 @@ def test_every_row_of_the_syntax(session):
             if runs(session, create(row.format, row.properties, row.table, at=at)) is not None:
                 assert not creates(row.table, row.format)
                 continue
+            if row.format == "delta":
+                # It refuses some statements only where a row matches, when it plans the write.
+                session.sql(f"insert into {at} (id) values (1)")
         refused = _not_run(session, row, at)
         if (refused is None) is not row.supported_on(installed_line()):
             wrong.append((row.feature, row.format, row.probe, refused and refused[:300]))
