@@ -19,7 +19,7 @@ from jinja2.utils import pass_context
 from merge_runner.relation import Relation
 from merge_runner.template.current_rendering import ProjectMacro
 from merge_runner.template.dbt_hints import CLOCK, HINTS
-from merge_runner.template.growth import FILTER_SIZES, filter_work, operation_size, written_size
+from merge_runner.template.growth import FILTER_SIZES, filter_work, operation_size, test_work, written_size
 from merge_runner.template.jinja_compiler import CALL_OFFSET, MAY_BE_UNDEFINED
 from merge_runner.template.kind import kind
 from merge_runner.template.limits import check_size
@@ -57,7 +57,7 @@ def _as_it_is(value: Any) -> Any:
 class ModelEnvironment(SandboxedEnvironment):
     """A sandbox without files, HTML and chance; every call goes through the rendering that it belongs to."""
 
-    intercepted_binops = frozenset({"+", "*", "**", "%"})
+    intercepted_binops = frozenset({"+", "*", "**", "%", "//"})
 
     def __init__(self) -> None:
         super().__init__(
@@ -76,7 +76,7 @@ class ModelEnvironment(SandboxedEnvironment):
             self.filters[name] = _bounded(name, function, FILTER_SIZES.get(name, _no_size))
         self.tests["mapping"] = _is_mapping
         for name in self.tests.keys() - MAY_BE_UNDEFINED["tests"]:
-            self.tests[name] = _of_defined(self.tests[name])
+            self.tests[name] = _of_defined(self.tests[name], divides=name == "divisibleby")
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         # The value's class has names too, and those are not the template's.
@@ -147,6 +147,10 @@ class ModelContext(JinjaContext):
         """Give a name of a plain template a value."""
         self.vars[name] = value
 
+    def filter_step(self) -> None:
+        """A loop looks at an item that it may leave out."""
+        self.rendering.limits.work(1)
+
     def this(self, value: Any) -> Any:
         """The value of the name `this`, which a template reads."""
         self.rendering.read_this(value)
@@ -213,7 +217,6 @@ def _no_size(*_: Any, **__: Any) -> int:
 
 def _bounded(name: str, function: Callable[..., Any], size: Callable[..., int]) -> Callable[..., Any]:
     """A filter of Jinja that counts what it reads and builds before it does; iterators are read first."""
-    passed = getattr(function, "jinja_pass_arg", None)
 
     @pass_context
     def bounded(context: ModelContext, value: Any, *args: Any, **kwargs: Any) -> Any:
@@ -222,22 +225,42 @@ def _bounded(name: str, function: Callable[..., Any], size: Callable[..., int]) 
         undefined = use_undefined((value, *args, *kwargs.values())) if name not in MAY_BE_UNDEFINED["filters"] else None
         if undefined is not None:
             return undefined
-        context.rendering.limits.work(filter_work(name, value))
+        context.rendering.limits.work(filter_work(name, value, args))
         if not isinstance(value, Undefined):
             with suppress(TypeError):  # the filter itself says what is wrong with its arguments
                 context.rendering.limits.build(size(value, *args, **kwargs))
-        leading = {"context": (context,), "eval_context": (context.eval_ctx,), "environment": (context.environment,)}
-        return function(*leading.get(passed.name if passed else "", ()), value, *args, **kwargs)
+        result = function(*_leading(function, context), value, *args, **kwargs)
+        return _counted(context, result) if isinstance(result, Iterator) else result
 
     return bounded
 
 
-def _of_defined(test: Any) -> Callable[..., Any]:
-    """A test of Jinja that no undefined value passes silently."""
+def _counted(context: ModelContext, values: Iterator[Any]) -> Iterator[Any]:
+    """The values that a lazy filter gives: Python's own code reads them, and asks no limits."""
+    for value in values:
+        context.rendering.limits.work(written_size(value))
+        yield value
 
+
+def _leading(function: Callable[..., Any], context: ModelContext) -> tuple[Any, ...]:
+    """Return what a filter or test of Jinja has before its value."""
+    passed = getattr(function, "jinja_pass_arg", None)
+    leading = {"context": (context,), "eval_context": (context.eval_ctx,), "environment": (context.environment,)}
+    return leading.get(passed.name if passed else "", ())
+
+
+def _of_defined(test: Any, *, divides: bool) -> Callable[..., Any]:
+    """A test of Jinja that no undefined value passes silently, and that counts what it reads."""
+
+    @pass_context
     @wraps(test)
-    def of_defined(*args: Any, **kwargs: Any) -> Any:
-        return use_undefined((*args, *kwargs.values())) is None and test(*args, **kwargs)
+    def of_defined(context: ModelContext, value: Any, *args: Any, **kwargs: Any) -> Any:
+        if use_undefined((value, *args, *kwargs.values())) is not None:
+            return False
+        context.rendering.limits.work(test_work(args))
+        if divides:
+            operation_size("%", value, next(iter((*args, *kwargs.values())), 1))
+        return test(*_leading(test, context), value, *args, **kwargs)
 
     return of_defined
 

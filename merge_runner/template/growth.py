@@ -5,8 +5,10 @@ Sizes are characters of a text or items of a list. What cannot grow much beyond 
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import chain
 from string import Formatter
 from typing import Any
@@ -24,6 +26,16 @@ _SLOW_FILTERS = frozenset(
     | {"tojson", "unique", "urlencode", "urlize", "wordcount", "wordwrap", "xmlattr"}
 )
 """Some 5 microseconds for each character or item, and not a tenth of one."""
+_BACKWARDS = frozenset({"rfind", "rindex", "rsplit", "rpartition"})
+_STRIPS = frozenset({"strip", "lstrip", "rstrip"})
+_SHORT = 100
+"""Characters that Python looks for at each place of a text in next to no time."""
+_ENCODINGS = frozenset({"ascii", "iso8859-1", "utf-8", "utf-16", "utf-16-be", "utf-16-le", "utf-32", "cp1252"})
+"""Those that take a time that grows with the text alone: punycode takes its square."""
+_LONGEST_NAME = 100
+"""Characters of the name of a character, which `namereplace` writes."""
+_MOST_EQUAL_HASHES = 5_000
+"""Keys that are not equal and have one hash: each is compared with all others, in one call of Python's own code."""
 _PARENTHESIS = re.compile(r"[()]")
 _WIDTHS = re.compile(r"[-+ #0]*(\*|\d*)(?:\.(\*|\d*))?")
 _NUMBER = re.compile(r"\d+")
@@ -36,6 +48,8 @@ def operation_size(operator: str, left: Any, right: Any) -> int:
             _check_bits("power", left.bit_length() * max(right, 0))
         elif operator == "*":
             _check_bits("product", left.bit_length() + right.bit_length())
+        elif operator in ("//", "%"):  # a literal may have any number of digits
+            _check_bits("division", left.bit_length())
     elif operator == "+" and isinstance(left, _SIZED) and isinstance(right, _SIZED):
         return _nested(left) + _nested(right)
     elif operator == "*" and isinstance(left, _SIZED) and isinstance(right, int):
@@ -52,10 +66,19 @@ def call_size(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
     wrapped = getattr(callee, "__wrapped__", callee)  # the sandbox wraps str.format
     owner, name = getattr(wrapped, "__self__", None), getattr(wrapped, "__name__", "")
     given = [*args, *kwargs.values()]
+    if callee is dict or (isinstance(owner, dict) and name == "update"):
+        _check_hashes(args[0] if args and isinstance(args[0], Mapping) else (pair[0] for pair in (*args, ())[0]))
     if isinstance(owner, str | bytes):
         return _text_method(owner, name, given)
     if isinstance(owner, int) and name == "to_bytes":
         return _largest(given)
+    if owner is int and name == "from_bytes":
+        _check_bits("number", 8 * max(map(_length, given), default=0))
+    if owner is dict and name == "fromkeys":
+        _check_hashes(given[0] if given else ())
+        return _length(given[0]) * max(map(_nested, given[1:]), default=1) if given else 0
+    if isinstance(owner, list) and name in ("sort", "count", "index", "remove"):
+        return written_size(owner)
     if isinstance(owner, list) and name == "extend":
         return len(owner) + sum(_nested(each) for each in given if hasattr(each, "__len__"))
     if isinstance(owner, list | dict | set):
@@ -63,15 +86,32 @@ def call_size(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
     return 0
 
 
-def call_work(callee: Any) -> int:
-    """How much a method of a text or list reads of its object."""
-    owner = getattr(getattr(callee, "__wrapped__", callee), "__self__", None)
-    return len(owner) if isinstance(owner, _SIZED) else 0
+def call_work(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> int:
+    """How much a method of a text or list reads of its object. Raises LimitError for what may take its square."""
+    wrapped = getattr(callee, "__wrapped__", callee)
+    owner, name = getattr(wrapped, "__self__", None), getattr(wrapped, "__name__", "")
+    if not isinstance(owner, _SIZED):
+        return 0
+    if name in _BACKWARDS or name in _STRIPS:
+        return len(owner) * _looked_for([*args, *kwargs.values()])
+    if name in ("encode", "decode"):
+        for each in (*args[:1], kwargs.get("encoding")):
+            _check_encoding(each)
+    return len(owner)
 
 
-def filter_work(name: str, value: Any) -> int:
+def filter_work(name: str, value: Any, args: tuple[Any, ...] = ()) -> int:
     """How much a filter reads of its value: what takes it microseconds each counts as many."""
-    return len(value) * (_SLOW if name in _SLOW_FILTERS else 1) if isinstance(value, (*_SIZED, dict)) else 0
+    if not isinstance(value, (*_SIZED, dict)):
+        return 0
+    if name == "trim":
+        return len(value) * _looked_for(args)
+    return len(value) * (_SLOW if name in _SLOW_FILTERS else 1)
+
+
+def test_work(args: tuple[Any, ...]) -> int:
+    """How much a test reads of what its value is compared with, or looked for in."""
+    return 1 + sum(map(_length, args))
 
 
 def _nested(value: Any) -> int:
@@ -111,7 +151,38 @@ def _text_method(owner: str | bytes, name: str, given: list[Any]) -> int:
         return len(owner) * max(map(written_size, given[0].values()), default=1)
     if name in ("format", "format_map") and isinstance(owner, str):
         return _formatted(owner, given)
+    if name == "encode" and len(given) > 1:  # the errors, which may be written
+        return len(owner) * _LONGEST_NAME
     return 0
+
+
+def _length(value: Any) -> int:
+    return len(value) if isinstance(value, (*_SIZED, dict, range)) else 0
+
+
+def _looked_for(values: Iterable[Any]) -> int:
+    """How often a text is gone through to look for others at each of its places."""
+    return 1 + sum(map(_length, values)) // _SHORT
+
+
+def _check_encoding(name: Any) -> None:
+    try:
+        known = not isinstance(name, str) or codecs.lookup(name).name in _ENCODINGS
+    except (LookupError, ValueError):
+        known = True  # Python says that there is none
+    if not known:
+        raise LimitError(f"the encoding {name} takes too long: {', '.join(sorted(_ENCODINGS))} do not")
+
+
+def _check_hashes(keys: Iterable[Any]) -> None:
+    """Raise LimitError for keys of which too many have one hash."""
+    first: dict[int, Any] = {}
+    equal = 0
+    with suppress(TypeError, IndexError, KeyError):  # the call says what is wrong with its keys
+        for key in keys:
+            equal += first.setdefault(hash(key), key) != key
+    if equal > _MOST_EQUAL_HASHES:
+        raise LimitError(f"a dict has more than {_MOST_EQUAL_HASHES:,} keys with one hash")
 
 
 def _tabs(text: str | bytes) -> int:
@@ -202,6 +273,11 @@ def _indent(value: Any, width: Any = 4, *_: Any, **__: Any) -> int:
     return len(value) + (value.count("\n") + 1) * each
 
 
+def _int(value: Any, *_: Any, **__: Any) -> int:
+    _check_bits("number", _length(value))
+    return 0
+
+
 def _join(value: Any, d: Any = "", attribute: Any = None) -> int:
     return _joined(value, d) if attribute is None else written_size(d) * len(value)
 
@@ -229,17 +305,27 @@ def _tojson(value: Any, indent: Any = None) -> int:
 def _wordwrap(
     value: Any, width: Any = 79, break_long_words: Any = True, wrapstring: Any = None, *_: Any, **__: Any
 ) -> int:
-    return len(value) * (1 + len(wrapstring)) if isinstance(value, str) and isinstance(wrapstring, str) else 0
+    if not isinstance(value, str):
+        return 0
+    # A long word is cut again and again, and each rest of it copied.
+    copied = max(map(len, value.split()), default=0) ** 2 // (_SHORT * max(_largest([width]), 1))
+    return copied + len(value) * (1 + _length(wrapstring))
 
 
 FILTER_SIZES: Mapping[str, Callable[..., int]] = {
     "batch": _batch,
     "center": _center,
     "format": _format,
+    "dictsort": lambda value, *_, **__: written_size(value),
+    "groupby": lambda value, *_, **__: written_size(value),
     "indent": _indent,
+    "int": _int,
     "join": _join,
+    "max": lambda value, *_, **__: written_size(value),
+    "min": lambda value, *_, **__: written_size(value),
     "replace": _replace,
     "slice": lambda _value, slices, fill_with=None: _largest([slices]),
+    "sort": lambda value, *_, **__: written_size(value),
     "string": written_size,
     "pprint": written_size,
     "round": _round,

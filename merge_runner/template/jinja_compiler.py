@@ -32,6 +32,8 @@ CALL_OFFSET = "_call_offset"
 MAY_BE_UNDEFINED = {"tests": frozenset({"defined", "undefined"}), "filters": frozenset({"default", "d"})}
 """The tests and filters that an undefined value may be given to: they ask whether there is one."""
 
+MAX_TOKENS = 100_000
+"""Words and signs in the tags of a file: Jinja takes some 0.1 milliseconds for each, and asks no limits."""
 _NO_SUCH = re.compile(r"No (filter|test) named '([^']*)'")
 _WITHOUT = {
     "include": "one model is one file: put what models share into a macro",
@@ -109,6 +111,7 @@ class OffsetParser(Parser):
         self.offset = 0
         self.opened: int | None = None
         self.extensions |= dict.fromkeys(("test", "data_test"), _test_block)
+        self._source = source
         self._text = source.text
         self._blocks: list[tuple[str, int]] = []
 
@@ -119,8 +122,12 @@ class OffsetParser(Parser):
 
     def _tokens(self) -> Iterator[tuple[int, str, str]]:
         lexed = self.environment.lexer.tokeniter(self._text, self.name)
-        end = 0
+        end = tokens = 0
         while True:
+            if tokens > MAX_TOKENS:
+                place = self._source.place(end)
+                message = f"the tags of the file have more than {MAX_TOKENS:,} words and signs"
+                raise ProblemsError([Problem("render-limit", message, place, "move its data into a seed")])
             try:
                 token = next(lexed, None)
             except TemplateSyntaxError as error:
@@ -133,6 +140,7 @@ class OffsetParser(Parser):
             # The lexer drops what whitespace control strips before a tag, and keeps everything else.
             self.offset = start = self._text.index(value, end)
             end = start + len(value)
+            tokens += kind not in ("data", "whitespace")
             if kind in ("variable_begin", "block_begin"):
                 self.opened = start
             elif kind in ("variable_end", "block_end") and self.opened is not None:
@@ -189,6 +197,8 @@ class OffsetGenerator(CodeGenerator):
         self._tag_starts = [tag.start for tag in tags]
         self._may_be_undefined: set[int] = set()
         """Ids of the names in the tree that are only asked whether they are defined."""
+        self._loop_tests: set[int] = set()
+        """Ids of the conditions of loops: `for … if …` looks at items that its body never sees."""
 
     def visit_Output(self, node: nodes.Output, frame: Frame) -> None:  # noqa: N802
         if frame.buffer is not None:
@@ -203,6 +213,19 @@ class OffsetGenerator(CodeGenerator):
         if frame.buffer is None and node is not None:
             self.writeline(f"yield {self._tag_origin(node)}")
         super().start_write(frame, node)
+
+    def visit_For(self, node: nodes.For, frame: Frame) -> None:  # noqa: N802
+        if node.test is not None:
+            self._loop_tests.add(id(node.test))
+        super().visit_For(node, frame)
+
+    def visit(self, node: nodes.Node, *args: Any, **kwargs: Any) -> Any:
+        if id(node) not in self._loop_tests:
+            return super().visit(node, *args, **kwargs)
+        self.write("(context.filter_step() or ")
+        super().visit(node, *args, **kwargs)
+        self.write(")")
+        return None
 
     def blockvisit(self, nodes: Iterable[nodes.Node], frame: Frame) -> None:
         if frame.loop_frame:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import faulthandler
+import signal
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
 
 MAX_CHARACTERS = 10_000_000
 """Of the rendered text, and of any value on the way to it."""
 MAX_STEPS = 1_000_000
 """Loop iterations and macro calls."""
 MAX_SECONDS = 20.0
-MAX_SECONDS_OF_A_CALL = 2 * MAX_SECONDS
-"""After which the process ends: one call of Python's own code cannot be interrupted in any other way."""
+MAX_SECONDS_OF_A_CALL = 1.5 * MAX_SECONDS
+"""After which a call of Python's own code is interrupted, where Python looks at signals: in the first thread."""
+MAX_SECONDS_OF_THE_PROCESS = 2 * MAX_SECONDS
+"""After which the process ends, where nothing else has ended a call."""
 MAX_DEPTH = 80
 """Macros inside macros. Each takes about ten frames of Python's stack."""
 MAX_BUILT = 100_000_000
@@ -31,16 +36,38 @@ _running = 0
 
 @contextmanager
 def watched() -> Iterator[None]:
-    """End the process, with the place where it was, if a rendering inside does not end and does not ask its limits.
+    """Raise LimitError if a rendering inside does not end and does not ask its limits; else end the process.
 
-    The limits are asked between the operations of a template. Whatever one of them does in C keeps all threads of
-    Python waiting and no signal is looked at, so that only faulthandler's own thread, which needs no Python, is left.
+    The limits are asked between the operations of a template. A signal interrupts what one of them does in Python, or
+    in C that looks at signals, such as a division or a pattern. Any other C keeps all threads of Python waiting, so
+    that only faulthandler's own thread, which needs no Python, is left: the process ends with the place where it was.
     """
     _watch(1)
     try:
-        yield
+        with _alarm():
+            yield
     finally:
         _watch(-1)
+
+
+@contextmanager
+def _alarm() -> Iterator[None]:
+    """Have a signal interrupt what runs too long inside, unless this thread gets none or another one waits."""
+    free = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+    if not free:
+        yield
+        return
+    signal.signal(signal.SIGALRM, _interrupt)
+    signal.setitimer(signal.ITIMER_REAL, MAX_SECONDS_OF_A_CALL)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
+    raise LimitError(f"one operation takes more than {MAX_SECONDS_OF_A_CALL:.0f} seconds")
 
 
 def _watch(change: int) -> None:
@@ -48,7 +75,7 @@ def _watch(change: int) -> None:
     with _WATCHED:
         _running += change
         if _running:
-            faulthandler.dump_traceback_later(MAX_SECONDS_OF_A_CALL, exit=True, file=2)
+            faulthandler.dump_traceback_later(MAX_SECONDS_OF_THE_PROCESS, exit=True, file=2)
         else:
             faulthandler.cancel_dump_traceback_later()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from types import BuiltinMethodType
+from types import BuiltinMethodType, GeneratorType
 from typing import Any, TypeVar
 
 from jinja2.runtime import Macro
@@ -144,9 +144,10 @@ class Rendering:
             for name in ("_loop_vars", "_block_vars"):
                 kwargs.pop(name, None)
             return callee(context.eval_ctx, *args, **kwargs)
+        args = tuple(list(each) if isinstance(each, GeneratorType) else each for each in args)
         if any(map(_is_python_method, (*args, *kwargs.values()))):
             raise RefusedError("jinja-runtime", "a method is given to a call without being called: add (…)")
-        self.limits.work(call_work(callee))
+        self.limits.work(call_work(callee, args, kwargs))
         self.limits.build(call_size(callee, args, kwargs))
         return SandboxedEnvironment.call(self._library.environment, context, callee, *args, **kwargs)
 

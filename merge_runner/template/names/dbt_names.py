@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from merge_runner.template.relation_column import RelationColumn
 
 _NOTHING: Any = object()
-_SLOW = 50
-"""YAML takes some 5 microseconds for each character, and not a tenth of one (see growth.py)."""
+_SLOW = 400
+"""YAML takes some 40 microseconds for each character, and not a tenth of one (see growth.py)."""
 MAX_DEPTH = 100
 """Of lists and dicts in a text of YAML: no real one is nested as deeply."""
 _OWN = {"dbt_utils": "dbt"}
