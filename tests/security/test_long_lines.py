@@ -85,6 +85,53 @@ from merge_runner.formats.types import parse_type
 for text in ("'" * N, "`" * N, "int" + " " * N + "!", "struct<a: int comment '" + "\\\\'" * N):
     parse_type(text)
 """,
+    "strings of SQL with Jinja": """
+from merge_runner.lsp.syntax.tokens import scanned
+for text in ("'" + "{{" * 5 * N, '"{{ a ' * N, "'" + "{{ a " * 5 * N, "'" + "{" * N):
+    scanned(text)
+""",
+    "strings of Jinja": """
+from merge_runner.lsp.syntax.tokens import scanned
+for part in ("'", "' ", "'(", "'x", "' {", "','"):
+    scanned("{{ '" + ("\\\\" + part) * 5 * N)
+    scanned("{{ '" + ("\\\\" + part + "\\\\" + chr(34)) * 2 * N)
+""",
+    "mappings of Jinja without an end": """
+from merge_runner.lsp.syntax.tokens import scanned
+for text in ("{{ { \\nselect " * N, "{{ { " * 5 * N, "{{ {{ {{ " * N, "{{ { \\nselect {% " * N, "{{ " * 5 * N + "\\nselect"):
+    scanned(text)
+""",
+    "blocks of dbt without an end": """
+from merge_runner.conversion.dbt import conversion, model_text, project
+for text in ("{% materialization a " * N, "{%" + " " * N, "{% materialization a endmaterialization" * N):
+    assert not list(project.blocks(text, conversion._MATERIALIZATION, conversion._END))
+for text in ("{% snapshot a %}" * N, "{% snapshot a %}{% endsnapshot" * N, "{% snapshot " + "a" * N):
+    assert not list(project.blocks(text, project._SNAPSHOT, project._END_OF_SNAPSHOT))
+for part in ("{#", "{% set a %}", "{% macro a() %}{% endset %}", "{%", "{% call a", "{% set a %}{% endset"):
+    model_text._puts_out_nothing(part * N)
+assert model_text._puts_out_nothing("{# a #} {% set a %} x {% endset %}{% set b = 1 %}-- c" + " " * N)
+assert not model_text._puts_out_nothing("{% set a %}" * N + "x")
+""",
+    "tokens of SQL": """
+from merge_runner.merge.syntax.lexer import scan
+parts = ("1", "a``", "${", "${ {a ", " \\x01", "r'", "\\\\'", "--\\\\", "1.", "${a}", "a${")
+for text in (*(part * 2 * N for part in parts), "`" + "a``" * 2 * N, " " * 5 * N + "\\x01", "1" * 5 * N + "x"):
+    list(scan(text))
+""",
+    "values of TOML": """
+from merge_runner.project.syntax.toml_tree import _STRING
+for text in ('"' + '\\\\"' * 5 * N + '"', "'" * 3 + "''a" * N + "'" * 3, '"' * 3 + ('\\\\' + '"' * 3) * N, '"' + "a" * 5 * N):
+    _STRING.match(text)
+""",
+    "a message of an engine": """
+from merge_runner.engine.spark import errors, java_exception
+for text in ("\\n" * 5 * N, " " * 5 * N + "x", "a" * 5 * N, "a." * 5 * N, "Cannot resolve a in " * N, "a. " * N, "[A_A" * N):
+    text = "x" + text + "x"
+    errors._trimmed(text)
+    assert errors._EMBEDDED.search(text) is None and errors._UNRESOLVED.search(text) is None
+    java_exception._of_text(text, "a")
+    java_exception._remote_text(text)
+""",
     "a format with %": """
 from merge_runner.template.growth import operation_size
 assert operation_size("%", "%(" * N, 1) < 10 * N and operation_size("%", "%(a(b))9999999s", {}) > 9999999

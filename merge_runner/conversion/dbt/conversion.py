@@ -17,7 +17,7 @@ from merge_runner.conversion.dbt.known_values import ModelRendering, holds_jinja
 from merge_runner.conversion.dbt.merge_model import Merge, merge_of, strategy_of
 from merge_runner.conversion.dbt.model_text import config_call, head_and_query
 from merge_runner.conversion.dbt.packages import package_files
-from merge_runner.conversion.dbt.project import DbtFolder, DbtModelFile, rendered_config
+from merge_runner.conversion.dbt.project import DbtFolder, DbtModelFile, blocks, rendered_config
 from merge_runner.conversion.dbt.property_file import Described, PropertyFile
 from merge_runner.conversion.dbt.references import SOURCE, with_sources
 from merge_runner.conversion.dbt.settings_files import SettingsFile, SettingsWriter, profiles
@@ -34,7 +34,8 @@ from merge_runner.project.syntax.read_text import read_text
 from merge_runner.template.static.macro_definitions import macro_definitions
 from merge_runner.text import Place, SourceText
 
-_MATERIALIZATION = re.compile(r"\{%-?\s*materialization\s+(\w+).*?endmaterialization\s*-?%\}\n?", re.DOTALL)
+_MATERIALIZATION = re.compile(r"\{%-?\s*materialization\s+(\w+)")
+_END = re.compile(r"endmaterialization\s*-?%\}\n?")
 _ICEBERG = re.compile(r"\bformat ?[=:] ?['\"]?iceberg\b")
 _CREATING = frozenset(name for name in DECIDING if "create_" in name)
 """Macros of dbt that create the table of a first run, and the view of the rows that are merged."""
@@ -283,10 +284,13 @@ class Conversion:
         made.texts[path] = text
 
     def _without_materializations(self, source: SourceText, made: Files) -> SourceText:
-        for found in _MATERIALIZATION.finditer(source.text):
-            message, hint = f"the materialization {found[1]} is left out", "a model is its own MERGE or query"
-            made.todos.append(Todo("left-out", message, source.place(found.start()), hint, in_file(source.path)))
-        return SourceText(source.path, _MATERIALIZATION.sub("", source.text))
+        kept, at = [], 0
+        for begin, end in blocks(source.text, _MATERIALIZATION, _END):
+            message, hint = f"the materialization {begin[1]} is left out", "a model is its own MERGE or query"
+            made.todos.append(Todo("left-out", message, source.place(begin.start()), hint, in_file(source.path)))
+            kept.append(source.text[at : begin.start()])
+            at = end.end()
+        return SourceText(source.path, "".join([*kept, source.text[at:]]))
 
     def _is_macro(self, path: str) -> bool:
         return path.endswith(".sql") and any(path.startswith(f"{each}/") for each in self.project.paths["macro-paths"])

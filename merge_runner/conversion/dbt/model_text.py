@@ -11,11 +11,10 @@ from merge_runner.conversion.dbt.project import DbtModelFile
 _WIDTH = 120
 _HEAD = re.compile(r"(?:[ \t]*(?:--[^\n]*)?\n|\s*\{#.*?#\}[ \t]*\n)*", re.DOTALL)
 _WITHOUT_TEXT = re.compile(
-    r"\{#.*?#\}|\{%[-+]?\s*(?P<block>set|macro|call)\s+[^=%]*?[-+]?%\}.*?\{%[-+]?\s*end(?P=block)\s*[-+]?%\}"
-    r"|\{%.*?%\}|--[^\n]*|\s+",
-    re.DOTALL,
+    r"\{#.*?#\}|\{%[-+]?\s*(?P<block>set|macro|call)\s+[^=%]*?[-+]?%\}|\{%.*?%\}|--[^\n]*|\s+", re.DOTALL
 )
-"""What puts out nothing but blanks: comments, and statements of Jinja with what they set."""
+"""What puts out nothing but blanks: comments, and statements of Jinja; a block sets what is in it."""
+_ENDS = {block: re.compile(rf"\{{%[-+]?\s*end{block}\s*[-+]?%\}}") for block in ("set", "macro", "call")}
 _INTERNAL = re.compile(r"\bDBT_INTERNAL_(DEST|SOURCE)\b", re.IGNORECASE)
 
 
@@ -39,7 +38,7 @@ def head_and_query(model: DbtModelFile) -> tuple[str, str]:
     head = _HEAD.match(text)
     first = min((call.span.start for call in model.calls), default=0)
     cut = head.end() if head is not None and head.end() <= first else 0
-    if "{%" in text[:first] and not _WITHOUT_TEXT.sub("", text[:first]):
+    if "{%" in text[:first] and _puts_out_nothing(text[:first]):
         cut = first
     pieces, at = [], cut
     for call in model.calls:
@@ -47,6 +46,23 @@ def head_and_query(model: DbtModelFile) -> tuple[str, str]:
         at = call.span.end
     query = "".join([*pieces, text[at:]]).strip("\n").rstrip()
     return text[:cut].strip("\n"), query.removesuffix(";").rstrip()
+
+
+def _puts_out_nothing(text: str) -> bool:
+    at, without_end = 0, set()
+    while at < len(text):
+        found = _WITHOUT_TEXT.match(text, at)
+        if found is None:
+            return False
+        at, block = found.end(), found["block"]
+        if block is None or block in without_end:
+            continue
+        end = _ENDS[block].search(text, at)
+        if end is None:
+            without_end.add(block)
+        else:
+            at = end.end()
+    return True
 
 
 def indented(text: str, by: int = 4) -> str:

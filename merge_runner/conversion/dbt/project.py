@@ -27,7 +27,8 @@ from merge_runner.project.syntax.yaml_tree import YamlTree
 from merge_runner.project_file import Boundary, RefusedFileError, read_file
 from merge_runner.text import Place, SourceText, Span
 
-_SNAPSHOT = re.compile(r"\{%-?\s*snapshot\s+(\w+)\s*-?%\}(.*?)\{%-?\s*endsnapshot\s*-?%\}", re.DOTALL)
+_SNAPSHOT = re.compile(r"\{%-?\s*snapshot\s+(\w+)\s*-?%\}")
+_END_OF_SNAPSHOT = re.compile(r"\{%-?\s*endsnapshot\s*-?%\}")
 _PATHS = {
     "model-paths": ("models",),
     "macro-paths": ("macros",),
@@ -212,11 +213,22 @@ def _models(
     *,
     is_snapshot: bool,
 ) -> Iterator[DbtModelFile]:
-    blocks = list(_SNAPSHOT.finditer(source.text))
-    if not blocks and not is_snapshot:
+    snapshots = list(blocks(source.text, _SNAPSHOT, _END_OF_SNAPSHOT))
+    if not snapshots and not is_snapshot:
         yield _model(project, described, Path(source.path).stem, source, Span(0, len(source.text)), folder)
-    for block in blocks:
-        yield _model(project, described, block[1], source, Span(*block.span(2)), folder, is_snapshot=True)
+    for begin, end in snapshots:
+        body = Span(begin.end(), end.start())
+        yield _model(project, described, begin[1], source, body, folder, is_snapshot=True)
+
+
+def blocks(
+    text: str, opening: re.Pattern[str], closing: re.Pattern[str]
+) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
+    """Yield the tags around each block of a text; where one has no end, none after it has."""
+    at = 0
+    while (begin := opening.search(text, at)) is not None and (end := closing.search(text, begin.end())) is not None:
+        yield begin, end
+        at = end.end()
 
 
 def _model(

@@ -18,25 +18,31 @@ from merge_runner.text import Place
 
 __all__ = ["EngineError", "Kind", "engine_error", "engine_errors", "first_line", "from_engine", "silence_error_log"]
 
+_BLANKS = r"(?:(?<!\s)\s+)?"
+"""The blanks before a word, from the first on: to begin at each of them takes the square of their number."""
 _REST = re.compile(
-    r"\n\s*at [\w.$/]+\(|\nJVM stacktrace:|\n== SQL|\n== DataFrame ==|;\n['+:A-Z]"
+    r"\n[ \t]*at [\w.$/]+\(|\nJVM stacktrace:|\n== SQL|\n== DataFrame ==|;\n['+:A-Z]"
     r"|:?\n[^\n]+(?=\n[: ]*[:+]- )"  # the root of a plan, whose children follow
-    r"|\s+Conflicting commit: \{|\nDriver stacktrace:|\nThis stopped SparkContext was created at:"
+    r"|(?<!\s)\s+Conflicting commit: \{|\nDriver stacktrace:|\nThis stopped SparkContext was created at:"
 )
 _ADVICE = re.compile(
-    r"\s*(?:Verify the spelling and correctness of the (?:schema and )?catalog\.?"
+    rf"{_BLANKS}(?:Verify the spelling and correctness of the (?:schema and )?catalog\.?"
     r"|If you did not qualify the name with a(?: schema| catalog)?,?[^\n]*"
     r"|To tolerate the error on drop,? use [^\n]*)"
 )
 """What Spark 4.1.4 adds to each name that it does not find (error-conditions.json): no DROP is involved here."""
-_EMBEDDED = re.compile(r"(?:[\w$]+\.)+([\w$]+): \[([A-Z][A-Z0-9]*_[A-Z_0-9]+(?:\.[A-Z_0-9]+)*)\] (.*)", re.DOTALL)
+_EMBEDDED = re.compile(
+    r"(?<![\w$])(?<![\w$]\.)(?:[\w$]+\.)+([\w$]+): \[([A-Z][A-Z0-9]*_[A-Z_0-9]+(?:\.[A-Z_0-9]+)*)\] (.*)", re.DOTALL
+)
 """What a task raised, in the text of the stage's failure."""
 _UNRESOLVED_COLUMN = "UNRESOLVED_COLUMN"
 _STAR = re.compile(r"\b(?:UPDATE\s+SET|INSERT)\s+(?=\*)", re.IGNORECASE)
 _STAR_HINT = (
     "`*` needs every column of the target: select it in USING, list the columns, or write MERGE WITH SCHEMA EVOLUTION"
 )
-_UNRESOLVED = re.compile(r"Cannot resolve (\S+) in (.+?) given columns (.+?)\.?(?:; line \d+ pos \d+|$)", re.MULTILINE)
+_UNRESOLVED = re.compile(
+    r"Cannot resolve (\S+) in ((?:(?!Cannot resolve ).)+?) given columns (.+?)\.?(?:; line \d+ pos \d+|$)", re.MULTILINE
+)
 
 
 @dataclass
@@ -179,9 +185,9 @@ def _with_file(decisive: Raised, chain: tuple[Raised, ...]) -> str:
 def _trimmed(text: str) -> str:
     """The message's first part: without stack, SQLSTATE, the other writer's commit and the echo of the statement."""
     body = _REST.split(text)[0]
-    body = re.sub(r"; line \d+ pos \d+|\s*\(line \d+, pos \d+\)\s*\Z", "", body.strip())
-    body = re.sub(r"\s*SQLSTATE: \w+(?=\.|;|$|\n)", "", body)
-    body = re.sub(r"\s*(?:Please retry the operation\. )?Refer to https://\S+.*", "", body, flags=re.DOTALL)
+    body = re.sub(rf"; line \d+ pos \d+|{_BLANKS}\(line \d+, pos \d+\)\s*\Z", "", body.strip())
+    body = re.sub(rf"{_BLANKS}SQLSTATE: \w+(?=\.|;|$|\n)", "", body)
+    body = re.sub(rf"{_BLANKS}(?:Please retry the operation\. )?Refer to https://\S+.*", "", body, flags=re.DOTALL)
     body = _ADVICE.sub("", body)
     return body.strip().rstrip(".") or "the engine gave no message"
 

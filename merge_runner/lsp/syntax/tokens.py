@@ -101,9 +101,10 @@ class Scanned:
 
 
 _INSIDE = r"\\.|(?!\}\}|%\}|\{\{)"
-_JINJA_STRING = rf"""'(?:{_INSIDE}[^'\\\n])*'|"(?:{_INSIDE}[^"\\\n])*"|['"][^\s'"(){{}}]*"""
-"""The last form has no end yet: it goes up to a blank."""
-_SQL_STRING = r"""'(?:\{\{[^\n]*?\}\}|\\.|''|[^'\\\n])*'?|"(?:\{\{[^\n]*?\}\}|\\.|""|[^"\\\n])*"?"""
+_JINJA_STRING = rf"""'(?:{_INSIDE}[^'\\\n])*'|"(?:{_INSIDE}[^"\\\n])*"|['"](?:\\.|[^\s'"(){{}}\\])*"""
+"""The last form has no end yet: it goes up to a blank. A quote after a backslash begins none."""
+_EXPRESSION = r"\{\{(?:(?!\{\{)[^\n])*?\}\}"
+_SQL_STRING = rf"""'(?:{_EXPRESSION}|\\.|''|[^'\\\n])*'?|"(?:{_EXPRESSION}|\\.|""|[^"\\\n])*"?"""
 _SQL = re.compile(
     rf"""
       (?P<hidden>\{{\#.*?(?:\#\}}|\Z) | \{{%[-+]?\s*raw\s*-?%\}}.*?(?:\{{%[-+]?\s*endraw\s*[-+]?%\}}|\Z))
@@ -124,7 +125,7 @@ _JINJA = re.compile(
     | (?P<string>{_JINJA_STRING})
     | (?P<number>\d+(?:\.\d+)?)
     | (?P<word>\w+)
-    | (?P<op>==|!=|<=|>=|//|\*\*|[^\w\s])
+    | (?P<op>==|!=|<=|>=|//|\*\*|\\.|[^\w\s])
     """,
     re.X | re.S,
 )
@@ -172,11 +173,14 @@ class _Scan:
         closing = "}}" if opening == "{{" else "%}"
         tokens: list[Token] = []
         at, depth = start + 2, 0
+        seen = at
         for match in _JINJA.finditer(self._text, at):
             kind, word = match.lastgroup, match.group()
             if kind == "opening":
-                if word == "{{" and depth:
+                # In a mapping it is one of mappings, unless SQL goes on before it: nothing is read again and again.
+                if word == "{{" and depth and _SQL_GOES_ON.search(self._text, seen, match.start()) is None:
                     depth += 2
+                    seen = match.start()
                     continue
                 at = match.start()
                 break
