@@ -53,7 +53,7 @@ def test_a_row_has_every_column_and_tests_have_none():
         timing=(Timing("compile", at(1), at(2)), Timing("execute", at(5), at(9))),
         response=NodeResponse(
             statement=MergeFigures.of({"rows_inserted": 3}, {"n": 1}),
-            runtime_filter=RuntimeFilter({"dt": "2 values"}, {}, [], staged=False),
+            runtime_filter=RuntimeFilter({"dt": "2 values"}, {}, [], False, "runtime filter"),
             verdict=Verdict("static", None),
         ),
         message="3 inserted",
