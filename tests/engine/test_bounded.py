@@ -106,11 +106,11 @@ def outcome(session, table, text):
     return None, rows(session, table)
 
 
-def run(session, table_format, case, race="", expression="s.q", written=None):
+def run(session, table_format, case, race="", expression="s.q", written=None, alter=()):
     """Runs a MERGE with and without bounds on two tables that are alike; gives how the bounded one was made.
 
     `race` are rows that another writer adds to the source when the bounds are known, or columns that it drops. The
-    values of the source are `written` in this type, the column's own if None.
+    values of the source are `written` in this type, the column's own if None; then come `alter`, changes of the source.
     """
     name, value_type, null_safe, using, clauses, target, source, partitioned, wanted = case
     number = next(_NUMBERS)
@@ -126,6 +126,8 @@ def run(session, table_format, case, race="", expression="s.q", written=None):
         f"create table {given} using {table_format} as select col1 as id, "
         f"try_cast(col2 as {value_type}) as q, col3 as v, col4 as w from ({values(source, written or name, empty)})"
     )
+    for change in alter:
+        session.sql(f"alter table {given} {change}")
     equal = "<=>" if null_safe else "="
     text = (
         f"merge into {{target}} as t using {using.format(source=given)} on t.id = s.id and t.p {equal} {expression}\n"
@@ -219,6 +221,24 @@ def test_values_are_expressions_of_the_source(session, name, value_type, express
     _, made = run(session, "delta", case, expression=expression)
     assert made.bounds == bounds
     assert bool(made.left_out) == ("p" not in bounds)
+
+
+@pytest.mark.parametrize(
+    ("alter", "using", "staged"),
+    [
+        (["drop column w", "add column w string"], FIRST, True),
+        pytest.param(["drop column w", "add column w string"], BETWEEN[0], True, marks=pytest.mark.slow),
+        pytest.param(["add column x string first"], FIRST, True, marks=pytest.mark.nightly),
+        pytest.param(["alter column v type bigint"], FIRST, True, marks=pytest.mark.nightly),
+        pytest.param(["set tblproperties ('a' = 'b')"], FIRST, False, marks=pytest.mark.slow),
+    ],
+)
+def test_columns_are_those_of_now_not_of_the_newest_snapshot(session, alter, using, staged):
+    target = [(id, "date'2024-01-01'", id) for id in range(3)]
+    source = [(1, "date'2024-01-01'", 5), (7, "date'2024-01-01'", 6)]
+    _, made = run(session, "iceberg", ("date", "date", False, using, [1, 2], target, source, True, ["p"]), alter=alter)
+    assert made.bounds == {"p": "1 value"}
+    assert (made.staged, bool(made.pins)) == (staged, not staged)
 
 
 @pytest.mark.parametrize(

@@ -51,9 +51,9 @@ class FixedSource:
             if scan.format is None:
                 return
             table = Relation(scan.parts[-1], *reversed(scan.parts[:-1]))
-            version = self._table_format(scan.format).state(self._session, table).version
-            if version is not None:
-                self._pin(scan, table, version)
+            state = self._table_format(scan.format).state(self._session, table)
+            if state.version is not None and state.has_present_columns:
+                self._pin(scan, table, state.version)
                 return
         self._stage(values)
 

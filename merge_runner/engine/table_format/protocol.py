@@ -80,11 +80,15 @@ class RealColumn:
 
 @dataclass(frozen=True)
 class TableState:
-    """`version` is what `VERSION AS OF` takes; None for an Iceberg table without a snapshot."""
+    """`version` is what `VERSION AS OF` takes; None for an Iceberg table without a snapshot.
+
+    `has_present_columns`: that version is known to have the columns that the table has now.
+    """
 
     version: int | None
     files: int
     bytes: int
+    has_present_columns: bool = True
 
 
 @dataclass(frozen=True)

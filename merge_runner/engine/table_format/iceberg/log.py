@@ -60,7 +60,11 @@ def latest_snapshots(session: SparkSession, table: Relation, limit: int) -> Iter
     These are the snapshots of its branch, or of main: what was rolled back, and what another branch holds, is not in
     the table for it. Raises EngineError.
     """
-    loaded = _table(session, table)
+    yield from _snapshots(session, table, _table(session, table), limit)
+
+
+def _snapshots(session: SparkSession, table: Relation, loaded: Any, limit: int) -> Iterator[Commit]:
+    """Yield the same of a table that is loaded; with None by SQL."""
     if loaded is None:
         yield from _read_by_sql(session, table, limit)
         return
@@ -99,11 +103,23 @@ def keeps_snapshots(session: SparkSession, table: Relation) -> bool:
 
 def table_state(session: SparkSession, table: Relation) -> TableState:
     """The newest state of a table as the session reads it, other processes' commits included. Raises EngineError."""
-    head = next(latest_snapshots(session, table, 1), None)
+    loaded = _table(session, table)
+    head = next(_snapshots(session, table, loaded, 1), None)
     if head is None:
         return TableState(None, 0, 0)
-    summary = head.metrics
-    return TableState(head.version, int(summary.get("total-data-files", 0)), int(summary.get("total-files-size", 0)))
+    files, size = (int(head.metrics.get(key, 0)) for key in ("total-data-files", "total-files-size"))
+    return TableState(head.version, files, size, _has_present_columns(loaded, head.version))
+
+
+def _has_present_columns(loaded: Any, version: int) -> bool:
+    """Return whether a snapshot is known to have the table's columns: ALTER TABLE makes no snapshot of its own.
+
+    `VERSION AS OF` reads the columns of the snapshot: renamed ones by their old names, dropped ones with their values.
+    """
+    if loaded is None:
+        return False  # no metadata table has the schema of a table
+    with engine_errors():
+        return bool(loaded.snapshot(version).schemaId() == loaded.schema().schemaId())
 
 
 def ancestry(session: SparkSession, table: Relation, head: int | None) -> list[int]:
