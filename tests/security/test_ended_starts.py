@@ -256,3 +256,33 @@ def test_a_folder_is_for_its_owner_alone_whatever_the_umask(temporary):
     assert folder.path.stat().st_mode & 0o777 == 0o700
     folder.close()
     until_none_is_in(temporary)
+
+
+KILLED = """
+import os, signal
+from merge_runner.plan.model_tests.unit_tests import Scratch
+from merge_runner.run.execution.scratch_folder import scratch_folder
+
+with scratch_folder(Scratch.of("12345678")) as scratch:
+    (scratch.folder / "warehouse").mkdir()
+    (scratch.folder / "warehouse" / "row").write_text("s3cr3t-word")
+    print(scratch.folder, flush=True)
+    os.kill(os.getpid(), signal.{})
+"""
+
+
+@pytest.mark.parametrize("number", ["SIGKILL", "SIGTERM", "SIGCONT"])
+def test_the_tables_of_unit_tests_go_with_the_process(tmp_path, number):
+    ended = subprocess.run(
+        [sys.executable, "-c", KILLED.format(number)],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.stdout.startswith(str(tmp_path)), ended.stderr
+    deadline = time.monotonic() + 30
+    while list(tmp_path.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert list(tmp_path.iterdir()) == []

@@ -37,19 +37,8 @@ class StartFolder:
         lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         with suppress(OSError):  # a file system without locks: then nobody else gets one, and the folder stays
             fcntl.flock(lock, fcntl.LOCK_EX)
-        end, begin = os.pipe()
-        self.inherited = (lock, begin)
+        self.inherited = (lock, remove_at_the_end(self.path))
         """The open files that the process of the JVM inherits."""
-        # In a session of its own, where neither Ctrl-C nor a kill of our process group reaches it.
-        with os.fdopen(end, "rb") as reading:
-            subprocess.run(
-                ["/bin/sh", "-c", _REMOVE_AT_THE_END, "sh", str(self.path)],
-                stdin=reading,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-                check=False,
-            )
 
     def close(self) -> None:
         """Close it here, once the process of the JVM has it, or none will."""
@@ -90,6 +79,25 @@ class ConfsFile:
     def close(self) -> None:
         """Close it here, once the process of the JVM has it."""
         os.close(self._file)
+
+
+def remove_at_the_end(folder: Path) -> int:
+    """Have a shell remove a folder once every process has closed the open file that this returns, however it ends.
+
+    Raises OSError.
+    """
+    end, begin = os.pipe()
+    # In a session of its own, where neither Ctrl-C nor a kill of our process group reaches it.
+    with os.fdopen(end, "rb") as reading:
+        subprocess.run(
+            ["/bin/sh", "-c", _REMOVE_AT_THE_END, "sh", str(folder)],
+            stdin=reading,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            check=False,
+        )
+    return begin
 
 
 def _remove_abandoned(parent: Path) -> None:
