@@ -119,7 +119,6 @@ def test_the_editor_starts_it_in_the_same_way():
     assert [*python_command("merge_runner")[1:]] == ["-c", safe + module, "merge_runner"]
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="PYTHONSAFEPATH: multiprocessing starts its processes by itself")
 def test_the_language_server_looks_at_a_project_without_its_modules(shop, tmp_path):
     pytest.importorskip("pygls")
     code = (

@@ -35,9 +35,6 @@ def command(options: Options) -> int:
         message = "--tcp is gone: everybody who reaches the address could read your files."
         advice = "Have the editor start `merge-runner lsp`; on another machine `ssh HOST merge-runner lsp`."
         raise click.UsageError(f"{message} {advice}")
-    # PYTHONSAFEPATH: the editor starts the server in the folder of a project, and the server processes of its own
-    # there (multiprocessing). Python 3.11 and newer import none of its modules then.
-    os.environ["PYTHONSAFEPATH"] = "1"
     gc.set_threshold(700, 10, 10)  # Python's own: a server runs all day and loads its project again and again
     from merge_runner.lsp.documents.open_documents import OpenDocuments
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
 from collections.abc import Mapping
 from functools import cache
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext, SpawnContext
 from pathlib import Path
@@ -34,11 +36,27 @@ def _processes() -> SpawnContext | ForkServerContext:
     return context
 
 
+def _start_server() -> None:
+    """Start the process that is forked, unless it runs: it looks for modules in the folder that it is started in.
+
+    An editor starts the language server in the folder of a project, which may have a `json.py`. Python 3.10 has no
+    option against that. What is forked changes to the folder of this process itself.
+    """
+    folder = Path.cwd()
+    os.chdir(folder.root)
+    try:
+        forkserver.ensure_running()
+    finally:
+        os.chdir(folder)
+
+
 async def project_remarks(root: Path, env: Mapping[str, str]) -> dict[Path, list[Remark]]:
     """Return the remarks on the project at `root` by file. Where it cannot be loaded, these are the reasons.
 
     The process ends with this one, and where the task is cancelled.
     """
+    if _processes().get_start_method() == "forkserver":
+        _start_server()
     receiver, sender = _processes().Pipe(duplex=False)
     process = _processes().Process(target=_send, args=(sender, root, dict(env)), daemon=True)
     process.start()
