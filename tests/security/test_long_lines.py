@@ -165,3 +165,11 @@ def test_a_long_text_is_read_soon(name):
     code = f"N = {LONG}\n{CODE[name]}"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=SECONDS, check=False)
     assert ended.returncode == 0, ended.stderr
+
+
+def test_many_numbers_in_the_place_of_texts_are_read_soon(tmp_path):
+    tags = "\n".join(f"  - {number}" for number in range(3 * LONG))
+    write_project(
+        tmp_path, "s", {"models/a.sql": "select 1 as id", "models/a.yml": f"models:\n- name: a\n  tags:\n{tags}"}
+    )
+    assert run(tmp_path, "ls").returncode == 0

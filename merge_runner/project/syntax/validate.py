@@ -52,8 +52,7 @@ def validate(
         if not written:
             _Report(kind, data, places, problems, at, of, elsewhere or {}, refused or {}, secret).add(details)
             return None
-        for path, text in written.items():
-            data = _replaced(data, path, text)
+        data = _replaced(data, written)
 
 
 def shown(value: Any) -> str:
@@ -199,13 +198,16 @@ def _at(data: Any, path: KeyPath) -> Any:
     return data
 
 
-def _replaced(data: Any, path: KeyPath, value: Any) -> Any:
-    """Return `data` with another value at `path`; what is not on the path is shared, not copied."""
-    if not path:
-        return value
-    step, inner = path[0], data[path[0]]
-    copy = dict(data) if isinstance(data, Mapping) else list(data)
-    copy[step] = _replaced(inner, path[1:], value)  # type: ignore[index]
+def _replaced(data: Any, values: Mapping[KeyPath, Any]) -> Any:
+    """Return `data` with other values at paths; what is on none of the paths is shared, and the rest copied once."""
+    if () in values:
+        return values[()]
+    inside: dict[Any, dict[KeyPath, Any]] = {}
+    for path, value in values.items():
+        inside.setdefault(path[0], {})[path[1:]] = value
+    copy: Any = dict(data) if isinstance(data, Mapping) else list(data)
+    for step, inner in inside.items():
+        copy[step] = _replaced(data[step], inner)
     return copy
 
 
