@@ -30,7 +30,7 @@ from lint import measured, models
 from merge_runner.pages.runs.history import keep
 from merge_runner.pages.runs.runs_page import SHOWN as SHOWN_RUNS
 from merge_runner.pages.runs.runs_page import write_report
-from merge_runner.pages.runs.timeline import Ran, timeline
+from merge_runner.pages.runs.timeline import NodeTime, timeline
 
 SHOWN = "return document.documentElement.dataset.shown"
 
@@ -94,7 +94,7 @@ def runs(driver: Any, counts: list[int], rounds: int) -> None:
 def kept(target: Path, count: int, number: int) -> float:
     """Keep a run and write the page; the seconds of the processor that this takes."""
     ran = [
-        Ran(
+        NodeTime(
             f"model.bench.m{each:05}", each / 4, each / 4 + 0.9, f"Thread-{each % 4}", (f"model.bench.m{each // 2:05}",)
         )
         for each in range(count)

@@ -23,7 +23,7 @@ REPORT = "IMPORT.md"
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportResult:
     """What an import has written: `models` and all `files`, what is left to decide, and MERGEs that were left out."""
 
     models: tuple[Path, ...]
@@ -66,7 +66,7 @@ def import_dbt(
     return ImportedDbt(tuple(files.models), tuple(folder / name for name in contents), tuple(files.todos))
 
 
-def import_merges(paths: str | Path | Sequence[str | Path], to: str | Path) -> Imported:
+def import_merges(paths: str | Path | Sequence[str | Path], to: str | Path) -> ImportResult:
     """Write a model for each MERGE of files and folders into the project folder `to`; needs no Spark.
 
     What the DDL of the same files says of tables becomes their layout; tables that no MERGE writes become sources. A
@@ -88,7 +88,7 @@ def import_merges(paths: str | Path | Sequence[str | Path], to: str | Path) -> I
     texts = {**made.texts, REPORT: report(made, left_out)}
     _write_new(folder, texts)
     models = tuple(folder / path for path in made.models)
-    return Imported(models, tuple(folder / path for path in texts), tuple(made.decisions), tuple(left_out))
+    return ImportResult(models, tuple(folder / path for path in texts), tuple(made.decisions), tuple(left_out))
 
 
 def _write_new(folder: Path, contents: Mapping[str, str | bytes]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from merge_runner.api.arguments import as_path, texts
 from merge_runner.api.logged_messages import LoggedMessages
 from merge_runner.lint.paths.report_cache import cached_report
-from merge_runner.lint.paths.request import Linted, LintMessages, LintRequest
+from merge_runner.lint.paths.request import LintMessages, LintRequest, LintResult
 from merge_runner.project.syntax.environment import RecordingEnv
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def lint_paths(
     return linted(request, recording, messages or LoggedMessages("lint")).report
 
 
-def linted(request: LintRequest, env: RecordingEnv, messages: LintMessages) -> Linted:
+def linted(request: LintRequest, env: RecordingEnv, messages: LintMessages) -> LintResult:
     """Return the report on what is asked for, and write the baseline. Raises as `lint_paths` does."""
     report = cached_report(request, env, messages)
     if request.write_baseline is None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.startup import Starting
+from merge_runner.engine.startup import DriverStart
 from merge_runner.options.kept import kept
 from merge_runner.options.nodes import NodeOptions, sampling_conflict
 from merge_runner.plan.load.project_context import Prepared
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from merge_runner.run.results.results import Command
     from merge_runner.run.settings import Mode, RunSettings
 
-Start = Callable[[Prepared, Events], Starting]
+Start = Callable[[Prepared, Events], DriverStart]
 """Returns the driver that a project is to run on, on its way."""
 
 
@@ -42,7 +42,7 @@ def lint_first(prepared: Prepared, command: Command, options: NodeOptions, ids: 
 @contextmanager
 def starting(
     start: Start | None, prepared: Prepared, events: Events, driver: Driver | None, *, early: bool = False
-) -> Iterator[Starting | None]:
+) -> Iterator[DriverStart | None]:
     """A driver on its way inside the block, None where a running one is given; `early`: its JVM is launched now.
 
     `start` returns it; None: as the project's profile says.

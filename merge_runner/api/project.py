@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from merge_runner.api.node_options import DriverOptions
     from merge_runner.engine.driver.driver import Driver
     from merge_runner.options.nodes import NodeOptions
-    from merge_runner.run.operation import Operated
-    from merge_runner.run.publish import Published
+    from merge_runner.run.operation import OperationResult
+    from merge_runner.run.publish import PublishResult
     from merge_runner.run.results.events import Listener
     from merge_runner.run.results.previous_run import LastInvocation
     from merge_runner.run.results.results import Command, RunResults
@@ -234,7 +234,7 @@ class Project(QueriedProject):
         *,
         drop: bool = False,
         **options: Unpack[PublishOptions],
-    ) -> Published:
+    ) -> PublishResult:
         """Move main of every table that has the branch to the branch, or none; `drop`: drop the branches instead.
 
         Raises ProblemsError where the tables could not be read, or none has the branch.
@@ -255,7 +255,7 @@ class Project(QueriedProject):
         *,
         on_event: Listener | None = None,
         driver: Driver | None = None,
-    ) -> Operated:
+    ) -> OperationResult:
         """Call a macro that may execute statements, with `run_query` or a `statement` block.
 
         The result has what the macro returned, and the problems that ended it early. What it logs goes to the `on_log`

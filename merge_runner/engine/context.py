@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Tested:
+class TestOutcome:
     """What a data test found: the number of failures, and whether that is `pass`, `warn` or `fail`.
 
     `words` say it where a number of failures does not. `rows` are failing rows as JSON texts, a few of
@@ -63,7 +63,7 @@ class NodeOutput:
     """The runtime filter that the node's MERGE had."""
     bounds_news: tuple[str, ...] = ()
     """Why there were no bounds, where that is not so on every run."""
-    tested: Tested | None = None
+    tested: TestOutcome | None = None
     no_op: str | None = None
     """Why the node's statement had nothing to do."""
 

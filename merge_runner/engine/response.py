@@ -25,7 +25,7 @@ _KEYS: Final = {"keys": True}
 
 
 @dataclass(frozen=True)
-class Uncounted:
+class NoFigures:
     """Statements without figures.
 
     Views, a MERGE that had nothing to do, a commit that only the table's log shows.
@@ -174,7 +174,7 @@ class RuntimeFilter:
 
 
 @dataclass(frozen=True)
-class Counted:
+class MergeCounts:
     """`expect_merge` in a response."""
 
     counted_by: Literal["query", "branch"]
@@ -252,7 +252,7 @@ class Freshness:
 
 
 @dataclass(frozen=True)
-class Streamed:
+class StreamFigures:
     """Models that a stream feeds."""
 
     stream: str
@@ -287,9 +287,9 @@ class NodeResponse:
     """Hooks that did not run, since the MERGE had already been committed. Unit: hooks"""
     target: Target | None = field(default=None, metadata=_KEYS)
     runtime_filter: RuntimeFilter | None = field(default=None, metadata=_KEYS)
-    expect_merge: Counted | None = None
+    expect_merge: MergeCounts | None = None
     """What was counted for `expect_merge` before the commit: `counted_by` (`query` or `branch`), row counts."""
-    statement: Uncounted | TableFigures | MergeFigures | Compaction | None = field(default=None, metadata=_KEYS)
+    statement: NoFigures | TableFigures | MergeFigures | Compaction | None = field(default=None, metadata=_KEYS)
     verdict: Verdict | None = field(default=None, metadata=_KEYS)
     batch_id: int | None = None
     """The batch of `--batch-id`, or of a stream."""
@@ -305,7 +305,7 @@ class NodeResponse:
     failing: FailingRows | None = field(default=None, metadata=_KEYS)
     place: dict[str, Any] | None = None
     """`path`, `line` and `column` of the test, or of the error in a query or hook."""
-    stream: Streamed | None = field(default=None, metadata=_KEYS)
+    stream: StreamFigures | None = field(default=None, metadata=_KEYS)
     totals: dict[str, Any] | None = None
     """Sums over all micro-batches of the invocation: rows, files, bytes."""
 
@@ -326,7 +326,7 @@ class NodeResponse:
 
     def found_commit(self, version: int, operation: Operation | None = None) -> None:
         """Note a version that only the table's log shows to be the commit of the node's statement."""
-        known = self.statement if self.statement is not None else Uncounted()
+        known = self.statement if self.statement is not None else NoFigures()
         known = replace(known, table_version=version)
         self.statement = known if operation is None else replace(known, operation=operation)
 
@@ -341,8 +341,8 @@ class NodeResponse:
 
 
 PARTS: tuple[type, ...] = (
-    *(NodeResponse, Uncounted, TableFigures, MergeFigures, Target, RuntimeFilter, Verdict, Compaction, Vacuum),
-    *(Streamed, TestRun, FailingRows, Freshness, Remarks),
+    *(NodeResponse, NoFigures, TableFigures, MergeFigures, Target, RuntimeFilter, Verdict, Compaction, Vacuum),
+    *(StreamFigures, TestRun, FailingRows, Freshness, Remarks),
 )
 """The types whose fields are keys of adapter responses, in the order of the reference."""
 

@@ -83,7 +83,7 @@ class Machine:
 THIS_MACHINE = Machine()
 
 
-class Starting:
+class DriverStart:
     """A driver on its way, as the profile says. Leaving the block ends what has been started and not been asked for.
 
     What the JVM prints goes to the file `log`; `notify` is called with what takes time or has no effect.
@@ -113,7 +113,7 @@ class Starting:
         """The keeper that was started in `launch`."""
         self._guard = threading.Lock()
 
-    def __enter__(self) -> Starting:
+    def __enter__(self) -> DriverStart:
         return self
 
     def __exit__(
@@ -121,9 +121,9 @@ class Starting:
     ) -> None:
         self.abandon()
 
-    def another(self) -> Starting:
+    def another(self) -> DriverStart:
         """Return one that starts the same once more."""
-        return Starting(self._profile, self._root, self._log, self._env, self._notify, self._machine)
+        return DriverStart(self._profile, self._root, self._log, self._env, self._notify, self._machine)
 
     def launch(self) -> None:
         """Starts the JVM where all that it needs is there; nothing here waits, fails or makes a thread.
@@ -391,6 +391,6 @@ def start_driver(
     machine: Machine = THIS_MACHINE,
 ) -> Driver:
     """Starts Spark, or connects to a Spark Connect server, as the profile says. Raises ProblemsError."""
-    with Starting(profile, root, log, env, notify, machine) as starting:
+    with DriverStart(profile, root, log, env, notify, machine) as starting:
         starting.launch()
         return starting.driver()

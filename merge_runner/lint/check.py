@@ -22,7 +22,7 @@ from merge_runner.text import Place, Span
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckResult:
     """The outcome for a file."""
 
     findings: tuple[Finding, ...]
@@ -44,7 +44,7 @@ def linted_merge(file: LintedFile, statement: MergeStatement, layout: TableLayou
     return LintedMerge(**{item.name: getattr(judged, item.name) for item in fields(judged)}, file=file)
 
 
-def check_file(file: LintedFile, merge: LintedMerge | None, selection: RuleSelection) -> Checked:
+def check_file(file: LintedFile, merge: LintedMerge | None, selection: RuleSelection) -> CheckResult:
     """Findings of all rules that look at one file, one for each cause, and the verdict on its MERGE."""
     found: list[tuple[Hit, Finding]] = []
     for rule in selection.chosen(file.path):
@@ -52,7 +52,7 @@ def check_file(file: LintedFile, merge: LintedMerge | None, selection: RuleSelec
             found += _findings(rule, rule.check_file, file, selection, file)
         if rule.check_merge is not None and merge is not None:
             found += _findings(rule, rule.check_merge, merge, selection, file)
-    return Checked(
+    return CheckResult(
         _one_for_each_cause(found, selection.configured_codes), reported(merge) if merge is not None else None
     )
 

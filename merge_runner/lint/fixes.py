@@ -11,7 +11,7 @@ from merge_runner.text import SourceText, Span
 
 
 @dataclass(frozen=True)
-class Fixed:
+class FixResult:
     """The text with the fixes that were applied, and those that were not; both in the order that they were given in."""
 
     text: str
@@ -19,7 +19,7 @@ class Fixed:
     skipped: tuple[Fix, ...]
 
 
-def apply(source: SourceText, fixes: Sequence[Fix], unsafe: bool = False) -> Fixed:
+def apply(source: SourceText, fixes: Sequence[Fix], unsafe: bool = False) -> FixResult:
     """Applies the safe fixes, and with `unsafe` all.
 
     A fix is applied with all its edits or not at all. Where two touch the same characters, or insert at the same place,
@@ -40,7 +40,7 @@ def apply(source: SourceText, fixes: Sequence[Fix], unsafe: bool = False) -> Fix
     for span in taken.spans:
         pieces += [source.text[at : span.start], taken.contents[span]]
         at = span.end
-    return Fixed("".join([*pieces, source.text[at:]]), tuple(applied), tuple(skipped))
+    return FixResult("".join([*pieces, source.text[at:]]), tuple(applied), tuple(skipped))
 
 
 class _Edits:

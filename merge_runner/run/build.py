@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from merge_runner.engine.driver.driver import Driver
-from merge_runner.engine.startup import Starting
+from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.tables.branch_catalog import BranchCatalog
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import ProblemsError
@@ -47,7 +47,7 @@ def build(
     settings: RunSettings,
     events: Events,
     driver: Driver | None = None,
-    starting: Starting | None = None,
+    starting: DriverStart | None = None,
 ) -> RunResults:
     """Runs the selected nodes that `command` is about (`build`: models, seeds and all tests), in DAG order.
 
@@ -127,7 +127,7 @@ def _run_on_drivers(
     prepared: Prepared,
     at_end: Callable[[Driver], None],
     driver: Driver | None,
-    starting: Starting | None,
+    starting: DriverStart | None,
 ) -> None:
     """Run the nodes on `driver` or a new one; where a new one is lost, run what has not begun on another.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.spark.errors import EngineError, engine_errors
-from merge_runner.engine.startup import Starting
+from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.table_format.stored_metadata import StoredColumn, StoredMetadata
 from merge_runner.formats import Format
 from merge_runner.plan.load.project_context import Prepared
@@ -19,7 +19,7 @@ def write_catalog_on_spark(
     invocation_id: str,
     events: Events,
     driver: Driver | None = None,
-    starting: Starting | None = None,
+    starting: DriverStart | None = None,
 ) -> WrittenCatalog:
     """Write target/catalog.json, and return what is in it.
 

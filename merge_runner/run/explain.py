@@ -7,7 +7,7 @@ from dataclasses import replace
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.explain import explain_merge
 from merge_runner.engine.spark.errors import EngineError, engine_errors
-from merge_runner.engine.startup import Starting
+from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.first_run import has_been_built
 from merge_runner.graph.graph import run_config
@@ -18,7 +18,7 @@ from merge_runner.run.node.outcome import error_message, error_place
 
 
 def explain_on_spark(
-    prepared: Prepared, explanation: Explanation, driver: Driver | None = None, starting: Starting | None = None
+    prepared: Prepared, explanation: Explanation, driver: Driver | None = None, starting: DriverStart | None = None
 ) -> Explanation:
     """The explanation with what the engine says of each MERGE, level by level.
 

@@ -13,7 +13,7 @@ from typing import Any
 from merge_runner.atomic import write_atomic
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.response import Freshness as Measured
-from merge_runner.engine.startup import Starting
+from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import Problems
 from merge_runner.graph.artifact import Metadata
@@ -42,7 +42,7 @@ def source_freshness(
     ids: Sequence[str],
     events: Events,
     driver: Driver | None = None,
-    starting: Starting | None = None,
+    starting: DriverStart | None = None,
     *,
     threads: int | None = None,
     output: Path | None = None,

@@ -8,7 +8,7 @@ from typing import Any
 
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.operation import Statements
-from merge_runner.engine.startup import Starting
+from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
 from merge_runner.plan.load.project_context import Prepared
@@ -18,7 +18,7 @@ from merge_runner.run.results.events import Events
 
 
 @dataclass(frozen=True)
-class Operated:
+class OperationResult:
     """The outcome of an operation: how many statements ran, what the macro returned, and why it ended early."""
 
     macro: str
@@ -38,8 +38,8 @@ def run_operation(
     arguments: Mapping[str, Any],
     events: Events,
     driver: Driver | None = None,
-    starting: Starting | None = None,
-) -> Operated:
+    starting: DriverStart | None = None,
+) -> OperationResult:
     """Call a macro of the project that may execute statements.
 
     `driver` is a running one to use, and to leave running; `starting` is one on its way, which is stopped. Raises
@@ -51,8 +51,8 @@ def run_operation(
         try:
             returned = prepared.compiler.operate(name, arguments, statements, reading(prepared, statements))
         except ProblemsError as error:
-            return Operated(name, statements.count, problems=tuple(error.problems))
-        return Operated(name, statements.count, returned)
+            return OperationResult(name, statements.count, problems=tuple(error.problems))
+        return OperationResult(name, statements.count, returned)
 
 
 def _named(prepared: Prepared, macro: str) -> str:

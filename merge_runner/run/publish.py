@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.spark.errors import EngineError, engine_errors
 from merge_runner.engine.spark.locks import writing
-from merge_runner.engine.startup import Starting
+from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.table_format.branches import Branch, Branches
 from merge_runner.engine.tables.catalog import table_exists
 from merge_runner.errors import Problem, ProblemsError
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Published:
+class PublishResult:
     """The outcome of publishing a branch, by the names of tables in the order of the DAG.
 
     `moved` are tables whose main has snapshots that the branch does not have, and `undone` nodes that the branch's
@@ -67,9 +67,9 @@ def publish(
     branch: str,
     events: Events,
     driver: Driver | None = None,
-    starting: Starting | None = None,
+    starting: DriverStart | None = None,
     drop: bool = False,
-) -> Published:
+) -> PublishResult:
     """Publishes, or drops, a branch of the tables of the nodes `ids`.
 
     `driver` is a running one to use, and to leave running; `starting` is one on its way, which is stopped.
@@ -91,9 +91,9 @@ class _Publishing:
         self.ids = topological(prepared.graph, ids)
         self.branch = branch
         self.events = events
-        self.outcome = Published(branch)
+        self.outcome = PublishResult(branch)
 
-    def run(self, driver: Driver | None, starting: Starting | None, drop: bool) -> Published:
+    def run(self, driver: Driver | None, starting: DriverStart | None, drop: bool) -> PublishResult:
         self.events.emit(PublishStarted(branch=self.branch, drop=drop))
         if not drop and self._is_left_undone():
             return self._finish()
@@ -241,7 +241,7 @@ class _Publishing:
     def _refuse(self, message: str, table: str = "") -> None:
         self.events.emit(PublishRefused(branch=self.branch, message=message, table=table))
 
-    def _finish(self) -> Published:
+    def _finish(self) -> PublishResult:
         outcome = self.outcome
         self.events.emit(
             PublishFinished(

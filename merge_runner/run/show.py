@@ -9,7 +9,7 @@ from typing import Any
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.operation import Statements, changed_rows, first_rows
 from merge_runner.engine.spark.errors import EngineError
-from merge_runner.engine.startup import Starting
+from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.graph import AnalysisNode, ModelNode, Node, SeedNode, SourceNode, run_config
@@ -91,7 +91,7 @@ def show(
     limit: int,
     events: Events,
     driver: Driver | None = None,
-    starting: Starting | None = None,
+    starting: DriverStart | None = None,
 ) -> tuple[Preview, ...]:
     """Return up to `limit` rows of each of the nodes, or of the query `inline`.
 

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from merge_runner.engine.merge.dry_run import Figures, counting_query, dry_count
-from merge_runner.engine.merge.statement import Bounded
+from merge_runner.engine.merge.statement import RewrittenMerge
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.merge.parse import parse
 from merge_runner.project.schema.expect_merge import ExpectMerge
@@ -22,7 +22,7 @@ MERGE = (
 
 
 def test_the_query_is_made_of_the_statements_own_text():
-    statement, made = parse(MERGE), Bounded(MERGE)
+    statement, made = parse(MERGE), RewrittenMerge(MERGE)
     query = counting_query(Relation("t0", "shop"), statement, made, ExpectMerge(max_deletes=1, max_percent_deleted=1.0))
     assert query.text == (
         "with raw as (select 1 as id -- one\n)\n"
@@ -42,7 +42,7 @@ def test_a_source_is_evaluated_once_where_each_unmatched_row_is_inserted():
         "when not matched then insert *"
     )
     query = counting_query(
-        Relation("t0", "shop"), parse(text), Bounded(text), ExpectMerge(max_inserts=0, max_updates=0)
+        Relation("t0", "shop"), parse(text), RewrittenMerge(text), ExpectMerge(max_inserts=0, max_updates=0)
     )
     assert query.text.partition("UNION ALL\n")[2] == (
         "SELECT 'of_source' AS what, 0 AS n, count_if(clause IN (1)) AS insert, count_if(clause IN (0)) AS update, "
@@ -53,13 +53,16 @@ def test_a_source_is_evaluated_once_where_each_unmatched_row_is_inserted():
     )
     conditional = text.replace("not matched then", "not matched and v > 1 then")
     query = counting_query(
-        Relation("t0", "shop"), parse(conditional), Bounded(conditional), ExpectMerge(max_inserts=0, max_updates=0)
+        Relation("t0", "shop"),
+        parse(conditional),
+        RewrittenMerge(conditional),
+        ExpectMerge(max_inserts=0, max_updates=0),
     )
     assert query.text.count("raw as s") == 2  # `v` is that of the source alone
 
 
 def test_only_what_is_limited_is_counted():
-    statement, made = parse(MERGE), Bounded(MERGE)
+    statement, made = parse(MERGE), RewrittenMerge(MERGE)
     table = Relation("t0", "shop")
     assert counting_query(table, statement, made, ExpectMerge(unique_source=True)) is None
     only_source = counting_query(table, statement, made, ExpectMerge(min_source_rows=1)).text
@@ -154,7 +157,7 @@ def test_it_is_what_the_merge_then_does(driver, table_format, cases):
                 session.sql(f"insert into {name} values {rows}")
                 held += 6
             text, source = statement(chance, name, shapes[number % len(shapes)])
-            counted = dry_count(session, relation, parse(text), Bounded(text), ALL)
+            counted = dry_count(session, relation, parse(text), RewrittenMerge(text), ALL)
             try:
                 rows = session.sql(text).collect()
             except Exception as error:
@@ -188,6 +191,6 @@ def test_an_error_of_the_count_is_told_at_the_authors_text(driver):
     with driver.session() as session:
         session.sql("create or replace table default.counted_not (id int) using delta")
         with pytest.raises(EngineError, match="it did not run") as raised:
-            dry_count(session, Relation("counted_not", "default"), parse(text), Bounded(text), ALL)
+            dry_count(session, Relation("counted_not", "default"), parse(text), RewrittenMerge(text), ALL)
     assert raised.value.statement == text
     assert raised.value.offset == text.index("s.idd")

@@ -14,7 +14,7 @@ from merge_runner.engine.driver.connect_driver import ConnectDriver, connect
 from merge_runner.engine.driver.databricks import DatabricksServer
 from merge_runner.engine.driver.driver import Waits
 from merge_runner.engine.spark.jvm import launch
-from merge_runner.engine.startup import Machine, Starting, start_driver
+from merge_runner.engine.startup import DriverStart, Machine, start_driver
 from merge_runner.errors import ProblemsError
 from merge_runner.project.schema.profile import Profile
 
@@ -231,7 +231,7 @@ MACHINE = Machine(
 
 def starting(tmp_path, **keys):
     profile = Profile("shop", "dev", "shop", **keys)
-    return Starting(profile, tmp_path, tmp_path / "logs" / "spark.log", os.environ, lambda _: None, MACHINE)
+    return DriverStart(profile, tmp_path, tmp_path / "logs" / "spark.log", os.environ, lambda _: None, MACHINE)
 
 
 def until(condition):

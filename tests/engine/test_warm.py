@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 from merge_runner.cli.commands.warm import command
-from merge_runner.engine.startup import Machine, Starting, start_warm
+from merge_runner.engine.startup import DriverStart, Machine, start_warm
 from merge_runner.engine.warm import client, daemon
 from merge_runner.engine.warm.client import Gone, Line, Order, Refused
 from merge_runner.errors import ProblemsError
@@ -295,7 +295,7 @@ def attaching(monkeypatch, tmp_path):
     def make(keep_warm=0, spawn=none_to_spawn, **env):
         env = {**os.environ, "CI": "", **env}
         profile, of_test = Profile("p", "t", "s", keep_warm=keep_warm), replace(machine, spawn_keeper=spawn)
-        starting = Starting(profile, tmp_path, tmp_path / "log", env, notes.append, of_test)
+        starting = DriverStart(profile, tmp_path, tmp_path / "log", env, notes.append, of_test)
         return SimpleNamespace(starting=starting, launched=launched, notes=notes, log=tmp_path / "warm.log")
 
     return make

@@ -18,7 +18,14 @@ from merge_runner.engine.table_format.delta.commit_figures import commit_figures
 from merge_runner.engine.table_format.delta.first_run import is_built_in, wrote_rows
 from merge_runner.engine.table_format.delta.stored_metadata import stored_metadata
 from merge_runner.engine.table_format.delta.stored_version import stored_versions
-from merge_runner.engine.table_format.protocol import Commit, RealColumn, RealLayout, TableState, Vacuumed, no_changes
+from merge_runner.engine.table_format.protocol import (
+    Commit,
+    RealColumn,
+    RealLayout,
+    TableState,
+    VacuumResult,
+    no_changes,
+)
 from merge_runner.formats import Format
 from merge_runner.formats.delta.capabilities import DELTA
 from merge_runner.formats.iceberg.capabilities import ICEBERG
@@ -28,7 +35,7 @@ from tests.fake_engine.lake import MERGE, REPLACE_AS, Table, dotted
 from tests.fake_engine.statements import properties
 
 if TYPE_CHECKING:
-    from merge_runner.engine.spark.sql import Ran
+    from merge_runner.engine.spark.sql import StatementResult
     from merge_runner.relation import Relation
     from tests.fake_engine.session import FakeSession
 
@@ -113,7 +120,7 @@ class FakeFormat:
         recorded = {app: lake.recorded(found, app, version) for app in found.batches if app.startswith(prefix)}
         return {app: batch for app, batch in recorded.items() if batch is not None}
 
-    def merge_figures(self, session: FakeSession, table: Relation, stamp: str, ran: Ran) -> MergeFigures:
+    def merge_figures(self, session: FakeSession, table: Relation, stamp: str, ran: StatementResult) -> MergeFigures:
         """Return the rows that the MERGE reported, and that it has scanned every file."""
         commit = self.commit_with(session, table, stamp)
         counted: dict[str, Any] = ran.rows[0].asDict()
@@ -155,10 +162,10 @@ class FakeFormat:
             metrics={},
         )
 
-    def vacuum(self, session: FakeSession, table: Relation, _retain: float, _stamp: str) -> Vacuumed:
+    def vacuum(self, session: FakeSession, table: Relation, _retain: float, _stamp: str) -> VacuumResult:
         """Delete nothing."""
         _read(session, table)
-        return Vacuumed(0)
+        return VacuumResult(0)
 
     def is_built(self, session: FakeSession, table: Relation, others: Collection[str]) -> bool:
         """Return whether a statement of a node has written rows."""

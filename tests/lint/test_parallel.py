@@ -16,7 +16,7 @@ import pytest
 
 from merge_runner.api import Project
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.lint.check import Checked
+from merge_runner.lint.check import CheckResult
 from merge_runner.lint.run.lint_project import lint_project
 from merge_runner.lint.run.parallel import check_all
 from merge_runner.lint.run.project import ProjectLinter
@@ -99,7 +99,7 @@ class Linter:
     def check(self, unique_id):
         if os.getpid() != self.parent:
             self.ends(unique_id)
-        return Checked(())
+        return CheckResult(())
 
     def arranged(self, unique_ids):
         return unique_ids[::-1]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merge_runner.pages.runs.timeline import Ran, timeline
+from merge_runner.pages.runs.timeline import NodeTime, timeline
 
 
 def _path(nodes):
@@ -21,23 +21,26 @@ def _path(nodes):
     ("nodes", "path"),
     [
         ([], []),
-        ([Ran("a", 0, 1, "x")], [("a", None)]),
+        ([NodeTime("a", 0, 1, "x")], [("a", None)]),
         # b is longer than c, and d waits for both
         (
             [
-                Ran("a", 0, 1, "x"),
-                Ran("b", 1, 5, "x", ("a",)),
-                Ran("c", 1, 2, "y", ("a",)),
-                Ran("d", 5, 6, "x", ("b", "c")),
+                NodeTime("a", 0, 1, "x"),
+                NodeTime("b", 1, 5, "x", ("a",)),
+                NodeTime("c", 1, 2, "y", ("a",)),
+                NodeTime("d", 5, 6, "x", ("b", "c")),
             ],
             [("a", None), ("b", "dependency"), ("d", "dependency")],
         ),
         # b was ready at 1, and its thread was in use until 4
-        ([Ran("a", 0, 1, "x"), Ran("c", 0, 4, "y"), Ran("b", 4, 6, "y", ("a",))], [("c", None), ("b", "thread")]),
+        (
+            [NodeTime("a", 0, 1, "x"), NodeTime("c", 0, 4, "y"), NodeTime("b", 4, 6, "y", ("a",))],
+            [("c", None), ("b", "thread")],
+        ),
         # two that are independent: the one that ends last
-        ([Ran("a", 0, 1, "x"), Ran("b", 0, 2, "y")], [("b", None)]),
+        ([NodeTime("a", 0, 1, "x"), NodeTime("b", 0, 2, "y")], [("b", None)]),
         # what it waits for did not run
-        ([Ran("b", 0, 2, "y", ("gone",))], [("b", None)]),
+        ([NodeTime("b", 0, 2, "y", ("gone",))], [("b", None)]),
     ],
 )
 def test_the_critical_path(nodes, path):
@@ -45,7 +48,7 @@ def test_the_critical_path(nodes, path):
 
 
 def test_a_node_that_was_ready_waited_for_a_thread():
-    found = timeline([Ran("a", 0, 1, "x"), Ran("c", 0, 4, "y"), Ran("b", 4, 6, "y", ("a",))])
+    found = timeline([NodeTime("a", 0, 1, "x"), NodeTime("c", 0, 4, "y"), NodeTime("b", 4, 6, "y", ("a",))])
     assert (found["b"].ready, found["b"].lane, found["c"].lane, found["a"].lane) == (1, 1, 1, 0)
 
 
@@ -61,7 +64,7 @@ def runs(draw):
         thread = draw(st.sampled_from(sorted(free)))
         ready = max([free[thread], *(each.end for each in nodes if each.id in parents)])
         start = ready + draw(st.sampled_from([0.0, 0.01]))
-        nodes.append(Ran(f"n{number:02}", start, start + draw(st.integers(1, 50)) / 10, thread, parents))
+        nodes.append(NodeTime(f"n{number:02}", start, start + draw(st.integers(1, 50)) / 10, thread, parents))
         free[thread] = nodes[-1].end
     return nodes
 

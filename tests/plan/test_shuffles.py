@@ -7,7 +7,7 @@ import pytest
 from merge_runner.plan.explain.shuffle_remedies import Change, Remedied, shuffled_when_bounded
 from merge_runner.plan.explain.shuffles import shuffles
 from merge_runner.plan.explain.spark_explain import EngineReport, report_as_json
-from merge_runner.plan.steps.runtime_filter import Bounding
+from merge_runner.plan.steps.runtime_filter import FilterPlan
 from merge_runner.pruning.runtime_filter.source_determinism import Scan
 from merge_runner.text import Span
 from tests.yaml_data import read_yaml
@@ -85,10 +85,10 @@ def test_bounds_that_cost_a_join_without_a_shuffle():
         JOINED.format(join="BroadcastHashJoin", grouped="part"),
         JOINED.format(join="SortMergeJoin", grouped=""),
     )
-    pinned = Bounding((), Scan(("src",), Span(0, 3), False, "iceberg"))
-    assert len(list(shuffled_when_bounded(Bounding(()), joined))) == 1
-    assert [list(shuffled_when_bounded(Bounding(()), plan)) for plan in others] == [[], [], []]
-    assert [list(shuffled_when_bounded(each, joined)) for each in (None, pinned, Bounding((), left_out="so"))] == [
+    pinned = FilterPlan((), Scan(("src",), Span(0, 3), False, "iceberg"))
+    assert len(list(shuffled_when_bounded(FilterPlan(()), joined))) == 1
+    assert [list(shuffled_when_bounded(FilterPlan(()), plan)) for plan in others] == [[], [], []]
+    assert [list(shuffled_when_bounded(each, joined)) for each in (None, pinned, FilterPlan((), left_out="so"))] == [
         [],
         [],
         [],

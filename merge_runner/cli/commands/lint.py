@@ -25,7 +25,7 @@ from merge_runner.options.project import FullRefresh, ProjectOptions, Selection
 from merge_runner.text import as_source
 
 if TYPE_CHECKING:
-    from merge_runner.lint.paths.request import Linted, LintRequest
+    from merge_runner.lint.paths.request import LintRequest, LintResult
     from merge_runner.lint.report import Report
 
 
@@ -213,7 +213,7 @@ def _write_file(file: Path, text: str) -> None:
         write_atomic(file, text)
 
 
-def _show_baseline(found: Linted, options: Options) -> int:
+def _show_baseline(found: LintResult, options: Options) -> int:
     if not options.quiet:
         how = "" if found.usual else "; --baseline reads it, or `baseline` in [tool.merge-runner.lint]"
         say(f"{counted(len(found.report.findings), 'finding')} written to {found.baseline}{how}")

@@ -23,7 +23,7 @@ from merge_runner.text import Span
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
-    from merge_runner.engine.merge.statement import Bounded
+    from merge_runner.engine.merge.statement import RewrittenMerge
     from merge_runner.project.schema.expect_merge import ExpectMerge
 
 
@@ -42,7 +42,7 @@ class Figures:
 class DryQuery:
     """A query: text that is put together: of the author's own pieces it is known where they come from."""
 
-    made: Bounded
+    made: RewrittenMerge
     text: str = ""
     own: list[tuple[int, str, Span]] = field(default_factory=list)
 
@@ -74,7 +74,7 @@ class DryQuery:
 
 
 def dry_count(
-    session: SparkSession, table: Relation, statement: MergeStatement, made: Bounded, limits: ExpectMerge
+    session: SparkSession, table: Relation, statement: MergeStatement, made: RewrittenMerge, limits: ExpectMerge
 ) -> Figures:
     """The figures that the limits are about, of the statement as it will run (`made`). Nothing is written.
 
@@ -102,7 +102,9 @@ def deletes_once(statement: MergeStatement) -> bool:
     return len(matched) == 1 and matched[0].action == "delete" and matched[0].condition is None
 
 
-def counting_query(table: Relation, statement: MergeStatement, made: Bounded, limits: ExpectMerge) -> DryQuery | None:
+def counting_query(
+    table: Relation, statement: MergeStatement, made: RewrittenMerge, limits: ExpectMerge
+) -> DryQuery | None:
     """Return the query that `dry_count` runs: a row for each thing that is counted; None where nothing is."""
     limited: dict[Action, bool] = {
         "insert": limits.about_inserts,

@@ -11,8 +11,8 @@ from typing import Literal
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.merge.dry_run import Figures, deletes_once, dry_count
 from merge_runner.engine.merge.duplicate_matches import duplicate_keys, duplicate_matches, several_matches
-from merge_runner.engine.merge.statement import Bounded
-from merge_runner.engine.response import Counted, MergeFigures
+from merge_runner.engine.merge.statement import RewrittenMerge
+from merge_runner.engine.response import MergeCounts, MergeFigures
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.plan.steps.guardrails import Expectation
 from merge_runner.plan.steps.merge import CheckSource, RunMerge
@@ -22,7 +22,7 @@ CountedBy = Literal["query", "branch"]
 _HINT = "look at what the source gives; where this is meant, raise the limit in the model's `expect_merge`"
 
 
-def check_before(step: RunMerge, expect: Expectation, made: Bounded, context: NodeContext) -> Figures:
+def check_before(step: RunMerge, expect: Expectation, made: RewrittenMerge, context: NodeContext) -> Figures:
     """Counts what the MERGE would do, as `made` is going to run. Raises EngineError where that is not as expected."""
     limits = expect.limits
     figures = dry_count(context.session, step.target, step.judged.statement, made, limits)
@@ -34,7 +34,9 @@ def check_before(step: RunMerge, expect: Expectation, made: Bounded, context: No
     return figures
 
 
-def check_source(step: CheckSource | RunMerge, expect: Expectation, made: Bounded, context: NodeContext) -> Figures:
+def check_source(
+    step: CheckSource | RunMerge, expect: Expectation, made: RewrittenMerge, context: NodeContext
+) -> Figures:
     """Looks at the source alone, as `made` reads it. Raises EngineError where it is not as expected."""
     only = ExpectMerge(min_source_rows=expect.limits.min_source_rows)
     figures = dry_count(context.session, step.target, step.judged.statement, made, only)
@@ -45,7 +47,7 @@ def check_source(step: CheckSource | RunMerge, expect: Expectation, made: Bounde
 
 def check_before_replacing(step: CheckSource, context: NodeContext) -> None:
     """Look at the source of a MERGE whose table is about to be replaced. Raises EngineError."""
-    check_source(step, step.expect, Bounded(step.sql), context)
+    check_source(step, step.expect, RewrittenMerge(step.sql), context)
 
 
 def check_branch(expect: Expectation, figures: Figures, context: NodeContext) -> None:
@@ -117,13 +119,13 @@ def _refuse(
 ) -> None:
     """Notes the figures in the response, and raises what they go beyond."""
     known = {f"rows_{kind}": count for kind, count in asdict(figures).items()}
-    context.output.response.expect_merge = Counted(by, **known, source_read_twice=not_fixed)
+    context.output.response.expect_merge = MergeCounts(by, **known, source_read_twice=not_fixed)
     if exceeded:
         message = f"the MERGE would go beyond `expect_merge`, and nothing is committed: {'; '.join(exceeded)}"
         raise EngineError("expect-merge", message, hint=_HINT)
 
 
-def _check_keys(step: CheckSource | RunMerge, expect: Expectation, made: Bounded, context: NodeContext) -> None:
+def _check_keys(step: CheckSource | RunMerge, expect: Expectation, made: RewrittenMerge, context: NodeContext) -> None:
     if not expect.limits.unique_source:
         return
     found = duplicate_keys(

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.merge.dry_run import Figures
 from merge_runner.engine.merge.guardrails import check_branch, check_source
-from merge_runner.engine.merge.statement import Bounded
+from merge_runner.engine.merge.statement import RewrittenMerge
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.formats.branches import CONF
@@ -47,8 +47,8 @@ def writes_main(session: SparkSession) -> bool:
 
 @contextmanager
 def checked_on_branch(
-    step: RunMerge, expect: Expectation | None, made: Bounded, context: NodeContext
-) -> Iterator[Bounded]:
+    step: RunMerge, expect: Expectation | None, made: RewrittenMerge, context: NodeContext
+) -> Iterator[RewrittenMerge]:
     """The statement, which runs inside on a temporary branch: what it did is checked, then published.
 
     `expect` None: it is published if main has not moved. The branch is gone afterwards. Raises EngineError where that
@@ -76,7 +76,7 @@ def checked_on_branch(
         _drop(context, branches, table, name)
 
 
-def _on_branch(step: RunMerge, made: Bounded, reference: str) -> Bounded:
+def _on_branch(step: RunMerge, made: RewrittenMerge, reference: str) -> RewrittenMerge:
     """The statement with its target's branch in place of the table."""
     target = step.judged.statement.target
     alias = f" AS {quote(target.parts[-1])}" if target.alias is None else ""

@@ -18,7 +18,7 @@ from merge_runner.text import Span
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from merge_runner.engine.merge.statement import Bounded
+    from merge_runner.engine.merge.statement import RewrittenMerge
     from merge_runner.engine.table_format.protocol import TableFormats
     from merge_runner.merge.statement import MergeStatement
     from merge_runner.pruning.runtime_filter.source_determinism import Scan
@@ -34,7 +34,7 @@ class FixedSource:
     """The source of one statement in one session; what was done for it is recorded in `made`."""
 
     def __init__(
-        self, statement: MergeStatement, made: Bounded, session: SparkSession, table_format: TableFormats
+        self, statement: MergeStatement, made: RewrittenMerge, session: SparkSession, table_format: TableFormats
     ) -> None:
         self._statement = statement
         self._made = made

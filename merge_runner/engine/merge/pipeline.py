@@ -34,13 +34,13 @@ from merge_runner.engine.merge.idempotency import Claim, claim, committed_earlie
 from merge_runner.engine.merge.merge_on_branch import checked_on_branch, writes_main
 from merge_runner.engine.merge.merge_warnings import warn_of_empty_table, warnings_of_columns
 from merge_runner.engine.merge.runtime_filter import prepared_statement
-from merge_runner.engine.merge.statement import Bounded
+from merge_runner.engine.merge.statement import RewrittenMerge
 from merge_runner.engine.merge.target_mark import is_changed_mark
 from merge_runner.engine.merge.unread_target import of_unread_source, source_as_view
 from merge_runner.engine.merge.verdict_check import verify_verdict
-from merge_runner.engine.response import MergeFigures, RuntimeFilter, Uncounted
+from merge_runner.engine.response import MergeFigures, NoFigures, RuntimeFilter
 from merge_runner.engine.spark.errors import EngineError, Kind, engine_error, from_engine
-from merge_runner.engine.spark.sql import Ran, run_measured
+from merge_runner.engine.spark.sql import StatementResult, run_measured
 from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.formats import Format
 from merge_runner.formats.failures import UNREADABLE
@@ -147,7 +147,7 @@ def _run(
     with (
         prepared_statement(step, session, context.table_format, variant.fixing)
         if variant.bounding is not None or variant.fixing is not None
-        else nullcontext(Bounded(step.sql))
+        else nullcontext(RewrittenMerge(step.sql))
     ) as statement:
         before = table_format.snapshot(session, step.target)
         response.runtime_filter = RuntimeFilter(
@@ -187,8 +187,8 @@ def _run(
 
 
 def execute(
-    session: SparkSession, statement: Bounded, text: str, batch: Batch | None, table_format: TableFormat
-) -> Ran:
+    session: SparkSession, statement: RewrittenMerge, text: str, batch: Batch | None, table_format: TableFormat
+) -> StatementResult:
     """Run the text of a statement, which commits `batch`. Raises EngineError, at its place in the author's text."""
     try:
         with recording(session, batch, table_format) if batch is not None else nullcontext():
@@ -201,10 +201,10 @@ def execute(
 
 def _skip(context: NodeContext, reason: str, version: int | None = None) -> None:
     context.output.no_op = reason
-    context.output.response.statement = Uncounted("MERGE", 0, version)
+    context.output.response.statement = NoFigures("MERGE", 0, version)
 
 
-def merge_figures(context: NodeContext, target: Relation, format: Format | None, ran: Ran) -> MergeFigures:
+def merge_figures(context: NodeContext, target: Relation, format: Format | None, ran: StatementResult) -> MergeFigures:
     """The figures of a MERGE that has run.
 
     The statement has returned, so that it has committed: figures that cannot be read are a warning, and never a failure

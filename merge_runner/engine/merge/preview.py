@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.merge.dry_run import DryQuery, add_clause_number, add_rows
-from merge_runner.engine.merge.statement import Bounded
+from merge_runner.engine.merge.statement import RewrittenMerge
 from merge_runner.engine.spark.sql import analyse
 from merge_runner.merge.statement import Clause, MergeStatement
 from merge_runner.relation import Relation, quote, string_literal
@@ -48,7 +48,7 @@ def clause_query(
 ) -> tuple[DryQuery, tuple[str, ...]]:
     """Return the query of the rows that a clause changes, and its columns; those of both tables are given."""
     of_kind = [each for each in statement.clauses if each.kind == clause.kind]
-    query = DryQuery(Bounded(statement.text))
+    query = DryQuery(RewrittenMerge(statement.text))
     query.add("", statement.with_span)
     query.add("SELECT ")
     columns = _add_columns(query, table, statement, clause, target, source)

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.merge.pinned_source import FixedSource, is_view
 from merge_runner.engine.merge.source_values import AskedValues, source_values
-from merge_runner.engine.merge.statement import Bounded
+from merge_runner.engine.merge.statement import RewrittenMerge
 from merge_runner.engine.spark.declared_type import declared_type
 from merge_runner.engine.spark.errors import EngineError, Kind, engine_errors
 from merge_runner.engine.spark.sql import analyse, files_read
 from merge_runner.engine.table_format.protocol import TableFormats, TableState
 from merge_runner.plan.steps.merge import RunMerge
-from merge_runner.plan.steps.runtime_filter import Bounding
+from merge_runner.plan.steps.runtime_filter import FilterPlan
 from merge_runner.pruning.runtime_filter.bound_literal import LiteralType, exact_type, literal_type
 from merge_runner.pruning.runtime_filter.bound_predicate import MOST_LISTED, BoundPredicate, bound_predicate
-from merge_runner.pruning.runtime_filter.source_pinning import Fixing
+from merge_runner.pruning.runtime_filter.source_pinning import SourcePin
 from merge_runner.pruning.verdict import Bound
 from merge_runner.relation import quote
 from merge_runner.text import Span
@@ -50,8 +50,8 @@ def prepared_statement(
     step: RunMerge,
     session: SparkSession,
     table_format: TableFormats,
-    fixing: Fixing | None = None,
-) -> Iterator[Bounded]:
+    fixing: SourcePin | None = None,
+) -> Iterator[RewrittenMerge]:
     """The statement of a step with its source pinned and its runtime filter; inside the block it can be run.
 
     `fixing`: its source is fixed, bounds or not, where that changes nothing of what the MERGE does.
@@ -74,10 +74,10 @@ class _Maker:
         self.session = session
         self.statement = step.judged.statement
         self.format = table_format(step.judged.layout.format)
-        self.made = Bounded(step.sql)
+        self.made = RewrittenMerge(step.sql)
         self.source = FixedSource(self.statement, self.made, session, table_format)
 
-    def bounded(self, plan: Bounding | None, fixing: Fixing | None) -> Bounded:
+    def bounded(self, plan: FilterPlan | None, fixing: SourcePin | None) -> RewrittenMerge:
         if plan is not None and (reason := self._tried(lambda: self._derive(plan))) is not None:
             self._leave_out(reason)
         if fixing is not None and not self.made.edits:
@@ -98,7 +98,7 @@ class _Maker:
             return _LeaveOutError(f"reading the source's values failed: {error.message}")
         return None
 
-    def _fix(self, fixing: Fixing) -> None:
+    def _fix(self, fixing: SourcePin) -> None:
         if fixing.left_out is not None:
             raise _LeaveOutError(fixing.left_out)
         self._check_no_views(fixing.no_views)
@@ -119,7 +119,7 @@ class _Maker:
             self.made.edits.clear()
             self.made.pins.clear()
 
-    def _derive(self, plan: Bounding) -> None:
+    def _derive(self, plan: FilterPlan) -> None:
         if plan.left_out is not None:
             raise _LeaveOutError(plan.left_out, usual=True)
         state = self.format.state(self.session, self.step.target)

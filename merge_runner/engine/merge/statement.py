@@ -9,7 +9,7 @@ from merge_runner.text import Span
 
 
 @dataclass
-class Bounded:
+class RewrittenMerge:
     """A MERGE as it runs: `edits` of the author's text, bounds as text by column, versions of inputs by table.
 
     `condition` is what they are in SQL. `left_out` says why there are no bounds, or not all; `news` are those of these

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from merge_runner.engine.context import NodeContext, Tested
+from merge_runner.engine.context import NodeContext, TestOutcome
 from merge_runner.engine.response import TestRun
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import analyse, run_statement
@@ -53,7 +53,7 @@ def run_data_test(step: RunTest, context: NodeContext) -> None:
     )
     rows = tuple(row["found"]) if one_pass and verdict != "pass" else ()
     unread = None if one_pass or verdict == "pass" else failing
-    context.output.tested = Tested(int(row["failures"] or 0), verdict, rows=rows, unread=unread)
+    context.output.tested = TestOutcome(int(row["failures"] or 0), verdict, rows=rows, unread=unread)
 
 
 def _with_rows(counts: str, failing: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.context import NodeContext, Tested
+from merge_runner.engine.context import NodeContext, TestOutcome
 from merge_runner.engine.merge.duplicate_matches import duplicate_matches, refuse_several_matches, several_matches
 from merge_runner.engine.merge.unread_target import of_unread_target, source_as_view
 from merge_runner.engine.model_tests.quick_read import first_found
@@ -86,7 +86,7 @@ def run_unit_test(step: RunUnitTest, context: NodeContext) -> None:
         each.message if each.difference is None else in_words(each.message, each.difference) for each in found
     )
     count = sum(each.difference.count if each.difference is not None else 1 for each in found)
-    context.output.tested = Tested(count, "fail" if found else "pass", message or None)
+    context.output.tested = TestOutcome(count, "fail" if found else "pass", message or None)
 
 
 def _given_words(given: Given) -> str:

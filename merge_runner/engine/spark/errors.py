@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from merge_runner.engine.spark.internals import internals
-from merge_runner.engine.spark.java_exception import Raised, raised_chain
+from merge_runner.engine.spark.java_exception import JavaException, raised_chain
 from merge_runner.errors import Problem, did_you_mean
 from merge_runner.formats.failures import HINTS, MOST_RETRIES, READING, WRAPPERS, Kind, known_failure, surroundings
 from merge_runner.formats.rewordings import Reworded, reworded
@@ -158,7 +158,7 @@ def engine_error(error: BaseException, statement: str | None = None) -> EngineEr
     return EngineError(code, message, hint, kind, statement, offset, most)
 
 
-def _decisive(chain: tuple[Raised, ...]) -> Raised:
+def _decisive(chain: tuple[JavaException, ...]) -> JavaException:
     """Of an error and its causes, the one that says what is wrong: the first with a condition that is no wrapper's.
 
     Without any, what a task raised; else the first with the last cause, which says where it comes from.
@@ -167,14 +167,14 @@ def _decisive(chain: tuple[Raised, ...]) -> Raised:
     if named:
         return named[0]
     if found := _EMBEDDED.search(chain[0].message):
-        return Raised(*found.groups())
+        return JavaException(*found.groups())
     first, last = chain[0], chain[-1]
     if _trimmed(last.message) in _trimmed(first.message):
         return first
-    return Raised(first.name, None, f"{first.message.strip()}\n{last.name}: {last.message}".strip())
+    return JavaException(first.name, None, f"{first.message.strip()}\n{last.name}: {last.message}".strip())
 
 
-def _with_file(decisive: Raised, chain: tuple[Raised, ...]) -> str:
+def _with_file(decisive: JavaException, chain: tuple[JavaException, ...]) -> str:
     """The message of what is wrong, with the file that it is wrong in, where a wrapper names that."""
     reading = next((each for each in chain if each.condition == READING), None)
     if reading is None or reading is decisive:

@@ -18,7 +18,7 @@ _NO_TEXT = "Cannot find main error class"
 
 
 @dataclass(frozen=True)
-class Raised:
+class JavaException:
     """One exception of a chain: the simple name of its class, its error condition, its message without both."""
 
     name: str
@@ -31,7 +31,7 @@ class Raised:
         return (self.name,) if self.condition is None else (self.name, self.condition)
 
 
-def raised_chain(error: BaseException) -> tuple[Raised, ...]:
+def raised_chain(error: BaseException) -> tuple[JavaException, ...]:
     """An exception and its causes in the JVM, the first one raised first; never empty."""
     context = error.__context__
     java = getattr(error, "java_exception", None)
@@ -41,21 +41,21 @@ def raised_chain(error: BaseException) -> tuple[Raised, ...]:
         return tuple(_of_text(text, type(error).__name__) for text in _java_chain(java))
     own = _of_text(_remote_text(str(error)), type(error).__name__)
     condition = _condition(error) or own.condition
-    raised = Raised(type(error).__name__, condition, own.message)
+    raised = JavaException(type(error).__name__, condition, own.message)
     # PySpark's own exceptions keep the throwable that they were made of.
     causes = [_of_text(text, own.name) for text in _java_chain(getattr(error, "_origin", None))]
     return (raised, own, *causes) if own.name != raised.name else (raised, *causes)
 
 
-def _of_text(text: str, name: str) -> Raised:
+def _of_text(text: str, name: str) -> JavaException:
     """What a throwable's own text says: `package.Class: [CONDITION] message`."""
     body = text.strip()
     if found := _CLASS.match(body):
         name, body = found[1].rpartition(".")[2].rpartition("$")[2], body[found.end() :]
     condition = _CONDITION.match(body)
     if condition is None:
-        return Raised(name, None, body)
-    return Raised(name, condition[1], body[condition.end() :])
+        return JavaException(name, None, body)
+    return JavaException(name, condition[1], body[condition.end() :])
 
 
 def _remote_text(text: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.spark.errors import engine_errors
 from merge_runner.engine.spark.jvm_util import java_class
-from merge_runner.engine.spark.sql import Ran
+from merge_runner.engine.spark.sql import StatementResult
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,7 +37,7 @@ class TableScan:
     kept: bool
 
 
-def command_metrics(ran: Ran) -> dict[str, int]:
+def command_metrics(ran: StatementResult) -> dict[str, int]:
     """The metrics of the command itself by the engine's own names; empty over Spark Connect. Raises EngineError."""
     with engine_errors():
         plan = _plan(ran)
@@ -60,7 +60,7 @@ def values_of(metrics: Any) -> dict[str, int]:
     return {str(pair._1()): int(pair._2().value()) for pair in each}
 
 
-def table_scans(session: SparkSession, ran: Ran, table: str) -> list[TableScan] | None:
+def table_scans(session: SparkSession, ran: StatementResult, table: str) -> list[TableScan] | None:
     """The scans of a DataSource V2 table (dotted name) in a command's plan; None over Spark Connect.
 
     Raises EngineError.
@@ -81,7 +81,7 @@ def table_scans(session: SparkSession, ran: Ran, table: str) -> list[TableScan] 
     return found
 
 
-def _plan(ran: Ran) -> Any:
+def _plan(ran: StatementResult) -> Any:
     """The physical plan of the command; None where there is no JVM here, or the statement was no command."""
     java = getattr(ran.frame, "_jdf", None)  # absent on Spark Connect
     if java is None:

@@ -24,7 +24,7 @@ _SHORT, _LONG = "callSite.short", "callSite.long"
 
 
 @dataclass(frozen=True)
-class Ran:
+class StatementResult:
     """A statement that has run: its rows, how long it took by our clock, and the frame whose plan has its metrics.
 
     Spark drops the metrics of a plan that is no longer referenced.
@@ -35,14 +35,14 @@ class Ran:
     frame: DataFrame
 
 
-def run_measured(session: SparkSession, statement: str) -> Ran:
+def run_measured(session: SparkSession, statement: str) -> StatementResult:
     """Runs a command to its end, and keeps what it was run by. Raises EngineError."""
     started = time.monotonic()
     with engine_errors(statement), around_statements()(session):
         _set_call_site(session)
         frame = session.sql(statement)
         rows = frame.collect()
-    return Ran(rows, round(1000 * (time.monotonic() - started)), frame)
+    return StatementResult(rows, round(1000 * (time.monotonic() - started)), frame)
 
 
 def run_statement(session: SparkSession, statement: str) -> list[Row]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
-from merge_runner.engine.context import NodeContext, Tested
+from merge_runner.engine.context import NodeContext, TestOutcome
 from merge_runner.engine.response import Freshness
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.plan.steps.model_tests import MeasureFreshness
@@ -29,11 +29,15 @@ def measure_freshness(step: MeasureFreshness, context: NodeContext) -> None:
     context.output.response.freshness = Freshness(loaded.isoformat(), now.isoformat(), age)
     warn, error = step.freshness.warn_after, step.freshness.error_after
     if error is not None and age > error.seconds:
-        context.output.tested = Tested(0, "fail", f"{_words(row['loaded'], age)}, and is to be an error after {error}")
+        context.output.tested = TestOutcome(
+            0, "fail", f"{_words(row['loaded'], age)}, and is to be an error after {error}"
+        )
     elif warn is not None and age > warn.seconds:
-        context.output.tested = Tested(0, "warn", f"{_words(row['loaded'], age)}, and is to be a warning after {warn}")
+        context.output.tested = TestOutcome(
+            0, "warn", f"{_words(row['loaded'], age)}, and is to be a warning after {warn}"
+        )
     else:
-        context.output.tested = Tested(0, "pass", _words(row["loaded"], age))
+        context.output.tested = TestOutcome(0, "pass", _words(row["loaded"], age))
 
 
 def _words(loaded: int | None, age: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.merge.change_feed_source import define_empty
 from merge_runner.engine.merge.idempotency import outlives_replacement
-from merge_runner.engine.response import TableFigures, Target, Uncounted
+from merge_runner.engine.response import NoFigures, TableFigures, Target
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.engine.tables.catalog import no_columns, table_exists
@@ -97,7 +97,7 @@ def clone_table(step: CloneTable, context: NodeContext) -> None:
     if not context.catalog.clone(context.session, step.layout, step.source, replace=step.replaces):
         context.output.no_op = f"{name} exists, and --full-refresh replaces it"
         return
-    context.output.response.statement = Uncounted("SHALLOW CLONE")
+    context.output.response.statement = NoFigures("SHALLOW CLONE")
 
 
 def create_branch(step: CreateBranch, context: NodeContext) -> None:
@@ -113,13 +113,13 @@ def create_branch(step: CreateBranch, context: NodeContext) -> None:
             return
         branches.drop(session, relation, step.branch)
     branches.begin(session, relation, step.branch)
-    context.output.response.statement = Uncounted("CREATE BRANCH")
+    context.output.response.statement = NoFigures("CREATE BRANCH")
 
 
 def define_view(step: DefineView, context: NodeContext) -> None:
     """Create or replace a view. Raises EngineError."""
     context.catalog.define_view(context.session, step.relation, step.sql, step.definition)
-    context.output.response.statement = Uncounted("CREATE VIEW")
+    context.output.response.statement = NoFigures("CREATE VIEW")
 
 
 def load_seed(step: LoadSeed, context: NodeContext) -> None:
@@ -140,7 +140,7 @@ def load_seed(step: LoadSeed, context: NodeContext) -> None:
 
 def _replace_rows(layout: Layout, query: str, context: NodeContext) -> None:
     replaced = context.catalog.replace_table(context.session, layout, query)
-    context.output.response.statement = Uncounted(replaced.operation)
+    context.output.response.statement = NoFigures(replaced.operation)
     context.output.warnings += [f"{layout.relation.name}: {item}" for item in replaced.drift]
     table_format = context.table_format(layout.format)
     commit = table_format.commit_with(context.session, layout.relation, context.stamp)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructField
 
     from merge_runner.engine.response import Compaction, MergeFigures
-    from merge_runner.engine.spark.sql import Ran
+    from merge_runner.engine.spark.sql import StatementResult
     from merge_runner.engine.table_format.branches import Branches
     from merge_runner.engine.table_format.commit_figures import CommitFigures
     from merge_runner.engine.table_format.stored_metadata import StoredMetadata
@@ -92,7 +92,7 @@ class TableState:
 
 
 @dataclass(frozen=True)
-class Vacuumed:
+class VacuumResult:
     """What VACUUM has deleted; `files_deleted` None: not known.
 
     `metrics` are by the engine's own names. `kept` says what had to stay beyond the retention, as a warning.
@@ -197,7 +197,7 @@ class TableFormat(Protocol):
         `version` asks as of a version where the format has a `snapshot` of it.
         """
 
-    def merge_figures(self, session: SparkSession, table: Relation, stamp: str, ran: Ran) -> MergeFigures:
+    def merge_figures(self, session: SparkSession, table: Relation, stamp: str, ran: StatementResult) -> MergeFigures:
         """Return what a MERGE did, from its commit and from the plan that ran."""
 
     def commit_figures(self, commit: Commit) -> CommitFigures:
@@ -233,7 +233,7 @@ class TableFormat(Protocol):
     def optimize(self, session: SparkSession, step: OptimizeTable, stamp: str) -> Compaction:
         """Compact the files of a table; the commit carries the stamp where the format's statement takes one."""
 
-    def vacuum(self, session: SparkSession, table: Relation, retain: float, stamp: str) -> Vacuumed:
+    def vacuum(self, session: SparkSession, table: Relation, retain: float, stamp: str) -> VacuumResult:
         """Delete what no version of the last `retain` seconds needs; the commits carry the stamp."""
 
     def is_built(self, session: SparkSession, table: Relation, others: Collection[str]) -> bool:

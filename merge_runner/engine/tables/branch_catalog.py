@@ -16,7 +16,7 @@ from merge_runner.engine.spark.sql import analyse, run_command, temporary_confs
 from merge_runner.engine.table_format.commit_metadata import FULL_REFRESH, of_hook
 from merge_runner.engine.table_format.protocol import TableFormats
 from merge_runner.engine.tables import ddl
-from merge_runner.engine.tables.catalog import Catalog, Replaced, Target
+from merge_runner.engine.tables.catalog import Catalog, Replacement, Target
 from merge_runner.engine.tables.drift import Drift, drift
 from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.relation import Relation
@@ -51,7 +51,7 @@ class BranchCatalog(Catalog):
         missing = {name: item.words for item in items for name in item.missing}
         return Target(drift=_differences(items), missing=missing)
 
-    def replace_table(self, session: SparkSession, layout: Layout, query: str) -> Replaced:
+    def replace_table(self, session: SparkSession, layout: Layout, query: str) -> Replacement:
         """The rows of the branch from a query, in one commit.
 
         Raises EngineError `branch-schema` where the query's columns are not those of the table.
@@ -69,7 +69,7 @@ class BranchCatalog(Catalog):
         self.table_format(layout.format).branches.begin(session, relation, self._branch)
         self._overwrite(session, relation, query)
         self._mark(relation)
-        return Replaced("INSERT OVERWRITE", differences)
+        return Replacement("INSERT OVERWRITE", differences)
 
     def _check_columns(self, session: SparkSession, relation: Relation, schema: StructType) -> None:
         real = {field.name.casefold(): field for field in analyse(session, f"SELECT * FROM {relation}").fields}

@@ -58,7 +58,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Replaced:
+class Replacement:
     """How the rows of a table were replaced, and the schema drift that is left, as text."""
 
     operation: Operation
@@ -213,14 +213,14 @@ class Catalog:
         found = alter(session, layout, self.table_format(layout.format), shape)
         return Target(altered=found.altered, drift=found.left, missing=found.missing)
 
-    def replace_table(self, session: SparkSession, layout: Layout, query: str) -> Replaced:
+    def replace_table(self, session: SparkSession, layout: Layout, query: str) -> Replacement:
         """The rows of a table from a query, in one commit. Raises EngineError."""
         self.ensure_schema(session, layout.relation)
         if self.adopt(session, layout):
             self._unmark(session, layout)
         run_command(session, ddl.replace_table_as(layout, query))
         self._mark(layout.relation)
-        return Replaced("CREATE OR REPLACE TABLE AS SELECT")
+        return Replacement("CREATE OR REPLACE TABLE AS SELECT")
 
     def clone(self, session: SparkSession, layout: Layout, source: Relation, *, replace: bool) -> bool:
         """Make the table of a layout a shallow clone of another; False where it exists and is not to be replaced."""

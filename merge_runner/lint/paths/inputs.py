@@ -7,7 +7,7 @@ from pathlib import Path
 
 from merge_runner.errors import Problems
 from merge_runner.lint.paths.plain import lint_plain, surroundings
-from merge_runner.lint.paths.request import ArgumentsError, Linted, LintMessages, LintRequest
+from merge_runner.lint.paths.request import ArgumentsError, LintMessages, LintRequest, LintResult
 from merge_runner.lint.paths.roots import check_paths, lint_root_of, project_of
 from merge_runner.lint.suppress.baseline import DEFAULT
 from merge_runner.project.load.find_project import read_lint_settings, read_settings
@@ -16,7 +16,7 @@ from merge_runner.project.load.not_read import DBT_PROJECT
 _ABOUT_MODELS = ("select", "exclude", "selector", "state", "columns")
 
 
-def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -> Linted:
+def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -> LintResult:
     """Return the report on what is asked for. Raises ProblemsError and ArgumentsError."""
     text = request.text
     paths = list(request.paths)
@@ -29,7 +29,7 @@ def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -
         _refuse_selection(request)
         paths = paths or [request.project_dir or Path()]
         around = surroundings(paths, request)
-        return Linted(lint_plain(paths, request, env, messages, around), around.root)
+        return LintResult(lint_plain(paths, request, env, messages, around), around.root)
     # What reads and renders a project is loaded where there is one.
     from merge_runner.lint.paths.project_lint import lint_paths_of_project
 

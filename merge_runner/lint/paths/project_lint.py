@@ -9,7 +9,7 @@ from merge_runner.errors import Problem
 from merge_runner.lint.paths.fixed_files import fix
 from merge_runner.lint.paths.named import Named, named, readers
 from merge_runner.lint.paths.plain import Surroundings, lint_plain
-from merge_runner.lint.paths.request import ArgumentsError, Linted, LintMessages, LintRequest
+from merge_runner.lint.paths.request import ArgumentsError, LintMessages, LintRequest, LintResult
 from merge_runner.lint.paths.roots import within
 from merge_runner.lint.report import Report
 from merge_runner.lint.run.lint_project import lint_project
@@ -20,7 +20,7 @@ from merge_runner.plan.load.project_context import Prepared, prepare_to_lint
 
 def lint_paths_of_project(
     root: Path, paths: Sequence[Path], request: LintRequest, env: Mapping[str, str], messages: LintMessages
-) -> Linted:
+) -> LintResult:
     """Return the report on paths in the project at `root`; without paths, on all of it. Raises ProblemsError."""
     text = request.text
     inner = within(root, paths[0]) if text is not None else None
@@ -44,13 +44,13 @@ def lint_paths_of_project(
     messages.warn(warnings)
     report = look()
     if meant is None or not (meant.plain or meant.foreign):
-        return Linted(report, root, of_models=not prepared.withheld, warnings=tuple(warnings))  # notes are not kept
+        return LintResult(report, root, of_models=not prepared.withheld, warnings=tuple(warnings))  # notes are not kept
     for path in meant.foreign:
         messages.say(f"{path}: in another project, not looked at", "warn")
 
     settings = prepared.files.settings
     around = Surroundings(root, settings.lint, settings.places, prepared.files.macros, prepared.files.vars)
-    return Linted(joined(report, lint_plain(meant.plain, request, env, messages, around)), root)
+    return LintResult(joined(report, lint_plain(meant.plain, request, env, messages, around)), root)
 
 
 def _ids(prepared: Prepared, meant: Named | None, request: LintRequest, messages: LintMessages) -> list[str]:

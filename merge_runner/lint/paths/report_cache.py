@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from merge_runner.lint.paths.request import Linted, LintMessages, LintRequest
+from merge_runner.lint.paths.request import LintMessages, LintRequest, LintResult
 from merge_runner.lint.registry import files_of_provided_rules
 from merge_runner.lint.run.outcome_json import as_json, problem_of_json, report_of_json
 from merge_runner.lint.suppress.baseline import DEFAULT
@@ -28,7 +28,7 @@ _DEPENDS = (
 """What the report depends on."""
 
 
-def cached_report(request: LintRequest, env: RecordingEnv, messages: LintMessages) -> Linted:
+def cached_report(request: LintRequest, env: RecordingEnv, messages: LintMessages) -> LintResult:
     """Return the report, from the cache where nothing has changed since. Raises ProblemsError and ArgumentsError."""
     cache = _cache(request, env.whole)
     answer = cache.get(env) if cache is not None else None
@@ -49,12 +49,12 @@ def cached_report(request: LintRequest, env: RecordingEnv, messages: LintMessage
     return linted
 
 
-def _linted(answer: Any, cache: AnswerCache) -> Linted:
+def _linted(answer: Any, cache: AnswerCache) -> LintResult:
     """Return a report of the store with its excerpts from the files."""
     report, paths, warnings = answer
     contents = cache.state.contents
     sources = {path: as_source(contents[path].decode("utf-8")) for path in paths}
-    return Linted(report_of_json(report, sources), cache.state.root, True, tuple(map(problem_of_json, warnings)))
+    return LintResult(report_of_json(report, sources), cache.state.root, True, tuple(map(problem_of_json, warnings)))
 
 
 def _cache(request: LintRequest, env: Mapping[str, str]) -> AnswerCache | None:

@@ -78,7 +78,7 @@ class LintRequest:
 
 
 @dataclass(frozen=True)
-class Linted:
+class LintResult:
     """A report whose paths are relative to `folder`. `of_models`: it depends on files of the project there alone.
 
     `warnings` are about the project rather than one of its MERGEs, and have been passed to `LintMessages`.

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from merge_runner.graph.capture_cache import may_hold_secret
-from merge_runner.lint.check import Checked
+from merge_runner.lint.check import CheckResult
 from merge_runner.lint.registry import files_of_provided_rules
 from merge_runner.lint.run.outcome_json import as_json, finding_of_json, merge_of_json, not_judged_of_json
 from merge_runner.lint.run.project import ProjectLinter
@@ -27,7 +27,7 @@ from merge_runner.template.redact import redact
 class Outcome:
     """The outcome for a model, and what is kept of it."""
 
-    checked: Checked
+    checked: CheckResult
     text: str | None = None
     """Its JSON text; None: it may hold a secret."""
     said: str | None = None
@@ -53,7 +53,7 @@ class CheckCache:
             prepared.graph.project,
         )
 
-    def get(self, unique_id: str) -> Checked | None:
+    def get(self, unique_id: str) -> CheckResult | None:
         """Return what was found in a model, where each of its questions has the same answer now."""
         entry = self._store.get(self._key(unique_id), self._answers) if self._store is not None else None
         if entry is None:
@@ -65,9 +65,9 @@ class CheckCache:
         merge = merge_of_json(value["merge"]) if value["merge"] is not None else None
         hooks = tuple(map(merge_of_json, value["hooks"]))
         not_judged = tuple(map(not_judged_of_json, value["not_judged"]))
-        return Checked(tuple(map(finding_of_json, value["findings"])), merge, hooks, not_judged)
+        return CheckResult(tuple(map(finding_of_json, value["findings"])), merge, hooks, not_judged)
 
-    def outcome(self, unique_id: str, checked: Checked) -> Outcome:
+    def outcome(self, unique_id: str, checked: CheckResult) -> Outcome:
         """Return an outcome with what is kept of it: best made where its model was looked at, whose parts are read."""
         if self._store is None:
             return Outcome(checked)

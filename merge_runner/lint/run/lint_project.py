@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from merge_runner.errors import Problem
 from merge_runner.graph.graph import Graph, ModelNode, RefNode, SeedNode, nodes_of
-from merge_runner.lint.check import Checked, check_file
+from merge_runner.lint.check import CheckResult, check_file
 from merge_runner.lint.confidential import merge_without_secrets, without_secrets
 from merge_runner.lint.context import LintedFile
 from merge_runner.lint.finding import Finding
@@ -89,7 +89,7 @@ def lint_project(
     )
 
 
-def _checked(linter: CachingLinter, chosen: Sequence[str], processes: int | None) -> Sequence[Checked]:
+def _checked(linter: CachingLinter, chosen: Sequence[str], processes: int | None) -> Sequence[CheckResult]:
     """The outcome for each model: that of an earlier run, or one that is made and kept now."""
     kept = linter.kept
     found = {unique_id: kept.get(unique_id) for unique_id in chosen}

@@ -11,7 +11,7 @@ from merge_runner.graph.captures import DEFERRED
 from merge_runner.graph.graph import Graph, ModelNode, RefNode
 from merge_runner.graph.invocation import Invocation
 from merge_runner.graph.order import near_parents
-from merge_runner.lint.check import Checked, check_file, check_project, linted_merge
+from merge_runner.lint.check import CheckResult, check_file, check_project, linted_merge
 from merge_runner.lint.context import LintedFile, LintedMerge, LintedProject
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.report import NotJudged
@@ -61,7 +61,7 @@ class ProjectLinter:
         """Take what `learned` returned in another process."""
         also_asked(self._prepared.invocation.env, asked)
 
-    def check(self, unique_id: str) -> Checked:
+    def check(self, unique_id: str) -> CheckResult:
         """Return the findings in a model and the verdict on its MERGE; of a seed, those in its hooks.
 
         What differs between the kinds of runs is looked at in each of them; the verdict is that of the invocation at
@@ -71,10 +71,10 @@ class ProjectLinter:
             checked = self._check(unique_id)
         return replace(checked, reads=frozenset(reads))
 
-    def _check(self, unique_id: str) -> Checked:
+    def _check(self, unique_id: str) -> CheckResult:
         node = self._prepared.graph.nodes[unique_id]
         assert isinstance(node, RefNode)
-        own = Checked(())
+        own = CheckResult(())
         if isinstance(node, ModelNode):
             own = self._in_all_runs(node, partial(self._file, node))
         hooks = [
@@ -82,14 +82,14 @@ class ProjectLinter:
         ]
         # A hook is at one place, the entry of the config: there is no place in it that a fix could change.
         found = [replace(finding, fix=None) for checked in hooks for finding in checked.findings]
-        return Checked(
+        return CheckResult(
             (*own.findings, *found),
             own.merge,
             tuple(checked.merge for checked in hooks if checked.merge is not None),
             own.not_judged,
         )
 
-    def _in_all_runs(self, node: RefNode, file_of: Callable[[Compiler], LintedFile | None]) -> Checked:
+    def _in_all_runs(self, node: RefNode, file_of: Callable[[Compiler], LintedFile | None]) -> CheckResult:
         """The outcome for a text of a model or seed; None: it is not in this kind of run."""
         if isinstance(node, ModelNode) and not node.differs_by_run:
             return self._checked(file_of(self._compiler))
@@ -111,7 +111,7 @@ class ProjectLinter:
             found[text].runs.append(run)
         if not found:  # it raises an error in every run
             return self._checked(file_of(self._compiler))
-        return Checked(merged(list(found.values())), verdict, not_judged=not_judged)
+        return CheckResult(merged(list(found.values())), verdict, not_judged=not_judged)
 
     def check_project(self, unique_ids: Sequence[str]) -> list[Finding]:
         """Return the findings in what the models have to do with each other."""
@@ -134,9 +134,9 @@ class ProjectLinter:
         file = replace(file, variables=declared_variables(node.config.pre_hook))
         return linted_merge(file, statement, self._layouts.target(node.unique_id), self._layouts.lookup)
 
-    def _checked(self, file: LintedFile | None) -> Checked:
+    def _checked(self, file: LintedFile | None) -> CheckResult:
         if file is None:
-            return Checked(())
+            return CheckResult(())
         if any(problem.code == ASKS_ENGINE for problem in file.problems):
             return _not_judged(file)
         file = _parsed(file)
@@ -178,13 +178,13 @@ class ProjectLinter:
         )
 
 
-def _not_judged(file: LintedFile) -> Checked:
+def _not_judged(file: LintedFile) -> CheckResult:
     """The outcome for a text that depends on what a query returns: with what it would be, nothing is said of it."""
     if not file.is_merge:
-        return Checked(())
+        return CheckResult(())
     first = next(problem for problem in file.problems if problem.code == ASKS_ENGINE)
     place = first.place or Place(file.path, 1, 1)
-    return Checked((), not_judged=(NotJudged(file.name, place, (), first.message, first.hint, "model"),))
+    return CheckResult((), not_judged=(NotJudged(file.name, place, (), first.message, first.hint, "model"),))
 
 
 def _parsed(file: LintedFile) -> LintedFile:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.errors import ProblemsError
-from merge_runner.lint.check import Checked, check_file, linted_merge
+from merge_runner.lint.check import CheckResult, check_file, linted_merge
 from merge_runner.lint.containers.foreign_jinja import has_tags_of_others, read_foreign
 from merge_runner.lint.containers.found import Contents, FoundStatement
 from merge_runner.lint.containers.placeholders import placeholders_of
@@ -137,7 +137,7 @@ _OPEN = frozenset({"undefined-name", "undefined-variable", ASKS_ENGINE})
 class LintedContents:
     """What was found in a file. `texts` are by SourceText.name, `comments` those of SQL in another language."""
 
-    checked: tuple[Checked, ...] = ()
+    checked: tuple[CheckResult, ...] = ()
     texts: Mapping[str, SourceText] = field(default_factory=dict)
     comments: Mapping[str, Sequence[Comment]] = field(default_factory=dict)
     not_judged: tuple[NotJudged, ...] = ()
@@ -184,7 +184,7 @@ class ContentsLinter:
         )
         return LintedContents(checked, texts, comments, not_judged)
 
-    def _checked(self, file: PlainFile, found: Sequence[FoundStatement]) -> Iterator[Checked]:
+    def _checked(self, file: PlainFile, found: Sequence[FoundStatement]) -> Iterator[CheckResult]:
         for index, statement in enumerate(found):
             rendered = statement.rendered
             if not any(each.kind != "other" for each in statements(rendered.text)):

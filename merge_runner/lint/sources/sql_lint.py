@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.errors import Problems
-from merge_runner.lint.check import Checked, check_file, linted_merge
+from merge_runner.lint.check import CheckResult, check_file, linted_merge
 from merge_runner.lint.confidential import merge_without_secrets, without_secrets
 from merge_runner.lint.context import LintedFile
 from merge_runner.lint.finding import Finding
@@ -159,10 +159,10 @@ class _DbtLinter:
         self.described: dict[str, SourceText] = {}
         """The YAML files of dbt projects in which findings are."""
 
-    def check(self, model: DbtModel, source: SourceText) -> Checked:
+    def check(self, model: DbtModel, source: SourceText) -> CheckResult:
         """Return the outcome for a model; nothing where it has no MERGE, or where it is not known."""
         if model.text is None:
-            return Checked(())
+            return CheckResult(())
         linted = LintedFile(source, None, None, model.node.name, scan=model.scan, container="dbt")
         try:
             statement = parse(model.text)
@@ -178,9 +178,9 @@ class _DbtLinter:
             model.adapted(finding, merge, configured=finding.code in self._configured) for finding in checked.findings
         )
         self._describe(model, found)
-        return Checked(found, checked.merge)
+        return CheckResult(found, checked.merge)
 
-    def check_hooks(self, model: DbtModel, templates: Templates, vars: Mapping[str, Any]) -> Iterator[Checked]:
+    def check_hooks(self, model: DbtModel, templates: Templates, vars: Mapping[str, Any]) -> Iterator[CheckResult]:
         """Give the outcome for each MERGE in the hooks of a model."""
         for rendered in hook_merges(model, templates, vars):
             linted = LintedFile(model.config.source, None, rendered, model.node.name, container="dbt")
@@ -195,7 +195,7 @@ class _DbtLinter:
                 checked = check_file(merge.file, merge, self._selection)
             found = tuple(replace(finding, fix=None) for finding in checked.findings)
             self._describe(model, found)
-            yield Checked(found, checked.merge)
+            yield CheckResult(found, checked.merge)
 
     def _describe(self, model: DbtModel, found: Sequence[Finding]) -> None:
         """Keep the YAML file of a model where a finding is in it."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from merge_runner.graph.graph import ModelNode
 from merge_runner.lsp.documents.known_project import KnownProject
-from merge_runner.lsp.documents.remark import Looked
+from merge_runner.lsp.documents.remark import Diagnosis
 from merge_runner.lsp.syntax.outline import yaml_outline
 from merge_runner.lsp.syntax.statements import statements
 from merge_runner.text import SourceText, Span
@@ -56,7 +56,7 @@ def _described(project: KnownProject, text: str) -> Iterator[CodeLens]:
                 yield CodeLens(name.value_span, command, f"merge-runner.{command}", arguments)
 
 
-def plain_lenses(text: str, looked: Looked, file: str) -> list[CodeLens]:
+def plain_lenses(text: str, looked: Diagnosis, file: str) -> list[CodeLens]:
     """Return the commands above the MERGEs of a text that is no model: two views, and to lint the file."""
     found = []
     for merge in looked.merges:

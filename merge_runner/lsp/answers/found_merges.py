@@ -9,7 +9,7 @@ from merge_runner.lint.report import ReportedMerge
 from merge_runner.lsp.answers.hover import Hover
 from merge_runner.lsp.answers.inlay_hints import InlayHint, verdict_label
 from merge_runner.lsp.answers.verdict_text import condition_line, reported_text
-from merge_runner.lsp.documents.remark import Looked
+from merge_runner.lsp.documents.remark import Diagnosis
 from merge_runner.merge.syntax.placeholder import as_written
 from merge_runner.text import SourceText, Span
 
@@ -17,7 +17,7 @@ _INTO = re.compile(r"merge\s+(?:with\s+schema\s+evolution\s+)?into(?:[ \t]+[\w.`
 _WORD = re.compile(r"\w+")
 
 
-def merge_hover(text: str, looked: Looked, offset: int) -> Hover | None:
+def merge_hover(text: str, looked: Diagnosis, offset: int) -> Hover | None:
     """Return the verdict on the MERGE whose first words a cursor is in, or what its condition does there."""
     source = SourceText("", text)
     for merge in looked.merges:
@@ -35,7 +35,7 @@ def _described(source: SourceText, merge: ReportedMerge) -> Iterator[tuple[Span,
             yield Span(start, start + len(written)), condition_line(each.prunes, each.text, each.reason)
 
 
-def merge_hints(text: str, looked: Looked, start: int, end: int) -> list[InlayHint]:
+def merge_hints(text: str, looked: Diagnosis, start: int, end: int) -> list[InlayHint]:
     """Return the verdicts on the MERGEs in a range of a text: after `merge into`, for a call at the end of its line."""
     source = SourceText("", text)
     found = []

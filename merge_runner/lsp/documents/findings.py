@@ -11,23 +11,23 @@ from merge_runner.api.logged_messages import LoggedMessages
 from merge_runner.errors import ProblemsError
 from merge_runner.lint.containers.registry import SUFFIXES
 from merge_runner.lint.paths.request import LintRequest
-from merge_runner.lsp.documents.remark import Looked, of_finding, of_problem
+from merge_runner.lsp.documents.remark import Diagnosis, of_finding, of_problem
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.text import Place
 
 
-def look(path: Path, text: str, env: Mapping[str, str]) -> Looked:
+def look(path: Path, text: str, env: Mapping[str, str]) -> Diagnosis:
     """Return what is known of the document `path` with this `text`: a plain file, or a model of a dbt project."""
     if path.suffix.lower() not in SUFFIXES:
-        return Looked()
+        return Diagnosis()
     try:
         found = linted(LintRequest((path,), text, cache=False, processes=1), RecordingEnv(env), LoggedMessages("lsp"))
     except ProblemsError as error:
-        return Looked([of_problem(problem, Place(str(path), 1, 1)) for problem in error.problems])
+        return Diagnosis([of_problem(problem, Place(str(path), 1, 1)) for problem in error.problems])
     report = found.report
     remarks = [of_finding(item) for item in report.findings if _same(found.folder / item.place.path, path)]
     plain = (each for each in report.merges if each.model is None)  # a model of dbt is judged as dbt compiled it
-    return Looked(remarks, [each for each in plain if _same(found.folder / each.path, path)])
+    return Diagnosis(remarks, [each for each in plain if _same(found.folder / each.path, path)])
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -19,7 +19,7 @@ from merge_runner.lint.sources.sql_file import PlainFile, with_text
 from merge_runner.lsp.documents.described_tables import Folders
 from merge_runner.lsp.documents.findings import look
 from merge_runner.lsp.documents.open_project import OpenProject
-from merge_runner.lsp.documents.remark import Looked, Remark
+from merge_runner.lsp.documents.remark import Diagnosis, Remark
 from merge_runner.merge.find import find_merge
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.template.templates import Templates
@@ -70,11 +70,11 @@ class OpenDocuments:
         for project in self._projects.values():
             project.check_files()
 
-    def look(self, path: Path, texts: Mapping[Path, str]) -> Looked:
+    def look(self, path: Path, texts: Mapping[Path, str]) -> Diagnosis:
         """Return what is known of a document; `texts` are those of all open ones, this among them."""
         if len(texts[path]) > LONGEST:
             message = f"not looked at while it is open, it has more than {LONGEST:,} characters: merge-runner lint does"
-            return Looked([Remark(Place(str(path), 1, 1), "too-large", message, "info")])
+            return Diagnosis([Remark(Place(str(path), 1, 1), "too-large", message, "info")])
         found = self.located(path)
         if found is None:
             return look(path, texts[path], self.env)

@@ -21,7 +21,7 @@ from merge_runner.lint.run.renderings import RUNS
 from merge_runner.lint.sources.sql_file import PlainFile, with_text
 from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
 from merge_runner.lsp.documents.known_project import KnownProject
-from merge_runner.lsp.documents.remark import Looked, Remark, of_finding, of_problem
+from merge_runner.lsp.documents.remark import Diagnosis, Remark, of_finding, of_problem
 from merge_runner.lsp.documents.unsaved import with_model_text
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.flags import Flags
@@ -185,22 +185,22 @@ class OpenProject:
             known = self._replaced = (prepared, node.path, text, _with_text(prepared, node, text))
         return known[3]
 
-    def look(self, path: str) -> Looked:
+    def look(self, path: str) -> Diagnosis:
         """Return what is known of the file `path`, whose text is among those of `update`."""
         found = [_placed(problem) for problem in self._problems if _is_at(problem, path)]
         if self.known is None:
-            return Looked(found or self._not_loaded(path))
+            return Diagnosis(found or self._not_loaded(path))
         if self._is_plain(path) and not _has_sql(path):
-            return Looked(found)
+            return Diagnosis(found)
         if self._problems and not self._is_plain(path) and self.known.model_at(path) is None:
-            return Looked(found)  # what lint knows of it is about another text
+            return Diagnosis(found)  # what lint knows of it is about another text
         try:
             report = self._report(self.known, path)
         except ProblemsError as error:
-            return Looked([*found, *(_placed(problem) for problem in error.problems if _is_at(problem, path))])
+            return Diagnosis([*found, *(_placed(problem) for problem in error.problems if _is_at(problem, path))])
         remarks = found + [of_finding(item) for item in report.findings if item.place.path == path]
         merges = report.merges if self._is_plain(path) else ()
-        return Looked(remarks, merges, self.known.prepared.conceal)
+        return Diagnosis(remarks, merges, self.known.prepared.conceal)
 
     def _not_loaded(self, path: str) -> list[Remark]:
         """Return why nothing is known yet, at the beginning of a file that is not wrong itself."""

@@ -29,7 +29,7 @@ class Remark:
 
 
 @dataclass(frozen=True)
-class Looked:
+class Diagnosis:
     """What is known of the text of a document: remarks, and the verdicts on its MERGEs where it is no model.
 
     `conceal` hides the secrets in a text that is shown of them.

@@ -11,7 +11,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path
 
-from merge_runner.lsp.documents.remark import Looked
+from merge_runner.lsp.documents.remark import Diagnosis
 from merge_runner.lsp.protocol import opened
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.lsp.syntax.sql_in_code import Language
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from merge_runner.template.rendered import Rendered
 
 
-class Opened(NamedTuple):
+class OpenedDocument(NamedTuple):
     """A document of a project: the last state of the project that could be loaded, its path in it, its newest text."""
 
     project: KnownProject
@@ -32,7 +32,7 @@ class Opened(NamedTuple):
     text: str
 
 
-Find = Callable[[str], Awaitable[Opened | None]]
+Find = Callable[[str], Awaitable[OpenedDocument | None]]
 """Finds the document of a URI; None for one that is of no project, or of one that cannot be loaded."""
 
 
@@ -47,7 +47,7 @@ class Plain:
     file: Path
     cell: int | None
     positions: Positions
-    looked: Callable[[], Awaitable[tuple[Positions, Looked]]]
+    looked: Callable[[], Awaitable[tuple[Positions, Diagnosis]]]
     language: Language | None
     tables: Callable[[], DescribedTables]
     merges: Callable[[], Sequence[Rendered]]
@@ -58,10 +58,10 @@ FindPlain = Callable[[str], Awaitable[Plain | None]]
 """Finds the document of a URI that is no file of a project."""
 
 
-class Asked:
+class Request:
     """A document of which something is asked."""
 
-    def __init__(self, server: LanguageServer, opened: Opened) -> None:
+    def __init__(self, server: LanguageServer, opened: OpenedDocument) -> None:
         self.project, self.path, _ = opened
         self.codec = server.workspace.position_codec
         self._workspace = server.workspace

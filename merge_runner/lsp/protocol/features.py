@@ -13,9 +13,9 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from merge_runner.lsp.answers.token_kinds import KINDS
-from merge_runner.lsp.documents.remark import Looked
+from merge_runner.lsp.documents.remark import Diagnosis
 from merge_runner.lsp.protocol import opened, outside, within
-from merge_runner.lsp.protocol.asked import Asked, Find, FindPlain, Plain
+from merge_runner.lsp.protocol.asked import Find, FindPlain, Plain, Request
 from merge_runner.lsp.protocol.positions import Positions
 
 _READ = (".sql", ".yml", ".yaml", ".toml")
@@ -31,12 +31,12 @@ class Asking:
         self.find = find
         self._find_plain = find_plain
 
-    async def within(self, uri: str, ask: Callable[[Asked], _Answer]) -> _Answer | None:
+    async def within(self, uri: str, ask: Callable[[Request], _Answer]) -> _Answer | None:
         """Return the answer about a file of a project, or about SQL in its folder."""
         found = await self.find(uri)
         if found is None or not found.path.endswith(_READ):
             return None
-        return await asyncio.to_thread(ask, Asked(self.server, found))
+        return await asyncio.to_thread(ask, Request(self.server, found))
 
     async def outside(self, uri: str, ask: Callable[[Plain], _Answer]) -> _Answer | None:
         """Return the answer about a document that is no file of a project."""
@@ -44,13 +44,13 @@ class Asking:
         return await asyncio.to_thread(ask, plain) if plain is not None else None
 
     async def anywhere(
-        self, uri: str, within: Callable[[Asked], _Answer | None], outside: Callable[[Plain], _Answer]
+        self, uri: str, within: Callable[[Request], _Answer | None], outside: Callable[[Plain], _Answer]
     ) -> _Answer | None:
         """Return the answer about a file of a project, else about a document that is none."""
         known = await self.within(uri, within)
         return known if known is not None else await self.outside(uri, outside)
 
-    async def of_merges(self, uri: str, ask: Callable[[Plain, Positions, Looked], _Answer]) -> _Answer | None:
+    async def of_merges(self, uri: str, ask: Callable[[Plain, Positions, Diagnosis], _Answer]) -> _Answer | None:
         """Return the answer about the MERGEs of a document that is no file of a project."""
         plain = await self._find_plain(uri)
         return await asyncio.to_thread(ask, plain, *await plain.looked()) if plain is not None else None
@@ -151,5 +151,5 @@ def _add_marks(server: LanguageServer, asking: Asking) -> None:
         found = [await asking.find(each.uri) for each in opened.documents(server.workspace)]
 
         projects = {each.project: each for each in found if each is not None}
-        named = [within.workspace_symbols(Asked(server, each), params.query) for each in projects.values()]
+        named = [within.workspace_symbols(Request(server, each), params.query) for each in projects.values()]
         return [each for symbols in named for each in symbols]

@@ -14,7 +14,7 @@ from merge_runner.lsp.answers.plain_names import plain_definition, plain_hover, 
 from merge_runner.lsp.answers.semantic_tokens import semantic_tokens
 from merge_runner.lsp.answers.symbols import document_symbols, folding_ranges, merge_symbols
 from merge_runner.lsp.documents.described_tables import DescribedTables
-from merge_runner.lsp.documents.remark import Looked
+from merge_runner.lsp.documents.remark import Diagnosis
 from merge_runner.lsp.protocol.answer_messages import (
     completion_list,
     folding_message,
@@ -32,7 +32,7 @@ from merge_runner.text import Place, SourceText
 _Named = Callable[[DescribedTables, Language, SourceText, int, int | None], Sequence[Place]]
 
 
-def hover(plain: Plain, positions: Positions, looked: Looked, position: types.Position) -> types.Hover | None:
+def hover(plain: Plain, positions: Positions, looked: Diagnosis, position: types.Position) -> types.Hover | None:
     """Return what a name is with what the condition does that it is in, or the verdict on a MERGE."""
     at = positions.offset(position)
     merge = merge_hover(positions.text, looked, at)
@@ -70,13 +70,13 @@ def completion(plain: Plain, position: types.Position) -> types.CompletionList |
     return completion_list(plain.positions, position, found)
 
 
-def hints(positions: Positions, looked: Looked, range: types.Range) -> list[types.InlayHint]:
+def hints(positions: Positions, looked: Diagnosis, range: types.Range) -> list[types.InlayHint]:
     """Return the verdicts on the MERGEs in a range."""
     found = merge_hints(positions.text, looked, positions.offset(range.start), positions.offset(range.end))
     return [inlay_hint(positions, each) for each in found]
 
 
-def lenses(plain: Plain, positions: Positions, looked: Looked, uri: str) -> list[types.CodeLens]:
+def lenses(plain: Plain, positions: Positions, looked: Diagnosis, uri: str) -> list[types.CodeLens]:
     """Return the commands above the MERGEs."""
     found = plain_lenses(positions.text, looked, plain.file.name)
     return [lens_message(positions, each, uri, str(plain.file.parent)) for each in found]

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 from merge_runner.lsp.answers.scaffolds import Scaffold, scaffolds
-from merge_runner.lsp.protocol.asked import Asked
+from merge_runner.lsp.protocol.asked import Request
 from merge_runner.lsp.protocol.positions import Positions
 
 _KIND = types.CodeActionKind.RefactorRewrite
 
 
 def scaffold_actions(
-    asked: Asked, params: types.CodeActionParams, able: types.WorkspaceEditClientCapabilities | None
+    asked: Request, params: types.CodeActionParams, able: types.WorkspaceEditClientCapabilities | None
 ) -> list[types.CodeAction]:
     """Return the actions at a range of a document; those that make a file where a client is `able` to."""
     only = params.context.only
@@ -33,7 +33,7 @@ def _operations(able: types.WorkspaceEditClientCapabilities) -> Sequence[types.R
     return able.resource_operations or ()
 
 
-def _edit(asked: Asked, scaffold: Scaffold) -> types.WorkspaceEdit:
+def _edit(asked: Request, scaffold: Scaffold) -> types.WorkspaceEdit:
     uri = asked.uri(scaffold.path)
     positions = Positions("", asked.codec) if scaffold.new else asked.of(scaffold.path)
     edits = [_insert(positions, each.offset, each.text) for each in scaffold.insertions]

@@ -14,9 +14,9 @@ from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument
 
 from merge_runner.lsp.documents.open_documents import LONGEST, OpenDocuments, real_path
-from merge_runner.lsp.documents.remark import Looked, Remark
+from merge_runner.lsp.documents.remark import Diagnosis, Remark
 from merge_runner.lsp.protocol import opened
-from merge_runner.lsp.protocol.asked import Asked, Opened, Plain
+from merge_runner.lsp.protocol.asked import OpenedDocument, Plain, Request
 from merge_runner.lsp.protocol.code_actions import code_actions
 from merge_runner.lsp.protocol.diagnostics import diagnostics, in_file, result_id
 from merge_runner.lsp.protocol.features import add_features
@@ -48,7 +48,7 @@ class _Known(NamedTuple):
     """What is known of a document: the number of changes before it was looked at."""
 
     changes: int
-    looked: Looked
+    looked: Diagnosis
 
 
 class Server(LanguageServer):
@@ -78,14 +78,14 @@ class Server(LanguageServer):
         """Return the places in a document, in the units of the client."""
         return Positions(opened.source(document), self.workspace.position_codec)
 
-    async def looked(self, uri: str) -> tuple[TextDocument | None, int | None, Looked]:
+    async def looked(self, uri: str) -> tuple[TextDocument | None, int | None, Diagnosis]:
         """Return a document with the version that was the newest after it had been looked at, and what is known."""
         self._looking = self._looking or asyncio.Lock()
         while True:
             async with self._looking:
                 document = opened.document(self.workspace, uri)
                 if document is None:
-                    return None, None, Looked()
+                    return None, None, Diagnosis()
                 seen, changes, cell = document.version, self._changes, opened.cell(self.workspace, uri)
                 key = uri if cell is None else cell.notebook.uri
                 known = self._found.get(key)
@@ -101,10 +101,10 @@ class Server(LanguageServer):
     async def _known(self, uri: str, changes: int) -> _Known:
         file, texts = opened.file_of(self.workspace, uri), opened.texts(self.workspace)
         if file is None:
-            return _Known(changes, Looked())
+            return _Known(changes, Diagnosis())
         return _Known(changes, await asyncio.to_thread(self._look, file, texts))
 
-    async def opened(self, uri: str) -> Opened | None:
+    async def opened(self, uri: str) -> OpenedDocument | None:
         """Return a document for questions about it; None outside of any project, or in one that cannot be loaded."""
         path, document = to_fs_path(uri), opened.document(self.workspace, uri)
         if path is None or document is None or opened.cell(self.workspace, uri) is not None:
@@ -118,7 +118,11 @@ class Server(LanguageServer):
         if project.known is None:
             await self.looked(uri)
         known, document = project.known_for(inner), opened.document(self.workspace, uri)
-        return Opened(known, inner, opened.source(document)) if known is not None and document is not None else None
+        return (
+            OpenedDocument(known, inner, opened.source(document))
+            if known is not None and document is not None
+            else None
+        )
 
     async def plain(self, uri: str) -> Plain | None:
         """Return a document that is no file of a project; None for any other."""
@@ -133,7 +137,7 @@ class Server(LanguageServer):
         if document is None or file is None:
             return None
 
-        async def looked() -> tuple[Positions, Looked]:
+        async def looked() -> tuple[Positions, Diagnosis]:
             newest, _, found = await self.looked(uri)
             return self.positions(newest or document), found
 
@@ -158,12 +162,12 @@ class Server(LanguageServer):
             return None, []
         return seen, diagnostics(found.remarks, uri, self.positions(document))
 
-    def _look(self, file: Path, texts: Mapping[Path, str]) -> Looked:
+    def _look(self, file: Path, texts: Mapping[Path, str]) -> Diagnosis:
         try:
             return self.documents.look(file, texts)
         except Exception as error:  # a bug of ours must not end the server: the next version may be fine
             message = f"internal error of merge-runner, please report it: {type(error).__name__}: {error}"
-            return Looked([Remark(Place(str(file), 1, 1), "internal", message, "error")])
+            return Diagnosis([Remark(Place(str(file), 1, 1), "internal", message, "error")])
 
     def report(
         self, found: Sequence[types.Diagnostic], known: str | None
@@ -229,7 +233,7 @@ class Server(LanguageServer):
         await self.client_register_capability_async(types.RegistrationParams([registration]))
 
 
-def _of_cell(looked: Looked, cell: opened.Cell | None) -> Looked:
+def _of_cell(looked: Diagnosis, cell: opened.Cell | None) -> Diagnosis:
     """Return what is of a cell of a notebook; remarks on a file that are in a cell of it are at its beginning."""
     number = cell.number if cell is not None else None
     merges = [each for each in looked.merges if each.cell == number]
@@ -293,7 +297,7 @@ def make_server(documents: OpenDocuments) -> Server:
         if inner is None:
             return fixes
         edits = ls.client_capabilities.workspace and ls.client_capabilities.workspace.workspace_edit
-        return [*fixes, *await asyncio.to_thread(scaffold_actions, Asked(ls, inner), params, edits or None)]
+        return [*fixes, *await asyncio.to_thread(scaffold_actions, Request(ls, inner), params, edits or None)]
 
     add_features(server, server.opened, server.plain)
     add_views(server, server.opened, server.plain)

@@ -17,7 +17,7 @@ from merge_runner.lsp.answers.lineage_view import lineage_view
 from merge_runner.lsp.answers.plain_lineage import plain_lineage
 from merge_runner.lsp.answers.plain_names import PlainSql
 from merge_runner.lsp.answers.plain_view import plain_view
-from merge_runner.lsp.protocol.asked import Asked, Find, FindPlain, Plain
+from merge_runner.lsp.protocol.asked import Find, FindPlain, Plain, Request
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.text import Place
 
@@ -40,7 +40,7 @@ def add_views(server: LanguageServer, find: Find, find_plain: FindPlain) -> None
         opened = await find(params.text_document.uri)
         if opened is None:
             return None
-        asked = Asked(server, opened)
+        asked = Request(server, opened)
         found = await asyncio.to_thread(ask, *asked.at(params.position))
         return _as_json(found, asked.codec, asked.location) if found is not None else None
 

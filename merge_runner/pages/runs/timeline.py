@@ -10,7 +10,7 @@ _CLOSE = 0.05
 
 
 @dataclass(frozen=True)
-class Ran:
+class NodeTime:
     """A node that ran: seconds since the run began, the thread, and the nodes that it had to wait for."""
 
     id: str
@@ -35,7 +35,7 @@ class Placed:
     by: str | None = None
 
 
-def timeline(nodes: Sequence[Ran]) -> dict[str, Placed]:
+def timeline(nodes: Sequence[NodeTime]) -> dict[str, Placed]:
     """Return the place of each node. Lanes are threads in the order of their first nodes.
 
     The critical path is walked back from the last end, each time to that which ended last of what the node waited for
@@ -56,10 +56,10 @@ def timeline(nodes: Sequence[Ran]) -> dict[str, Placed]:
     }
 
 
-def _before(nodes: Iterable[Ran]) -> dict[str, Ran]:
+def _before(nodes: Iterable[NodeTime]) -> dict[str, NodeTime]:
     """The node that the same thread ran before each."""
-    found: dict[str, Ran] = {}
-    last: dict[str, Ran] = {}
+    found: dict[str, NodeTime] = {}
+    last: dict[str, NodeTime] = {}
     for node in sorted(nodes, key=lambda each: (each.start, each.end, each.id)):
         if node.thread in last:
             found[node.id] = last[node.thread]
@@ -67,7 +67,9 @@ def _before(nodes: Iterable[Ran]) -> dict[str, Ran]:
     return found
 
 
-def _critical(nodes: Mapping[str, Ran], before: Mapping[str, Ran]) -> dict[str, tuple[str | None, str | None]]:
+def _critical(
+    nodes: Mapping[str, NodeTime], before: Mapping[str, NodeTime]
+) -> dict[str, tuple[str | None, str | None]]:
     """The nodes on the critical path, each with the one that it began after, and why."""
     found: dict[str, tuple[str | None, str | None]] = {}
     at = max(nodes.values(), key=lambda each: (each.end, each.id), default=None)

@@ -19,7 +19,7 @@ from merge_runner.pruning.judge.storage_join import StorageJoin
 from merge_runner.pruning.layout.layout import PartitionField
 
 if TYPE_CHECKING:
-    from merge_runner.plan.steps.runtime_filter import Bounding
+    from merge_runner.plan.steps.runtime_filter import FilterPlan
 
 CONFS = (*(setting.key for setting in SETTINGS), *LOOSER, ICEBERG_CONF)
 """The confs of the session that are looked at."""
@@ -200,7 +200,7 @@ def _why_shuffled(found: Circumstances) -> str:
     return "Spark joins by partitions only where ON has `=` between columns of one type"
 
 
-def shuffled_when_bounded(bounding: Bounding | None, plan: str) -> Iterator[str]:
+def shuffled_when_bounded(bounding: FilterPlan | None, plan: str) -> Iterator[str]:
     """A note where bounds cost what a plan shows: a join partition by partition, whose source is computed once before.
 
     Measured: what is computed once has no partitions to join by, and both sides are shuffled.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asking:
+class EngineAccess:
     """A running node, whose texts `operation` executes the statements of."""
 
     nodes: frozenset[str]

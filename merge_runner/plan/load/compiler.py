@@ -14,7 +14,7 @@ from merge_runner.graph.invocation import Invocation
 from merge_runner.merge.parse import parse
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
-from merge_runner.plan.load.asking import Asking
+from merge_runner.plan.load.asking import EngineAccess
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.query import query
 from merge_runner.plan.load.sample import Sample
@@ -45,7 +45,7 @@ class Compiler:
         on_log: Callable[[Log], None],
         reads: Reads,
         sample: Sample | None = None,
-        asking: Asking | None = None,
+        asking: EngineAccess | None = None,
     ) -> None:
         self._files = files
         self._templates = templates

@@ -17,7 +17,7 @@ from merge_runner.graph.order import topological
 from merge_runner.graph.selection.select import SelectionContext
 from merge_runner.graph.selection.select import select as select_nodes
 from merge_runner.graph.selection.selection import Selection
-from merge_runner.plan.load.asking import Asking, with_inlined
+from merge_runner.plan.load.asking import EngineAccess, with_inlined
 from merge_runner.plan.load.compiler import Compiler
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.flags import Flags
@@ -63,7 +63,7 @@ class Prepared:
     """The nodes that --defer reads from another target."""
     sample: Sample | None = None
     """Which rows models read of their inputs; None: all."""
-    asking: Asking | None = None
+    asking: EngineAccess | None = None
     """The running node whose texts may ask the engine; None: none may."""
     store: Store | None = field(default=None, repr=False, compare=False)
     """Results of earlier runs; None: each is made again."""
@@ -96,7 +96,7 @@ class Prepared:
         `on_read` is called with the id of each node that they refer to, before a statement may read it; `first_run`
         says that the table of the node was never built. What the texts log goes to the operation.
         """
-        asking = Asking(with_inlined(self.graph, unique_id), operation, on_read, first_run)
+        asking = EngineAccess(with_inlined(self.graph, unique_id), operation, on_read, first_run)
         return replace(self, asking=asking, on_log=lambda _log: None)
 
     @cached_property

@@ -10,7 +10,7 @@ from merge_runner.formats.registry import capabilities
 from merge_runner.project.schema.expect_merge import ExpectMerge
 from merge_runner.pruning.predicate.join_keys import source_sides
 from merge_runner.pruning.runtime_filter.source_determinism import source_reading
-from merge_runner.pruning.runtime_filter.source_pinning import Fixing, named_through_schema, reads_target
+from merge_runner.pruning.runtime_filter.source_pinning import SourcePin, named_through_schema, reads_target
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Expectation:
 
     limits: ExpectMerge
     keys: Keys
-    fixing: Fixing
+    fixing: SourcePin
     on_branch: bool
     before_replacing: bool
 

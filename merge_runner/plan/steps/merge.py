@@ -12,7 +12,7 @@ from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
     from merge_runner.plan.steps.guardrails import Expectation
-    from merge_runner.plan.steps.runtime_filter import Bounding
+    from merge_runner.plan.steps.runtime_filter import FilterPlan
     from merge_runner.pruning.judge.merge_analysis import JudgedMerge
     from merge_runner.text import Place
 
@@ -59,7 +59,7 @@ class RunMerge(Step):
     target: Relation
     sql: str
     judged: JudgedMerge
-    bounding: Bounding | None = None
+    bounding: FilterPlan | None = None
     feed: Feed | None = None
     expect: Expectation | None = None
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from merge_runner.formats.capabilities import Capabilities
     from merge_runner.plan.steps.merge import RunMerge
-    from merge_runner.plan.steps.runtime_filter import Bounding
-    from merge_runner.pruning.runtime_filter.source_pinning import Fixing
+    from merge_runner.plan.steps.runtime_filter import FilterPlan
+    from merge_runner.pruning.runtime_filter.source_pinning import SourcePin
 
 Name = Literal["as written", "runtime filter", "pinned source", "materialized source", "view of the source"]
 """What a variant is called in a response: what it adds to the author's text."""
@@ -39,8 +39,8 @@ class Variant:
     name: Name
     adds: str
     after: Failure | None = None
-    bounding: Bounding | None = None
-    fixing: Fixing | None = None
+    bounding: FilterPlan | None = None
+    fixing: SourcePin | None = None
     branch: Literal["always", "with the filter"] | None = None
     over_view: bool = False
 
@@ -93,7 +93,7 @@ def _variants(step: RunMerge, capabilities: Capabilities, alone: bool, writes_ma
 
 
 def _first(
-    bounding: Bounding | None, fixing: Fixing | None, branch: Literal["always", "with the filter"] | None
+    bounding: FilterPlan | None, fixing: SourcePin | None, branch: Literal["always", "with the filter"] | None
 ) -> Variant:
     if bounding is not None and bounding.left_out is None:
         return Variant("runtime filter", str(bounding), None, bounding, fixing, branch)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Bounding:
+class FilterPlan:
     """The bounds that the runner derives. The rows that they come from are the rows that the MERGE sees.
 
     `scan` is the table whose filtered rows the source is: it is read as of one version, by the question for the values
@@ -47,17 +47,17 @@ class Bounding:
         return f"bounds on {columns} by the values of the source: {where}{checked}"
 
 
-def bounding(merge: JudgedMerge, wanted: Literal["auto", "off"] | Sequence[str]) -> Bounding | None:
+def bounding(merge: JudgedMerge, wanted: Literal["auto", "off"] | Sequence[str]) -> FilterPlan | None:
     """The bounds of a MERGE; None where none can be derived, or its text alone bounds it and none are asked for."""
     judgement = merge.judgement
     if judgement.left_out is not None:
-        return Bounding(judgement.bounds, left_out=judgement.left_out)
+        return FilterPlan(judgement.bounds, left_out=judgement.left_out)
     always = wanted not in ("auto", "off")
     if not judgement.bounds or (judgement.verdict != "runtime" and not always):
         return None
     left_out = bounds_left_out(merge.statement, merge.fixing)
     if left_out is not None:
-        return Bounding(judgement.bounds, left_out=left_out)
+        return FilterPlan(judgement.bounds, left_out=left_out)
     fixing, format = merge.fixing, merge.layout.format
     on_branch = bool(fixing.marks) and format is not None and runs_on_branch(merge.statement, format)
-    return Bounding(judgement.bounds, fixing.scan, always, fixing.no_views, marks=fixing.marks, on_branch=on_branch)
+    return FilterPlan(judgement.bounds, fixing.scan, always, fixing.no_views, marks=fixing.marks, on_branch=on_branch)

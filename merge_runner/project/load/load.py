@@ -15,7 +15,7 @@ from merge_runner.project.load.files import AnalysisFile, ModelFile, ProjectFile
 from merge_runner.project.load.find_project import PYPROJECT, read_settings
 from merge_runner.project.load.not_read import files_not_read, has_key_not_read, keys_not_read
 from merge_runner.project.load.packages import read_packages
-from merge_runner.project.load.project_paths import Found, ProjectPaths, project_paths
+from merge_runner.project.load.project_paths import ProjectFile, ProjectPaths, project_paths
 from merge_runner.project.load.read_properties import read_properties
 from merge_runner.project.load.render_properties import render_properties
 from merge_runner.project.load.resolved_properties import Described, Description
@@ -146,7 +146,7 @@ class _Loader:
         self._yaml: list[SourceText] = []
         self._odd: list[YamlTree] = []
         """Property files with keys that are left out."""
-        self._seeds: list[Found] = []
+        self._seeds: list[ProjectFile] = []
 
     def read(self) -> None:
         """Reads and checks everything."""
@@ -212,7 +212,7 @@ class _Loader:
         texts = [*self._texts.values(), *self._yaml, *([settings.source] if settings is not None else [])]
         return any(quoted.search(text.text) for text in texts)
 
-    def _model(self, file: Found) -> ModelFile:
+    def _model(self, file: ProjectFile) -> ModelFile:
         description = self._described.models.get(file.stem)
         layers = self._model_config.layers(_full(file))
         return ModelFile(
@@ -226,7 +226,7 @@ class _Loader:
             column_places=description.column_places if description else {},
         )
 
-    def _seed(self, file: Found) -> SeedFile:
+    def _seed(self, file: ProjectFile) -> SeedFile:
         description = self._described.seeds.get(file.stem)
         layers = self._seed_config.layers(_full(file))
         return SeedFile(
@@ -239,7 +239,7 @@ class _Loader:
             properties_place=description.place if description else None,
         )
 
-    def _analysis(self, file: Found) -> AnalysisFile:
+    def _analysis(self, file: ProjectFile) -> AnalysisFile:
         properties, place = self._described.analyses.get(file.stem, (None, None))
         return AnalysisFile(file.stem, self._texts[file.path], file.folder, properties, place)
 
@@ -305,9 +305,9 @@ class _Loader:
         self._yaml.append(text)
         return self._trees.tree(text)
 
-    def _check_names(self, files: Iterable[tuple[str, Found]]) -> None:
+    def _check_names(self, files: Iterable[tuple[str, ProjectFile]]) -> None:
         """Check that names are identifiers and unique: Spark's table names are case-insensitive."""
-        first: dict[str, tuple[str, Found]] = {}
+        first: dict[str, tuple[str, ProjectFile]] = {}
         for kind, file in files:
             place = Place(file.path, 1, 1)
             if not _NAME.match(file.stem):
@@ -322,7 +322,7 @@ class _Loader:
             first.setdefault(folded, (kind, file))
 
 
-def _full(file: Found) -> tuple[str, ...]:
+def _full(file: ProjectFile) -> tuple[str, ...]:
     return (*file.folder, file.stem)
 
 
@@ -340,7 +340,7 @@ def _layers(description: Description | None) -> tuple[Layer, ...]:
     return description.layers if description else ()
 
 
-def _as_name(file: Found) -> str:
+def _as_name(file: ProjectFile) -> str:
     name = re.sub(r"[^A-Za-z0-9_]+", "_", file.stem)
     suffix = file.path[file.path.rindex(".") :]
     return ("_" if name[:1].isdigit() else "") + name + suffix

@@ -16,7 +16,7 @@ _NOT_PROPERTIES = frozenset({PROFILES, SELECTORS})
 
 
 @dataclass(frozen=True)
-class Found:
+class ProjectFile:
     """A file: `path` relative to the project, `stem` its name without the suffix, `folder` those below the path."""
 
     path: str
@@ -31,12 +31,12 @@ class ProjectPaths:
     `python` are the paths of the Python files in its model paths, which are not read.
     """
 
-    models: list[Found] = field(default_factory=list)
-    seeds: list[Found] = field(default_factory=list)
-    macros: list[Found] = field(default_factory=list)
-    singular_tests: list[Found] = field(default_factory=list)
-    fixtures: list[Found] = field(default_factory=list)
-    analyses: list[Found] = field(default_factory=list)
+    models: list[ProjectFile] = field(default_factory=list)
+    seeds: list[ProjectFile] = field(default_factory=list)
+    macros: list[ProjectFile] = field(default_factory=list)
+    singular_tests: list[ProjectFile] = field(default_factory=list)
+    fixtures: list[ProjectFile] = field(default_factory=list)
+    analyses: list[ProjectFile] = field(default_factory=list)
     docs: dict[str, None] = field(default_factory=dict)
     """Markdown files, which may hold docs blocks."""
     property_files: dict[str, None] = field(default_factory=dict)
@@ -90,9 +90,13 @@ def project_paths(root: str, settings: Settings, problems: Problems) -> ProjectP
     return paths
 
 
-def _having(folder: Folder, suffix: str) -> list[Found]:
+def _having(folder: Folder, suffix: str) -> list[ProjectFile]:
     cut = -len(suffix)
-    return [Found(folder.join(name), name[:cut], folder.parts) for name in folder.files if name[cut:].lower() == suffix]
+    return [
+        ProjectFile(folder.join(name), name[:cut], folder.parts)
+        for name in folder.files
+        if name[cut:].lower() == suffix
+    ]
 
 
 def _add_property_files(folder: Folder, paths: ProjectPaths) -> None:

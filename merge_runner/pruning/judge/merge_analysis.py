@@ -15,7 +15,7 @@ from merge_runner.pruning.query.read_using import source_facts
 from merge_runner.pruning.query.source import Lookup, SourceFacts
 from merge_runner.pruning.runtime_filter.bounded_columns import Bounds
 from merge_runner.pruning.runtime_filter.source_determinism import SourceReading, source_reading
-from merge_runner.pruning.runtime_filter.source_pinning import Fixing, bounds_left_out, reads_target, source_fixing
+from merge_runner.pruning.runtime_filter.source_pinning import SourcePin, bounds_left_out, reads_target, source_fixing
 from merge_runner.pruning.verdict import Judgement
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class JudgedMerge:
     """The SELECTs of its source query, each with what it reads."""
 
     @cached_property
-    def fixing(self) -> Fixing:
+    def fixing(self) -> SourcePin:
         """How its source is fixed; computed on demand, as few merges need it."""
         return source_fixing(self.statement, self.lookup)
 

@@ -28,7 +28,7 @@ _ANY_HIDDEN = re.compile("|".join(sorted(_HIDDEN)))
 
 
 @dataclass(frozen=True)
-class Fixing:
+class SourcePin:
     """How a source is fixed.
 
     `scan` is the table whose filtered rows the source is: it is read as of one version. None: the source is more than
@@ -45,27 +45,27 @@ class Fixing:
     """The token of the statement that `left_out` is about, where it is about one."""
 
 
-def source_fixing(statement: MergeStatement, lookup: Lookup) -> Fixing:
+def source_fixing(statement: MergeStatement, lookup: Lookup) -> SourcePin:
     """How the source of a MERGE is fixed so that the MERGE does what it would do without."""
     reading = source_reading(statement, lookup)
     if not reading.readable:
-        return Fixing(left_out=f"{reading.unread}, so it is not known which tables it reads", at=reading.at)
+        return SourcePin(left_out=f"{reading.unread}, so it is not known which tables it reads", at=reading.at)
     marks: tuple[Mark, ...] = ()
     if reads_target(statement, reading):
         marks = target_marks(statement)
         reading = source_reading(statement, lookup, marks)
         if not marks or reads_target(statement, reading):
-            return Fixing(left_out="the source reads rows of the target, which another writer may change in between")
+            return SourcePin(left_out="the source reads rows of the target, which another writer may change in between")
     if reading.reads_clock and rest_reads_clock(statement):
-        return Fixing(left_out="source and clauses read the clock, and would read it at two times")
+        return SourcePin(left_out="source and clauses read the clock, and would read it at two times")
     if named_through_schema(statement, statement.source):
-        return Fixing(left_out="columns are qualified by the schema of the source: give the source an alias")
+        return SourcePin(left_out="columns are qualified by the schema of the source: give the source an alias")
     if statement.source.query is None and _uses_hidden_columns(statement):
-        return Fixing(left_out="hidden columns of the source are used")
-    return Fixing(None if reading.reads_clock else reading.scan, reading.unknown, marks=marks)
+        return SourcePin(left_out="hidden columns of the source are used")
+    return SourcePin(None if reading.reads_clock else reading.scan, reading.unknown, marks=marks)
 
 
-def bounds_left_out(statement: MergeStatement, fixing: Fixing) -> str | None:
+def bounds_left_out(statement: MergeStatement, fixing: SourcePin) -> str | None:
     """Why the runner derives no bounds from a source that is fixed so, whatever ON says; None: it does."""
     if statement.target.qualifier is None:
         return "the target has neither a plain name nor an alias"

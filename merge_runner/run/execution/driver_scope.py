@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.spark.embedded_catalog import embedded_catalog
 from merge_runner.engine.spark.storage.check import check_reachable
-from merge_runner.engine.startup import Starting
+from merge_runner.engine.startup import DriverStart
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.location import Uri, location
 from merge_runner.plan.load.project_context import Prepared
@@ -19,10 +19,10 @@ from merge_runner.run.results.events import Events
 from merge_runner.run.scheduling.scheduler import EndedAtOnceError
 
 
-def starting_driver(prepared: Prepared, events: Events) -> Starting:
+def starting_driver(prepared: Prepared, events: Events) -> DriverStart:
     """The driver that the project's profile asks for; nothing has been started yet."""
     events.conceal_with(prepared.concealed)
-    return Starting(
+    return DriverStart(
         prepared.files.profile,
         prepared.files.root,
         prepared.target_path / "logs" / "spark.log",
@@ -32,7 +32,9 @@ def starting_driver(prepared: Prepared, events: Events) -> Starting:
 
 
 @contextmanager
-def driving(prepared: Prepared, events: Events, driver: Driver | None, starting: Starting | None) -> Iterator[Driver]:
+def driving(
+    prepared: Prepared, events: Events, driver: Driver | None, starting: DriverStart | None
+) -> Iterator[Driver]:
     """A running driver inside the block: `driver`, which is left running, or a new one, which is stopped.
 
     `starting` is one on its way, to be used. After an EndedAtOnceError it is killed.

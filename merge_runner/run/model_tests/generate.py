@@ -13,7 +13,7 @@ from merge_runner.engine.context import NodeContext
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.model_tests.sample import Sample, made_rows, met_rows, some_rows
 from merge_runner.engine.spark.errors import EngineError
-from merge_runner.engine.startup import Starting
+from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.steps.perform import perform
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
@@ -44,7 +44,11 @@ _NAME = "what_it_does_today"
 
 
 def write_first_unit_test(
-    prepared: Prepared, model: ModelNode, events: Events, driver: Driver | None = None, starting: Starting | None = None
+    prepared: Prepared,
+    model: ModelNode,
+    events: Events,
+    driver: Driver | None = None,
+    starting: DriverStart | None = None,
 ) -> Path:
     """Write `<model>.unit_tests.yml` next to the model, and return its path.
 

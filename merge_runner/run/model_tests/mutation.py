@@ -13,7 +13,7 @@ from uuid import uuid4
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.spark.errors import EngineError, from_engine
-from merge_runner.engine.startup import Starting
+from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.steps.perform import perform
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
@@ -87,7 +87,7 @@ def mutation_check(
     threads: int,
     events: Events,
     driver: Driver | None = None,
-    starting: Starting | None = None,
+    starting: DriverStart | None = None,
 ) -> MutationReport:
     """Changes the MERGE of a model one piece at a time, and runs the model's unit tests until one notices.
 

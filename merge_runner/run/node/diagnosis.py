@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from merge_runner.engine.context import NodeContext, Tested
+from merge_runner.engine.context import NodeContext, TestOutcome
 from merge_runner.engine.merge.duplicate_matches import duplicate_matches, several_matches
 from merge_runner.engine.model_tests.data_test import read_failing_rows
 from merge_runner.engine.response import NodeResponse
@@ -45,7 +45,12 @@ def name_duplicates(run: RunContext, plan: NodePlan, context: NodeContext, error
 
 
 def test_message(
-    run: RunContext, node: DataTestNode, plan: NodePlan, context: NodeContext, tested: Tested, response: NodeResponse
+    run: RunContext,
+    node: DataTestNode,
+    plan: NodePlan,
+    context: NodeContext,
+    tested: TestOutcome,
+    response: NodeResponse,
 ) -> str:
     """Return the message of a data test that does not pass; its parts are added to the response."""
     prepared, nodes = run.prepared, run.prepared.graph.nodes
@@ -57,7 +62,7 @@ def test_message(
     return "\n".join((first, *rows_and_query(rows.failing_rows, rows.more_failing_rows, query)))
 
 
-def _failing_rows(run: RunContext, context: NodeContext, tested: Tested) -> tuple[str, ...]:
+def _failing_rows(run: RunContext, context: NodeContext, tested: TestOutcome) -> tuple[str, ...]:
     """Return a few failing rows of a test as JSON texts, where they can be read in a short time."""
     if tested.unread is None or run.stopping.is_set():
         return tested.rows

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.maintenance import changed_files, in_words
-from merge_runner.engine.response import Compaction, MergeFigures, NodeResponse, Uncounted
+from merge_runner.engine.response import Compaction, MergeFigures, NodeResponse, NoFigures
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.formats.failures import Kind
 from merge_runner.graph.graph import DataTestNode, Node, UnitTestNode, run_config
@@ -118,7 +118,7 @@ def left_out_result(node: Node, nodes: Nodes, plan: NodePlan, decided: LeftOut, 
     compiled = nodes.compile_times.get(plan.unique_id)
     timing = Timing("execute", started, datetime.now(timezone.utc))
     merges = any(isinstance(step, RunMerge) for step in plan.steps)
-    done = Uncounted("MERGE" if merges else None, 0 if merges else None, decided.version)
+    done = NoFigures("MERGE" if merges else None, 0 if merges else None, decided.version)
     return Result(
         node.unique_id,
         "no-op",

@@ -9,7 +9,7 @@ from typing import Any
 from merge_runner.engine.response import MERGE_FIGURES
 from merge_runner.graph.artifact import utc
 from merge_runner.graph.graph import Node
-from merge_runner.pages.runs.timeline import Ran, timeline
+from merge_runner.pages.runs.timeline import NodeTime, timeline
 from merge_runner.run.results.event_types import (
     BatchFinished,
     NodeRetried,
@@ -79,7 +79,7 @@ class RunRecorder:
             return round((at - run.started_at).total_seconds(), 3)
 
         ran = [
-            Ran(result.unique_id, seconds(phase.started_at), seconds(phase.completed_at), result.thread_id,
+            NodeTime(result.unique_id, seconds(phase.started_at), seconds(phase.completed_at), result.thread_id,
                 tuple(sorted(waits_for.get(result.unique_id, ()))))
             for result in run.results
             for phase in result.timing

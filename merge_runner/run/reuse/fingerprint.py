@@ -21,7 +21,7 @@ from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.steps.inputs import ShareInputs
 from merge_runner.plan.steps.node_plan import NodePlan
-from merge_runner.plan.steps.runtime_filter import Bounding
+from merge_runner.plan.steps.runtime_filter import FilterPlan
 from merge_runner.project.syntax.environment import whole_env
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 from merge_runner.text import Place, Span
@@ -29,7 +29,7 @@ from merge_runner.version import package_version, version
 
 _JAVA = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
 """What sets system properties of a JVM, its time zone for example."""
-_DERIVED = (JudgedMerge, Bounding, Place, Span)
+_DERIVED = (JudgedMerge, FilterPlan, Place, Span)
 """Types of values that follow from the rest, or change nothing of what runs.
 
 Positions in a unit test's text depend on the names of its tables, which are other ones in each invocation.

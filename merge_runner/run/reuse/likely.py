@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from merge_runner.graph.graph import Node, SeedNode, run_config
 from merge_runner.run.reuse.build_after import waiting_time
 from merge_runner.run.reuse.records import FILE, Records
-from merge_runner.run.reuse.stored_state import States, Stored
+from merge_runner.run.reuse.stored_state import States, StoredState
 
 if TYPE_CHECKING:
     from merge_runner.plan.load.project_context import Prepared
@@ -37,7 +37,7 @@ def likely_unchanged(prepared: Prepared, ids: Iterable[str]) -> bool:
         for name, state in {**record.inputs, **left}.items():
             if stored.setdefault(name, state) != state:
                 return False
-    places = {Stored.of(name, prepared): state for name, state in stored.items()}
+    places = {StoredState.of(name, prepared): state for name, state in stored.items()}
     states.look_at(places)
     return all(states.of(place) == state for place, state in places.items())
 

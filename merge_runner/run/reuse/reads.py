@@ -10,10 +10,10 @@ from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.plan.steps.table import CreateTarget, DefineView, LoadSeed, ReplaceTable
 from merge_runner.relation import Relation
 from merge_runner.run.reuse.eligible import inputs_of, query_doubt, view_reading
-from merge_runner.run.reuse.stored_state import States, Stored, stored_input, stored_table, stored_view
+from merge_runner.run.reuse.stored_state import States, StoredState, stored_input, stored_table, stored_view
 
 
-def stored_target(plan: NodePlan, prepared: Prepared) -> Stored | None:
+def stored_target(plan: NodePlan, prepared: Prepared) -> StoredState | None:
     """Return where the table or view of a node is stored; None: none that is known without an engine."""
     for step in plan.steps:
         if isinstance(step, (CreateTarget, ReplaceTable, LoadSeed)):
@@ -37,8 +37,8 @@ def names_of_inputs(plan: NodePlan, prepared: Prepared) -> dict[str, str]:
     return {str(where): name for name, where in stored.items() if where is not None}
 
 
-def _stored_seed(step: LoadSeed) -> Stored:
-    return Stored("text", str(step.path.absolute()))
+def _stored_seed(step: LoadSeed) -> StoredState:
+    return StoredState("text", str(step.path.absolute()))
 
 
 def states_of_inputs(plan: NodePlan, prepared: Prepared, states: States) -> dict[str, str] | str:

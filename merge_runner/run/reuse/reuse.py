@@ -28,7 +28,7 @@ from merge_runner.run.reuse.eligible import asked_for, ineligible
 from merge_runner.run.reuse.fingerprint import defaults, difference, environment_of, fingerprint
 from merge_runner.run.reuse.reads import defined, names_of_inputs, states_of_inputs, stored_target
 from merge_runner.run.reuse.records import FILE, MOST_DAYS, Record, Records
-from merge_runner.run.reuse.stored_state import States, Stored
+from merge_runner.run.reuse.stored_state import States, StoredState
 from merge_runner.run.settings import Mode
 
 
@@ -76,7 +76,7 @@ class Reuse:
             return LeftOut(record.version, waits)
         return replace(now, because=_news(changed, above, self._prepared.graph) or doubt or "")
 
-    def _now(self, node: Node, plan: NodePlan, target: Stored | None) -> Changed:
+    def _now(self, node: Node, plan: NodePlan, target: StoredState | None) -> Changed:
         """Return what a node would read now, without a reason to run."""
         doubt = asked_for(node, plan) or ineligible(plan, self._prepared)
         if BRANCH in {**self._confs, **run_config(node).conf}:
@@ -91,7 +91,7 @@ class Reuse:
         before = target.version() if target is not None else None
         return Changed("", doubt, text, inputs, before)
 
-    def _other_table_or_text(self, record: Record, now: Changed, target: Stored | None) -> str | None:
+    def _other_table_or_text(self, record: Record, now: Changed, target: StoredState | None) -> str | None:
         """Return what is not as it was, the inputs aside."""
         if (other := difference(record.fingerprint, now.fingerprint)) is not None:
             return other
@@ -151,7 +151,7 @@ class Reuse:
             self._states.written(target)
         self._records.drop(plan.unique_id)
 
-    def _left(self, plan: NodePlan, decided: Changed, context: NodeContext, target: Stored | None) -> Record:
+    def _left(self, plan: NodePlan, decided: Changed, context: NodeContext, target: StoredState | None) -> Record:
         """Return the record of a run, with the reason why another one may do something."""
         left, version = target.state() if target is not None else None, None
         doubt = decided.doubt or _shows_nothing(context)
@@ -179,7 +179,7 @@ class Reuse:
         A later change may take that one back. Between the versions that were looked at no row differs then.
         """
         for name, state in inputs.items():
-            stored = Stored.of(name, self._prepared)
+            stored = StoredState.of(name, self._prepared)
             if stored.is_table and stored.state() != state:
                 return f"{names_of_inputs(plan, self._prepared).get(name, 'a table')} was changed while it was read"
         return None
@@ -187,7 +187,9 @@ class Reuse:
     def _other_catalog(self, context: NodeContext, names: Sequence[str]) -> str | None:
         """Return which catalog of what a node reads and writes was another one in its session. Raises EngineError."""
         profile = self._prepared.files.profile
-        catalogs = {catalog for name in names if (catalog := Stored.of(name, self._prepared).rest_catalog) is not None}
+        catalogs = {
+            catalog for name in names if (catalog := StoredState.of(name, self._prepared).rest_catalog) is not None
+        }
         other = (name for name in sorted(catalogs) if is_set_otherwise(context.session, profile, name))
         return next((f"Spark has other settings of the catalog {name} than the profile" for name in other), None)
 
@@ -233,5 +235,5 @@ def _news(changed: Sequence[str], above: Collection[str], graph: Graph) -> str |
     return f"{changed[0]} has changed" if changed else None
 
 
-def _name(target: Stored | None) -> str | None:
+def _name(target: StoredState | None) -> str | None:
     return str(target) if target is not None else None

@@ -46,7 +46,7 @@ _WILDCARDS = re.compile(r"[*?\[{\\]")
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredState:
     """Where something is stored.
 
     `kind`: `folder`, `store`, `catalog` or `rest` for tables, else `files`, `contents`, `text` or `object`. `path` says
@@ -67,7 +67,7 @@ class Stored:
         return f"{self.kind}:{self.path}"
 
     @classmethod
-    def of(cls, text: str, prepared: Prepared) -> Stored:
+    def of(cls, text: str, prepared: Prepared) -> StoredState:
         """Return what `str` has made a text of."""
         kind, _, path = text.partition(":")
         return cls(kind, path, _rest_catalog(json.loads(path)[1], prepared) if kind == _REST else None)
@@ -149,21 +149,23 @@ class Stored:
         return (table_format(table_format_of(format)), path) if path is not None else None
 
 
-def stored_input(item: Input, prepared: Prepared) -> Stored | None:
+def stored_input(item: Input, prepared: Prepared) -> StoredState | None:
     """Return where an input is stored; None where that cannot be read without an engine, or is not known."""
     if isinstance(item, TableInput):
         return stored_table(item.relation, item.format, item.location, prepared)
     if isinstance(item, ViewInput):
         return stored_view(item.definition, prepared) if item.definition is not None else None
     if isinstance(item, FileInput) and "://" not in item.path:
-        return Stored("contents" if item.checksum else "files", item.path)
+        return StoredState("contents" if item.checksum else "files", item.path)
     return None
 
 
-def stored_table(relation: Relation, format: str, location: Location | None, prepared: Prepared) -> Stored | None:
+def stored_table(relation: Relation, format: str, location: Location | None, prepared: Prepared) -> StoredState | None:
     """Return the same of a table; `location` is its folder where no catalog keeps it."""
     if isinstance(location, Path):
-        return Stored("folder", json.dumps([format, str(location.resolve())]))  # one name, whatever links lead to it
+        return StoredState(
+            "folder", json.dumps([format, str(location.resolve())])
+        )  # one name, whatever links lead to it
     if location is not None:
         return _of_store("store", [format], location, prepared)
     profile, catalog, schema = prepared.files.profile, relation.catalog, relation.schema
@@ -171,24 +173,24 @@ def stored_table(relation: Relation, format: str, location: Location | None, pre
         return None
     if catalog in profile.embedded_catalogs:
         file = database(profile, prepared.files.root.absolute(), catalog)
-        return Stored("catalog", json.dumps([EMBEDDED_FORMAT, str(file), catalog, schema, relation.identifier]))
+        return StoredState("catalog", json.dumps([EMBEDDED_FORMAT, str(file), catalog, schema, relation.identifier]))
     rest = _rest_catalog(catalog, prepared)
     path = json.dumps([EMBEDDED_FORMAT, catalog, schema, relation.identifier])
-    return Stored(_REST, path, rest) if rest is not None else None
+    return StoredState(_REST, path, rest) if rest is not None else None
 
 
-def stored_view(definition: Location, prepared: Prepared) -> Stored | None:
+def stored_view(definition: Location, prepared: Prepared) -> StoredState | None:
     """Return where the query of a view is stored; None where that cannot be read without an engine."""
     if isinstance(definition, Path):
-        return Stored("text", str(definition.absolute()))
+        return StoredState("text", str(definition.absolute()))
     return _of_store("object", [], definition, prepared)
 
 
-def _of_store(kind: str, first: list[str], place: Uri, prepared: Prepared) -> Stored | None:
+def _of_store(kind: str, first: list[str], place: Uri, prepared: Prepared) -> StoredState | None:
     profile = prepared.files.profile
     if is_configured(place.store, profile.conf) or stored_path(place, profile.storage) is None:
         return None
-    return Stored(kind, json.dumps([*first, str(place), asdict(profile.storage)]))
+    return StoredState(kind, json.dumps([*first, str(place), asdict(profile.storage)]))
 
 
 def _place(place: str, storage: dict[str, Any] | None = None) -> StoredPath | None:
@@ -285,21 +287,21 @@ class States:
     """
 
     def __init__(self) -> None:
-        self._seen: dict[Stored, str | None] = {}
+        self._seen: dict[StoredState, str | None] = {}
 
-    def of(self, stored: Stored) -> str | None:
+    def of(self, stored: StoredState) -> str | None:
         """Return the state that counts for this run."""
         if stored not in self._seen:
             self._seen[stored] = stored.state()
         return self._seen[stored]
 
-    def look_at(self, places: Iterable[Stored]) -> None:
+    def look_at(self, places: Iterable[StoredState]) -> None:
         """Look at places of object stores and REST catalogs, many at a time: each takes requests."""
         remote = [place for place in places if place.is_remote]
         if remote:
             with ThreadPoolExecutor(_REQUESTS) as pool:
-                self._seen.update(zip(remote, pool.map(Stored.state, remote), strict=True))
+                self._seen.update(zip(remote, pool.map(StoredState.state, remote), strict=True))
 
-    def written(self, stored: Stored) -> None:
+    def written(self, stored: StoredState) -> None:
         """A node of this run has written it: who reads it from now on reads the new one."""
         self._seen.pop(stored, None)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.merge.idempotency import recorded_batch
 from merge_runner.engine.spark.errors import EngineError
-from merge_runner.engine.startup import Starting
+from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.stream.checkpoint import checkpoint_state, write_note
 from merge_runner.engine.stream.reader import RunningStream, read_stream
 from merge_runner.engine.tables.catalog import Catalog
@@ -50,7 +50,7 @@ def stream(
     settings: RunSettings,
     events: Events,
     driver: Driver | None = None,
-    starting: Starting | None = None,
+    starting: DriverStart | None = None,
 ) -> RunResults:
     """Reads the streams that feed models among `ids`, until they end, one fails, or it is interrupted.
 
@@ -78,7 +78,7 @@ class _Streaming:
         self.broken: list[Problem] = []
         """What ended the reading where no batch did."""
 
-    def run(self, driver: Driver | None, starting: Starting | None) -> RunResults:
+    def run(self, driver: Driver | None, starting: DriverStart | None) -> RunResults:
         with (
             self.invocation.recorded(self.plans, self.outcome.totals.results),
             driving(self.prepared, self.events, driver, starting) as running,

@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from merge_runner.engine.driver.driver import Driver
-from merge_runner.engine.response import Streamed
+from merge_runner.engine.response import StreamFigures
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.streams import StreamInput
@@ -125,7 +125,7 @@ def _of_batch(result: Result, stream: str, batch_id: int, started_at: datetime) 
     lag = None
     if result.timing and result.status not in FAILED:
         lag = round(1000 * (result.timing[-1].completed_at - started_at).total_seconds())
-    response = replace(result.response, batch_id=batch_id, stream=Streamed(stream, lag))
+    response = replace(result.response, batch_id=batch_id, stream=StreamFigures(stream, lag))
     return replace(result, response=response, plan=None)  # the manifest has the plans that the stream began with
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from merge_runner import Project
 from merge_runner.relation import Relation
-from merge_runner.run.reuse.stored_state import States, Stored, stored_table
+from merge_runner.run.reuse.stored_state import States, StoredState, stored_table
 from tests.engine.table_format.rest_server import RECORDED, rest_server
 from tests.s3_server import KEYS, S3Server
 
@@ -39,7 +39,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_files_are_known_by_names_sizes_and_times(folder, change):
-    stored = Stored("files", str(folder))
+    stored = StoredState("files", str(folder))
     first = stored.state()
     assert first is not None
     assert stored.state() == first
@@ -52,7 +52,7 @@ def test_files_are_known_by_names_sizes_and_times(folder, change):
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_files_are_known_by_their_content_where_that_is_asked(folder, change):
-    stored = Stored("contents", str(folder))
+    stored = StoredState("contents", str(folder))
     first = stored.state()
     assert first is not None
     CHANGES[change](folder)
@@ -60,7 +60,7 @@ def test_files_are_known_by_their_content_where_that_is_asked(folder, change):
 
 
 def test_a_pattern_names_some_of_them(folder):
-    stored = Stored("files", str(folder / "*.csv"))
+    stored = StoredState("files", str(folder / "*.csv"))
     first = stored.state()
     (folder / "sub/c.csv").unlink()
     assert stored.state() == first
@@ -70,19 +70,23 @@ def test_a_pattern_names_some_of_them(folder):
 
 def test_a_file_that_was_written_just_now_has_no_state(folder):
     (folder / "a.csv").touch()
-    assert Stored("files", str(folder)).state() is None
+    assert StoredState("files", str(folder)).state() is None
 
 
 def test_what_is_not_there_has_no_state(tmp_path):
     none = str(tmp_path / "none")
-    for stored in (Stored("files", none), Stored("text", none), Stored("folder", json.dumps(["delta", none]))):
+    for stored in (
+        StoredState("files", none),
+        StoredState("text", none),
+        StoredState("folder", json.dumps(["delta", none])),
+    ):
         assert stored.state() is None
 
 
 def test_an_iceberg_table_is_asked_for_in_its_catalog(tmp_path):
     file = tmp_path / "ice.db"
     path = json.dumps(["iceberg", str(file), "ice", "shop", "t"])
-    assert Stored("catalog", path).state() is None
+    assert StoredState("catalog", path).state() is None
     with sqlite3.connect(file) as connection:
         connection.execute(
             "create table iceberg_tables (catalog_name text, table_namespace text, table_name text, metadata_location text)"
@@ -94,13 +98,13 @@ def test_an_iceberg_table_is_asked_for_in_its_catalog(tmp_path):
             (f"file:{tmp_path}/with%20space.metadata.json",),
         )
     connection.close()
-    assert Stored("catalog", path).state() == "u/2/-1"
+    assert StoredState("catalog", path).state() == "u/2/-1"
 
 
 def test_a_text_is_kept_and_read_again(make_project):
     prepared = Project.load(make_project(REST)).prepared
-    for stored in (Stored("files", "/a:b/c"), Stored("folder", '["delta", "/x:y"]'), rest_table(prepared)):
-        assert Stored.of(str(stored), prepared) == stored
+    for stored in (StoredState("files", "/a:b/c"), StoredState("folder", '["delta", "/x:y"]'), rest_table(prepared)):
+        assert StoredState.of(str(stored), prepared) == stored
 
 
 REST = {
@@ -121,24 +125,24 @@ def test_a_table_of_a_rest_catalog_is_asked_for_with_the_settings_of_the_profile
         kept = str(rest_table(prepared))
         assert kept == 'rest:["iceberg", "lake", "other", "order_rows"]'
         assert "secret" not in repr(rest_table(prepared))
-        assert Stored.of(kept, prepared).state() is None
-        assert Stored.of(kept, prepared).failure == "the catalog answers with the status 404"
+        assert StoredState.of(kept, prepared).state() is None
+        assert StoredState.of(kept, prepared).failure == "the catalog answers with the status 404"
         server.answers |= {"GET /v1/config": {}, "GET /v1/namespaces/other/tables/order_rows": RECORDED}
         # A catalog that has failed is asked again a minute later: this is another one.
         (root / "profiles.yml").write_text((root / "profiles.yml").read_text().replace("more-", "other-"))
         later = Project.load(root).prepared
-        stored, states = Stored.of(kept, later), States()
+        stored, states = StoredState.of(kept, later), States()
         assert (stored.is_table, stored.is_remote, stored.rest_catalog) == (True, True, "lake")
         states.look_at([stored])
         assert (
             states.of(stored) == stored.state() == f"{RECORDED['metadata']['table-uuid']}/0/{stored.version().version}"
         )
         assert (stored.failure, rest_table(later, "another")) == (None, None)
-        assert Stored("rest", kept.partition(":")[2]).state() is None
+        assert StoredState("rest", kept.partition(":")[2]).state() is None
 
 
 def test_a_state_counts_for_the_whole_run_until_a_node_writes_it(folder):
-    stored, states = Stored("text", str(folder / "a.csv")), States()
+    stored, states = StoredState("text", str(folder / "a.csv")), States()
     first = states.of(stored)
     (folder / "a.csv").write_text("other")
     assert states.of(stored) == first
@@ -153,8 +157,8 @@ def test_a_table_and_a_view_in_an_object_store_have_states(tmp_path, monkeypatch
         monkeypatch.setenv(name, text)
     with S3Server(tmp_path) as server:
         storage = {"endpoint": server.endpoint, "path_style": True, "region": KEYS["AWS_REGION"]}
-        table = Stored("store", json.dumps(["delta", "s3a://lake/shop/t", storage]))
-        view = Stored("object", json.dumps(["s3a://lake/shop/v.view.sql", storage]))
+        table = StoredState("store", json.dumps(["delta", "s3a://lake/shop/t", storage]))
+        view = StoredState("object", json.dumps(["s3a://lake/shop/v.view.sql", storage]))
 
         def put(key, text):
             server.client().put_object(Bucket="lake", Key=f"shop/{key}", Body=text.encode())
@@ -179,7 +183,7 @@ def test_linked_folders_are_followed(tmp_path):
     (kept / "a.csv").write_text("1")
     (read / "day=1").symlink_to(kept)
     dated(kept / "a.csv", 1_700_000_000)
-    stored = Stored("files", str(read))
+    stored = StoredState("files", str(read))
     first = stored.state()
     assert first is not None
     (kept / "a.csv").write_text("12")
@@ -195,7 +199,7 @@ def test_linked_folders_are_followed(tmp_path):
 def test_wildcards_of_hadoop_name_at_least_what_it_reads(folder, pattern):
     """Its sets, alternatives and escapes are not those of Python: files that are not read may count, but none is missing."""
     read = folder / ("sub/c.csv" if pattern.startswith("s") else "b.csv")
-    stored = Stored("contents", str(folder / pattern))
+    stored = StoredState("contents", str(folder / pattern))
     first = stored.state()
     assert first is not None
     read.write_text("another")
@@ -216,7 +220,7 @@ def test_wildcards_of_hadoop_name_at_least_what_it_reads(folder, pattern):
 def test_only_own_commits_have_changed_a_table(tmp_path, stamps, since, ours):
     folder = tmp_path / "_delta_log"
     folder.mkdir()
-    stored, before = Stored("folder", json.dumps(["delta", str(tmp_path)])), None
+    stored, before = StoredState("folder", json.dumps(["delta", str(tmp_path)])), None
     for version, stamp in enumerate(stamps):
         info = {"commitInfo": {"operation": "WRITE", "txnId": str(version), "userMetadata": stamp}}
         (folder / f"{version:020}.json").write_text(json.dumps(info))

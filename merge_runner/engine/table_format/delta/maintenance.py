@@ -10,7 +10,7 @@ from merge_runner.engine.response import Compaction
 from merge_runner.engine.spark.sql import run_command, run_statement, temporary_confs
 from merge_runner.engine.table_format.commit_metadata import stamp_confs
 from merge_runner.engine.table_format.delta.log import latest_commits, maintained_version
-from merge_runner.engine.table_format.protocol import Commit, Vacuumed
+from merge_runner.engine.table_format.protocol import Commit, VacuumResult
 from merge_runner.plan.steps.maintenance import OptimizeTable
 from merge_runner.relation import Relation, quote
 
@@ -56,14 +56,14 @@ def _statement(step: OptimizeTable) -> str:
     return words
 
 
-def vacuum(session: SparkSession, table: Relation, retain: float, stamp: str) -> Vacuumed:
+def vacuum(session: SparkSession, table: Relation, retain: float, stamp: str) -> VacuumResult:
     """Deletes the files that no version of the last `retain` seconds needs; rounded up to hours. Raises EngineError."""
     with temporary_confs(session, {**_CONFS, **stamp_confs(stamp)}):
         run_command(session, f"VACUUM {table} RETAIN {math.ceil(retain / 3600)} HOURS")
     latest = latest_commits(session, table, _RECENT)
     commit = next((one for one in latest if one.operation == "VACUUM END" and one.stamp == stamp), None)
     deleted = commit.metrics.get("numDeletedFiles") if commit is not None else None
-    return Vacuumed(int(deleted) if deleted is not None else None)
+    return VacuumResult(int(deleted) if deleted is not None else None)
 
 
 def merges_since_compaction(session: SparkSession, table: Relation, limit: int) -> Iterator[bool]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.response import MergeFigures
 from merge_runner.engine.spark.physical_plan_metrics import command_metrics
-from merge_runner.engine.spark.sql import Ran
+from merge_runner.engine.spark.sql import StatementResult
 from merge_runner.engine.table_format.delta.log import statement_commit
 from merge_runner.relation import Relation
 
@@ -32,7 +32,7 @@ SHORT_NAMES = {
 """Figures of a MERGE, and the metric of Delta's MERGE that each one is."""
 
 
-def merge_figures(session: SparkSession, target: Relation, stamp: str, ran: Ran) -> MergeFigures:
+def merge_figures(session: SparkSession, target: Relation, stamp: str, ran: StatementResult) -> MergeFigures:
     """The figures of a MERGE. Raises EngineError.
 
     Skipping, partitions and the second scan are only in the command's own metrics, which Spark Connect does not expose;

@@ -16,7 +16,7 @@ from merge_runner.engine.table_format.commit_metadata import is_of_a_statement, 
 from merge_runner.engine.table_format.iceberg.batches import batch_records, write_again
 from merge_runner.engine.table_format.iceberg.log import RECENT, latest_snapshots
 from merge_runner.engine.table_format.iceberg.procedures import call_procedure
-from merge_runner.engine.table_format.protocol import Commit, Vacuumed
+from merge_runner.engine.table_format.protocol import Commit, VacuumResult
 from merge_runner.plan.steps.maintenance import OptimizeTable
 from merge_runner.relation import Relation, quote, string_literal
 
@@ -82,7 +82,7 @@ def _data_files(commit: Commit) -> tuple[str | None, str | None]:
     return commit.metrics.get("added-data-files"), commit.metrics.get("deleted-data-files")
 
 
-def vacuum(session: SparkSession, table: Relation, retain: float, stamp: str) -> Vacuumed:
+def vacuum(session: SparkSession, table: Relation, retain: float, stamp: str) -> VacuumResult:
     """Expires the snapshots that are older than `retain` seconds, and deletes the files that only they need.
 
     The table's own `history.expire.min-snapshots-to-keep`, branches and tags hold. Raises EngineError.
@@ -98,7 +98,7 @@ def vacuum(session: SparkSession, table: Relation, retain: float, stamp: str) ->
         deleted_files = call_procedure(session, table, "expire_snapshots", older_than=until).asDict()
     deleted = sum(int(deleted_files[name] or 0) for name in _DELETED)
     metrics = {f"expire_snapshots.{name}": value for name, value in deleted_files.items()}
-    return Vacuumed(deleted, metrics, kept if held < before else None)
+    return VacuumResult(deleted, metrics, kept if held < before else None)
 
 
 def _utc(milliseconds: int) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.response import MergeFigures
 from merge_runner.engine.spark.physical_plan_metrics import TableScan, table_scans
-from merge_runner.engine.spark.sql import Ran
+from merge_runner.engine.spark.sql import StatementResult
 from merge_runner.engine.table_format.iceberg.log import snapshot_summary, statement_snapshot
 from merge_runner.relation import Relation
 
@@ -43,7 +43,7 @@ SCAN_METRICS = {
 """Spark's descriptions of the metrics of an Iceberg scan, and Iceberg's names of them."""
 
 
-def merge_figures(session: SparkSession, target: Relation, stamp: str, ran: Ran) -> MergeFigures:
+def merge_figures(session: SparkSession, target: Relation, stamp: str, ran: StatementResult) -> MergeFigures:
     """The figures of a MERGE; `table_version` is the snapshot's id. Raises EngineError."""
     commit = statement_snapshot(session, target, stamp)
     summary = (
