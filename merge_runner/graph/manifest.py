@@ -33,7 +33,7 @@ from merge_runner.relation import Relation
 
 
 @dataclass(frozen=True)
-class CompiledNode:
+class CompiledText:
     """The rendered SQL of a node, and the file it was written to, relative to the project; None: to no file."""
 
     code: str
@@ -44,7 +44,7 @@ def manifest(
     graph: Graph,
     metadata: Metadata,
     *,
-    compiled: Mapping[str, CompiledNode] | None = None,
+    compiled: Mapping[str, CompiledText] | None = None,
     selectors: Mapping[str, Selector] | None = None,
     groups: Mapping[str, Group] | None = None,
 ) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def manifest(
     }
 
 
-def entry(graph: Graph, node: Node, compiled: CompiledNode | None = None) -> dict[str, Any]:
+def entry(graph: Graph, node: Node, compiled: CompiledText | None = None) -> dict[str, Any]:
     """What the manifest says of one node, as plain JSON values."""
     if isinstance(node, SourceNode):
         values = _source(graph, node)
@@ -193,7 +193,7 @@ def _names(relation: Relation | None) -> dict[str, Any]:
     return {"database": relation.catalog if relation else None, "schema": (relation.schema if relation else None) or ""}
 
 
-def _node(graph: Graph, node: RefNode | DataTestNode | AnalysisNode, compiled: CompiledNode | None) -> dict[str, Any]:
+def _node(graph: Graph, node: RefNode | DataTestNode | AnalysisNode, compiled: CompiledText | None) -> dict[str, Any]:
     # An ephemeral model and a test have no table of their own, whatever their relation says.
     stored = node.relation if node.relation is not None and node.relation.sql is None else None
     values = {

@@ -6,7 +6,7 @@ import pytest
 
 from merge_runner.graph.artifact import Metadata
 from merge_runner.graph.graph import Dag, GenericTest, Graph, Macro, UnitTestCase
-from merge_runner.graph.manifest import CompiledNode, manifest
+from merge_runner.graph.manifest import CompiledText, manifest
 from merge_runner.project.schema.selectors import Selector, Written
 from merge_runner.relation import Relation
 from merge_runner.text import Place
@@ -99,7 +99,7 @@ def graph(node_of):
 
 @pytest.fixture
 def made(graph):
-    compiled = {"model.shop.fct": CompiledNode("merge into dev.fct", "target/compiled/shop/models/fct.sql")}
+    compiled = {"model.shop.fct": CompiledText("merge into dev.fct", "target/compiled/shop/models/fct.sql")}
     return manifest(
         graph,
         METADATA,

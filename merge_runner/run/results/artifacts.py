@@ -12,7 +12,7 @@ from merge_runner.engine.tables.first_run import built_in_warehouse
 from merge_runner.errors import Problems, ProblemsError
 from merge_runner.graph.artifact import Metadata
 from merge_runner.graph.graph import AnalysisNode, UnitTestNode
-from merge_runner.graph.manifest import CompiledNode, manifest
+from merge_runner.graph.manifest import CompiledText, manifest
 from merge_runner.plan.load.defer import BuiltNode
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.input_caching import with_shared_inputs
@@ -162,7 +162,7 @@ def compiled_path(prepared: Prepared, unique_id: str) -> str:
 def write_manifest(prepared: Prepared, invocation_id: str, plans: Mapping[str, NodePlan] | None = None) -> None:
     """Replaces target/manifest.json in one step."""
     compiled = {
-        unique_id: CompiledNode(plan.sql, f"{prepared.target_path.name}/compiled/{compiled_path(prepared, unique_id)}")
+        unique_id: CompiledText(plan.sql, f"{prepared.target_path.name}/compiled/{compiled_path(prepared, unique_id)}")
         for unique_id, plan in (plans or {}).items()
         if plan.sql
     }
