@@ -153,7 +153,7 @@ import os, sys, time
 FIRST = os.getpid()
 from merge_runner.cli.main import main
 from merge_runner.lint.run import parallel
-from merge_runner.lint.check import Checked
+from merge_runner.lint.check import CheckResult
 from merge_runner.lint.run.project import ProjectLinter
 
 def check(self, unique_id):
@@ -163,7 +163,7 @@ def check(self, unique_id):
         time.sleep(0.001)
     if not unique_id.endswith("m00"):
         time.sleep(60)
-    return Checked(())
+    return CheckResult(())
 
 ProjectLinter.check = check
 parallel.processes_for = lambda models: 3
