@@ -10,7 +10,7 @@ before it is sent.
     refuse_several_matches  several source rows for one target row, where the engine would not refuse them
     check_before            `expect_merge`, by a query; or
     checked_on_branch       `expect_merge`, by what the MERGE did on a temporary branch; also next to a mark
-    source_as_view          a view in place of a source that the engine cannot read where it stands
+    source_as_view          a view in place of a source that the engine cannot read as it is written
     execute                 the statement
     merge_figures           what it did, by the engine's own metrics
     verify_verdict          whether the engine scanned what static analysis predicted

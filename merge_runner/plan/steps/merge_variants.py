@@ -19,12 +19,12 @@ Failure = Literal["changed mark", "unread source"]
 """Why another variant is tried. Nothing was written by the one that failed so.
 
 changed mark    another writer has changed what the source reads of the target since it was read for the runtime filter
-unread source   the engine cannot read the source where it stands (`formats/failures.UNREADABLE`)
+unread source   the engine cannot read the source as it is written (`formats/failures.UNREADABLE`)
 """
 
 CHANGED = "another writer has changed what the source reads of the target"
 _MAY_CHANGE = "the source reads the target, and a commit of another process to it would not be noticed"
-_FAILURES = {"changed mark": CHANGED, "unread source": "the engine cannot read the source where it stands"}
+_FAILURES = {"changed mark": CHANGED, "unread source": "the engine cannot read the source as it is written"}
 
 
 @dataclass(frozen=True)
