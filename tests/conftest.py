@@ -44,11 +44,16 @@ _FUZZED = Counter()
 
 
 _LONGEST = (
-    *("run/test_killed_everywhere.py", "flights/test_flights.py", "run/test_warm_driver.py", "engine/test_cluster.py"),
+    *(
+        "run/test_killed_everywhere.py",
+        "flights/test_flights.py",
+        "run/test_warm_driver.py",
+        "engine/driver/test_cluster.py",
+    ),
     *("formats/test_facts_against_engines.py", "examples/test_patterns_page.py", "run/test_two_processes.py"),
     *("run/test_lost_driver.py", "cli/test_every_command.py", "lint/test_hostile.py", "run/test_stream_kafka.py"),
     *("run/test_stream_killed.py", "reuse/test_histories.py", "run/test_secrets.py"),
-    *("reuse/test_reuse.py", "reuse/test_iceberg.py", "engine/test_bounded.py", "run/test_unit_tests.py"),
+    *("reuse/test_reuse.py", "reuse/test_iceberg.py", "engine/merge/test_runtime_filter.py", "run/test_unit_tests.py"),
     *("run/test_first_run.py", "run/test_stream.py", "run/test_build.py", "run/test_engine_faults.py"),
 )
 """Files in the order in which workers take them, so that none runs alone at the end; then all others with an engine."""

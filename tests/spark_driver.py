@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 _FOR_A_FEW_ROWS = {
-    # With both, the tests of tests/engine/test_metrics.py take some 0.85 of the time (in turns, two cores). All that runs the
+    # With both, the tests of tests/engine/table_format/test_merge_metrics.py take some 0.85 of the time (in turns, two cores). All that runs the
     # command line as a process has the confs that users have.
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.databricks.delta.allFilesInCrc.enabled": "false",

@@ -35,7 +35,7 @@ UNALTERABLE: Mapping[Format, Unalterable] = MappingProxyType(
         ),
     }
 )
-"""Tried on Spark 4.1.4 with Delta 4.4.0 and Iceberg 1.12.0 (versions 2 and 3); tests/engine/constraint_drift.yml.
+"""Tried on Spark 4.1.4, Delta 4.4.0, Iceberg 1.12.0 (versions 2 and 3); tests/engine/tables/constraint_drift.yml.
 
 Spark itself refuses SET NOT NULL on a nullable column (_LEGACY_ERROR_TEMP_2330), whatever its rows hold; DROP NOT NULL
 works on both. SET DEFAULT and ADD CONSTRAINT on Iceberg: "Cannot apply unknown table change".

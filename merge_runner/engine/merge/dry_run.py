@@ -4,7 +4,7 @@ What a MERGE does with a row, on Delta 4.4.0 and Iceberg 1.12.0 with Spark 4.1: 
 true, and not where it is NULL; of the clauses of its kind the first one counts whose condition is true; without any the
 row stays as it is. A condition of NOT MATCHED sees the source alone, one of NOT MATCHED BY SOURCE the target alone: an
 anti join shows just that. Several source rows for one target row are an error of the MERGE, unless an unconditional
-DELETE is its only WHEN MATCHED: then the row is deleted once. `tests/engine/test_dry_count.py` holds it against both.
+DELETE is its only WHEN MATCHED: then the row is deleted once. `tests/engine/merge/test_dry_run.py` holds it to both.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the lines of Spark have otherwise, of all that is no public interface and that we use.
 
-Everything else that we ask of the JVM is the same on each line; tests/engine/test_internals.py runs all of it on the
-installed one.
+Everything else that we ask of the JVM is the same on each line; tests/engine/spark/test_internals.py runs all of it on
+the installed one.
 """
 
 from __future__ import annotations

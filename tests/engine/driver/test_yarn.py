@@ -13,7 +13,7 @@ import pytest
 from tests.yarn_cluster import YarnCluster
 
 pytestmark = [pytest.mark.spark, pytest.mark.nightly]
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 MODEL = """
     {{ config(partition_by='day') }}
     merge into {{ this }} as t

@@ -7,7 +7,7 @@ import pytest
 from merge_runner.engine.spark.jars import fetch_jars
 from merge_runner.engine.spark.storage import local_files
 from merge_runner.engine.spark.storage.object_stores import LOG_STORE
-from tests.engine.storage.build_jars import JARS
+from tests.engine.spark.storage.build_jars import JARS
 
 CLASSES = {LOG_STORE, *local_files.CONFS.values()}
 """The classes that confs name."""
@@ -19,7 +19,7 @@ def own(request):
 
 
 def test_a_jar_has_the_hash_of_its_sources(own):
-    """`python -m tests.engine.storage.build_jars` makes both."""
+    """`python -m tests.engine.spark.storage.build_jars` makes both."""
     with zipfile.ZipFile(own.path) as jar:
         assert jar.read("SOURCE.sha256").decode() == own.source_hash()
 

@@ -1,4 +1,4 @@
-"""Compiles the Java classes of merge-runner and packs them: `python -m tests.engine.storage.build_jars`.
+"""Compiles the Java classes of merge-runner and packs them: `python -m tests.engine.spark.storage.build_jars`.
 
 The classes are for Java 11 and newer. What calls a version of the AWS SDK is compiled against the jars of a line of Spark
 that has it. A jar is the same for the same sources and compiler (Java 17).
@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-FOLDER = Path(__file__).parents[3] / "merge_runner/engine/spark/storage"
+FOLDER = Path(__file__).parents[4] / "merge_runner/engine/spark/storage"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from merge_runner.engine.spark.spark_home import spark_home
 from tests.standalone_cluster import Cluster
 
 pytestmark = [pytest.mark.spark, pytest.mark.nightly]
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FILES = {
     "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n',
     "models/fct.sql": """

@@ -13,7 +13,7 @@ from merge_runner.engine.spark.storage.object_stores import LOG_STORE, store_con
 from merge_runner.formats.lines import LINES
 from merge_runner.project.schema.profile import Profile
 from merge_runner.project.schema.storage import Storage
-from tests.engine.storage.build_jars import LOG_STORE as LOG_STORE_JAR
+from tests.engine.spark.storage.build_jars import LOG_STORE as LOG_STORE_JAR
 
 ROOT = Path("/srv/shop")
 S3A = "spark.hadoop.fs.s3a"
