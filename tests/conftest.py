@@ -44,17 +44,17 @@ _FUZZED = Counter()
 
 
 _LONGEST = (
+    *("kills/test_killed_everywhere.py", "flights/test_flights.py", "builds/test_warm_driver.py"),
+    *("driver/test_cluster.py", "formats/test_facts_against_engines.py", "examples/test_patterns_page.py"),
+    *("kills/test_two_processes.py", "node/test_lost_driver.py", "cli/test_every_command.py", "lint/test_hostile.py"),
     *(
-        "run/test_killed_everywhere.py",
-        "flights/test_flights.py",
-        "run/test_warm_driver.py",
-        "engine/driver/test_cluster.py",
+        "stream/test_stream_kafka.py",
+        "stream/test_stream_killed.py",
+        "reuse/test_histories.py",
+        "builds/test_secrets.py",
     ),
-    *("formats/test_facts_against_engines.py", "examples/test_patterns_page.py", "run/test_two_processes.py"),
-    *("run/test_lost_driver.py", "cli/test_every_command.py", "lint/test_hostile.py", "run/test_stream_kafka.py"),
-    *("run/test_stream_killed.py", "reuse/test_histories.py", "run/test_secrets.py"),
-    *("reuse/test_reuse.py", "reuse/test_iceberg.py", "engine/merge/test_runtime_filter.py", "run/test_unit_tests.py"),
-    *("run/test_first_run.py", "run/test_stream.py", "run/test_build.py", "run/test_engine_faults.py"),
+    *("reuse/test_reuse.py", "reuse/test_iceberg.py", "merge/test_runtime_filter.py", "model_tests/test_unit_tests.py"),
+    *("builds/test_first_run.py", "stream/test_stream.py", "builds/test_build.py", "builds/test_engine_faults.py"),
 )
 """Files in the order in which workers take them, so that none runs alone at the end; then all others with an engine."""
 

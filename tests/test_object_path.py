@@ -1,7 +1,7 @@
 """Files of a bucket as paths: moto's server on the loopback interface, without Spark.
 
 Google's store answers obstore as S3 does, so that moto's server is taken for it as well. Azure's is in
-`tests/run/test_cloud_stores.py`.
+`tests/run/stores/test_cloud_stores.py`.
 """
 
 import time

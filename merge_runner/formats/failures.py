@@ -253,7 +253,7 @@ SURROUNDINGS: tuple[tuple[str, str], ...] = (
     ),
 )
 """What to do about what the engine needs: disks, memory, the files of a table. A pattern is searched in the whole text
-of an error and its causes (measured: tests/run/test_engine_faults.py); the first row that matches counts."""
+of an error and its causes (measured: tests/run/builds/test_engine_faults.py); the first row that matches counts."""
 
 
 def surroundings(text: str) -> tuple[str, str] | None:

@@ -1,8 +1,8 @@
 """What `storage_join` sets, so that a MERGE joins two Iceberg tables partition by partition, without a shuffle.
 
 Each setting removes nodes from the plan. Measured one by one on Spark 4.1.4 and Iceberg 1.12.0, on tables partitioned
-by `part` and `bucket(4, id)` and joined by both (tests/run/shuffles.yml). Without GROUPING or BUCKETING both tables are
-shuffled; without PUSH_VALUES only where one lacks partitions of the other; with ALL_KEYS as it is by default only where
+by `part` and `bucket(4, id)` and joined by both (tests/run/builds/shuffles.yml). Without GROUPING or BUCKETING both
+are shuffled; without PUSH_VALUES only where one lacks partitions of the other; with ALL_KEYS as it is by default where
 ON has more keys than there are partition columns. Without SORT_MERGE both are sorted; without DISTRIBUTION the rows are
 shuffled before they are written, and without FANOUT, where it is set to false, sorted.
 """

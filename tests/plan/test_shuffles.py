@@ -1,4 +1,4 @@
-"""What the shuffles and sorts of a plan are for; tests/run/test_shuffles.py asks the engine itself."""
+"""What the shuffles and sorts of a plan are for; tests/run/builds/test_shuffles.py asks the engine itself."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What `publish` does with what it finds, on the fake engine; tests/run/test_branches.py has real tables."""
+"""What `publish` does with what it finds, on the fake engine; tests/run/builds/test_branches.py has real tables."""
 
 import json
 

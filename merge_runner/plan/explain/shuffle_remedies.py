@@ -2,7 +2,7 @@
 
 What can be tried is tried: the engine plans the statement once more with the confs, or with one more condition in ON,
 and what is gone then is what they take away. Properties of a table cannot be tried without altering it: these few go by
-rules, which tests/run/test_shuffles.py holds against the engine.
+rules, which tests/run/builds/test_shuffles.py holds against the engine.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which hooks are known to change no table. What comes of it stands in tests/run/test_retry.py and test_batches.py."""
+"""Which hooks are known to change no table. What comes of it stands in tests/run/node/test_retry.py and test_batches.py."""
 
 import pytest
 

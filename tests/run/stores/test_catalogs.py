@@ -17,7 +17,7 @@ from tests.catalog_servers import hive_metastore, iceberg_rest, pinned_jars
 from tests.catalog_servers import nessie as nessie_server
 from tests.connect_server import free_port
 from tests.environments import python_with
-from tests.run.spark_sql import spark_sql
+from tests.run.stores.spark_sql import spark_sql
 from tests.s3_server import KEYS, S3Server
 
 pytestmark = pytest.mark.slow

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import dedent
 
-from tests.run.kill_scenarios import SCENARIOS, STREAM
+from tests.run.kills.kill_scenarios import SCENARIOS, STREAM
 
 
 @dataclass

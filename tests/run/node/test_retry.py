@@ -1,4 +1,4 @@
-"""`retry`: its arguments, what a kill leaves, and a full refresh that goes on; tests/run/faults.yml has what runs again."""
+"""`retry`: its arguments, what a kill leaves, and a full refresh that goes on; tests/run/node/faults.yml has what runs again."""
 
 import json
 

@@ -1,6 +1,6 @@
 """Builds and streams that are killed, JVM and all, and gone on with, at moments spread over all that they do.
 
-A kill may hit what goes on with a killed run, so that one JVM is start and end of a case; `python -m tests.run.kill_report`
+A kill may hit what goes on with a killed run, so that one JVM is start and end of a case; `python -m tests.run.kills.kill_report`
 kills at every moment, each by itself.
 """
 
@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from merge_runner.formats.lines import installed_line
-from tests.run.kills import Lane, reader, run, summary
+from tests.run.kills.kills import Lane, reader, run, summary
 
 pytestmark = pytest.mark.slow
 NO_ICEBERG = pytest.mark.skipif("iceberg" not in installed_line().formats, reason="no build")
@@ -21,7 +21,7 @@ CASES = [
     pytest.param("again", [("22", "51")], id="again", marks=pytest.mark.nightly),
 ]
 """Scenarios, and the moments at which each is killed, and then what goes on with it, one after the other: a few of those
-that `python -m tests.run.kill_report` has. Streams take longer still: they are killed by `kill_report stream`, and at two
+that `python -m tests.run.kills.kill_report` has. Streams take longer still: they are killed by `kill_report stream`, and at two
 of their moments in test_stream_killed.py."""
 
 

@@ -1,4 +1,4 @@
-"""What a run makes of what goes wrong: tests/run/faults.yml, on the fake engine."""
+"""What a run makes of what goes wrong: tests/run/node/faults.yml, on the fake engine."""
 
 import fcntl
 import json

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.run.kafka_broker import Broker
+from tests.run.stream.kafka_broker import Broker
 
 pytestmark = pytest.mark.nightly
 

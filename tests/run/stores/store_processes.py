@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from tests.azure_server import KEY
-from tests.run.spark_sql import spark_sql
+from tests.run.stores.spark_sql import spark_sql
 from tests.s3_server import KEYS
 
 ENV = {**os.environ, **KEYS, "AWS_EC2_METADATA_DISABLED": "true", "AZURE_STORAGE_KEY": KEY, "CI": "true"}

@@ -10,7 +10,7 @@ from merge_runner.api import Project
 from merge_runner.cli.main import main
 from tests.fake_engine import FakeDriver, Lake, Starts
 from tests.fake_engine.projects import model_files
-from tests.run.test_faults import journal_of, last_part, open_locks, results_of
+from tests.run.node.test_faults import journal_of, last_part, open_locks, results_of
 
 MOST_RUNS = 25
 """More than a project with the faults below can need."""

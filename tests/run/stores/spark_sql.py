@@ -25,7 +25,7 @@ def spark_sql(root, *statements, env=None):
 
 
 def main(root):
-    sys.path[0] = str(Path(__file__).parents[2])
+    sys.path[0] = str(Path(__file__).parents[3])
     from merge_runner import Project
     from merge_runner.engine.startup import start_driver
 

@@ -19,7 +19,7 @@ SECONDS = 120
 
 
 def main(root, name, first, last):
-    sys.path[0] = str(Path(__file__).parents[2])
+    sys.path[0] = str(Path(__file__).parents[3])
     from merge_runner import Project
     from merge_runner.engine.startup import start_driver
 

@@ -1,4 +1,4 @@
-"""Kills builds and streams at every moment there is, and prints what came of it: `python -m tests.run.kill_report`."""
+"""Kills builds and streams at every moment there is, and prints what came of it: `python -m tests.run.kills.kill_report`."""
 
 import argparse
 import os
@@ -9,8 +9,8 @@ from pathlib import Path
 
 from merge_runner.engine.startup import start_driver
 from merge_runner.project.schema.profile import Profile
-from tests.run.kill_scenarios import SCENARIOS
-from tests.run.kills import Lane, reader, run, summary
+from tests.run.kills.kill_scenarios import SCENARIOS
+from tests.run.kills.kills import Lane, reader, run, summary
 
 
 def tell(one, found):

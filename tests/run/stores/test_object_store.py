@@ -11,8 +11,8 @@ from merge_runner.engine.spark.jars import runtime_folder
 from merge_runner.engine.spark.storage.leases import LEASE
 from merge_runner.formats.lines import installed_line
 from tests.connect_server import free_port
-from tests.run.spark_sql import spark_sql
-from tests.run.store_processes import (
+from tests.run.stores.spark_sql import spark_sql
+from tests.run.stores.store_processes import (
     CHANGED,
     COUNTED,
     ENV,

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from merge_runner import Project
-from tests.run.test_stream import FILES, land
+from tests.run.stream.test_stream import FILES, land
 
 pytestmark = pytest.mark.slow
 

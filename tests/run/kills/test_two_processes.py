@@ -14,7 +14,7 @@ from contextlib import suppress
 import pytest
 
 from merge_runner import Project
-from tests.run.kills import metadata_file, reader
+from tests.run.kills.kills import metadata_file, reader
 
 pytestmark = pytest.mark.slow
 

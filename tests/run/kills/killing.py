@@ -84,7 +84,7 @@ def watch(moment):
 
 
 if __name__ == "__main__":
-    sys.path[0] = str(Path(__file__).parents[2])  # the clone that this file is of, and not its folder
+    sys.path[0] = str(Path(__file__).parents[3])  # the clone that this file is of, and not its folder
     watch(Moments(sys.argv.pop(1), os.environ["MOMENTS"]))
     from merge_runner.cli.main import process
 

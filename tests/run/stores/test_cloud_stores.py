@@ -13,8 +13,8 @@ from tests.azure_server import AZURITE, AzureServer
 from tests.connect_server import free_port
 from tests.environments import node_with, python_with
 from tests.gcs_server import EMULATOR, GcsServer
-from tests.run.spark_sql import spark_sql
-from tests.run.store_processes import (
+from tests.run.stores.spark_sql import spark_sql
+from tests.run.stores.store_processes import (
     CHANGED,
     COUNTED,
     ENV,
