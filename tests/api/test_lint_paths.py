@@ -1,4 +1,4 @@
-"""`lint_paths` does for Python what `merge-runner lint PATHS` does; tests/cli/test_lint.py has what paths mean."""
+"""`lint_paths` does for Python what `merge-runner lint PATHS` does; tests/cli/commands/test_lint.py has what paths mean."""
 
 from __future__ import annotations
 

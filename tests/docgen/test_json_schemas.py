@@ -22,7 +22,8 @@ from merge_runner.json_schemas import NAMES, Name, text, tool_schema
 from merge_runner.project.syntax.annotations import After
 from tests.docgen.loader_verdicts import ROOT, kind_of, schema, texts_of_tests, verdict
 from tests.docgen.loader_verdicts import errors as schema_errors
-from tests.project import test_config, test_dbt_keys, test_profile, test_read_properties, test_selectors
+from tests.project.load import test_read_properties
+from tests.project.schema import test_config, test_dbt_keys, test_profile, test_selectors
 from tools.docgen.json_schema import Definitions
 
 _NOT_IN_A_SCHEMA = {

@@ -130,7 +130,7 @@ def test_an_example_is_valid_and_of_its_key(kind, name, key):
     ((written, value),) = (tomli.loads if toml else yaml.safe_load)(key.example).items()
     assert written in key.names
     if key.nested is DataTest:
-        return  # written in forms that no plain type describes: tests/project/test_read_properties.py
+        return  # written in forms that no plain type describes: tests/project/load/test_read_properties.py
     hint = get_type_hints(kind, include_extras=True)[name]
     read = TypeAdapter(hint).validate_python(value)
     assert read is not None

@@ -193,7 +193,7 @@ def answer(spark: SparkSession, text: str) -> bool | str:
     except Exception as error:
         return engine_error(error).code
     if not command.notMatchedBySourceClauses().isEmpty():
-        return False  # Delta reads all files then: tests/pruning/test_judge_against_engines.py
+        return False  # Delta reads all files then: tests/pruning/judge/test_judge_against_engines.py
     snapshot = command.targetDeltaLog().update(False, none, none)
     read = snapshot.filesForScan(command.getTargetOnlyPredicates(session), False).files().size()
     return bool(read < snapshot.numOfFiles())

@@ -6,8 +6,7 @@ import pytest
 
 from merge_runner.errors import Problems
 from merge_runner.project.schema.declared_vars import typed_vars
-
-from .conftest import load
+from tests.project.conftest import load
 
 DECLARED = {
     **{"days": 7, "share": 0.5, "all": True, "since": date(2024, 1, 1), "at": datetime(2024, 1, 1, 12)},

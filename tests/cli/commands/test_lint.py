@@ -572,7 +572,7 @@ def test_nearer_settings_of_lint_win_over_a_project_above(lint, merges, root, mo
 @pytest.fixture
 def shop(tmp_path, monkeypatch):
     """A dbt project that has run twice, with settings of lint alone."""
-    folder = Path(__file__).parents[1] / "lint/dbt_shop"
+    folder = Path(__file__).parents[2] / "lint/dbt_shop"
     root = tmp_path / "shop"
     shutil.copytree(folder / "project", root)
     shutil.copytree(folder / "second", root / "target")
@@ -631,7 +631,7 @@ def test_a_model_that_dbt_has_not_seen_again_is_warned_of(lint, shop):
 
 def test_a_first_dbt_run_that_leaves_no_merge_ends_with_an_error(lint, shop):
     shutil.rmtree(shop / "target")
-    shutil.copytree(Path(__file__).parents[1] / "lint/dbt_shop/first", shop / "target")
+    shutil.copytree(Path(__file__).parents[2] / "lint/dbt_shop/first", shop / "target")
     manifest = shop / "target/manifest.json"
     manifest.write_text(manifest.read_text().replace('"adapter_type": "spark"', '"adapter_type": "databricks"'))
     status, out, _ = lint("--rules", "C010", "target/run")

@@ -12,8 +12,7 @@ from merge_runner.project.load.find_project import find_root
 from merge_runner.project.load.load import parse_vars
 from merge_runner.project.schema.config_layers import resolve
 from merge_runner.text import Place
-
-from .conftest import load
+from tests.project.conftest import load
 
 MERGE = "merge into {{ this }} as t using s on t.id = s.id when matched then delete\n"
 
@@ -330,7 +329,7 @@ def test_vars_of_the_command_line_are_yaml():
 
 
 def test_the_flights_project_of_this_repository_loads():
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     files = load(root, env={"HOME": str(root)})
     assert files.settings.name == "flights"
     assert all(test.path.count("/") == 1 for test in files.singular_tests)
