@@ -49,10 +49,10 @@ class Moments:
 def watch(moment):
     """Puts moments into the places of the product that write or commit something."""
     from merge_runner.engine.merge import pipeline
-    from merge_runner.run.node import retry
+    from merge_runner.engine.steps import perform
     from merge_runner.run.results.journal import Journal
 
-    write, functions, merge, sync = Journal.__call__, retry.FUNCTIONS, pipeline.execute, os.fsync
+    write, functions, merge, sync = Journal.__call__, perform.FUNCTIONS, pipeline.execute, os.fsync
 
     def journal(self, event):
         node = event.data.get("name") or event.data.get("batch_id", "")
@@ -80,7 +80,7 @@ def watch(moment):
         moment("a file is written and not in its place")
 
     Journal.__call__, pipeline.execute, os.fsync = journal, merged, synced
-    retry.FUNCTIONS = dict.fromkeys(functions, step)
+    perform.FUNCTIONS = dict.fromkeys(functions, step)
 
 
 if __name__ == "__main__":
