@@ -38,4 +38,4 @@ def test_reuse_changes_nothing(tmp_path, driver, monkeypatch, table_format, seed
     monkeypatch.delenv("MERGE_RUNNER_REUSE", raising=False)
     wrong, seen = run_histories(tmp_path, driver, table_format, seed, number, builds=4)
     assert not wrong, "\n".join(each.text for each in wrong)
-    assert seen.statuses["no-op"] > seen.statuses["success"] / 4
+    assert seen.statuses["no-op"], "no node was left out: the histories show nothing of reuse"
