@@ -87,12 +87,12 @@ def lint_paths(
 
 def linted(request: LintRequest, env: RecordingEnv, messages: LintMessages) -> LintResult:
     """Return the report on what is asked for, and write the baseline. Raises as `lint_paths` does."""
-    report = cached_report(request, env, messages)
+    result = cached_report(request, env, messages)
     if request.write_baseline is None:
-        return report
+        return result
     from merge_runner.lint.paths.inputs import baseline_file
     from merge_runner.lint.suppress.baseline import Baseline
 
     file, usual = baseline_file(request)
-    Baseline.of(report.report.findings).write(file)
-    return replace(report, baseline=file, usual=usual)
+    Baseline.of(result.report.findings).write(file)
+    return replace(result, baseline=file, usual=usual)

@@ -23,6 +23,9 @@ from merge_runner.cli.parameters import parameters
 from merge_runner.columns import printable
 from merge_runner.options.output import OutputOptions
 
+PYTHONS_COLLECTIONS = gc.get_threshold()
+"""When Python collects garbage by itself; a command that ends does so more rarely (`process`)."""
+
 if TYPE_CHECKING:
     from types import FrameType
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Final, Literal
 
+from merge_runner.plan.steps.merge_variants import Name
+
 Operation = Literal[
     "MERGE",
     "CREATE OR REPLACE TABLE AS SELECT",
@@ -169,7 +171,7 @@ class RuntimeFilter:
     """Why a column, or the whole MERGE, got no runtime filter."""
     staged: bool
     """Whether the source was materialized before the MERGE."""
-    variant: Literal["as written", "runtime filter", "pinned source", "materialized source", "view of the source"]
+    variant: Name
     """Which statement was sent, by what was added to the author's text."""
 
 

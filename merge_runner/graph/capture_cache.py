@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from merge_runner.graph.captures import capture_all_runs
 from merge_runner.merge.find import holds_merge
 from merge_runner.project.syntax.environment import given_env
-from merge_runner.project.syntax.secret_names import secret_values, secret_vars
+from merge_runner.project.syntax.secret_names import holds_value, secret_values, secret_vars
 from merge_runner.reads import Question, Reads, RecordedMapping
 from merge_runner.store import Store, answered, key, most_of, toolchain_hash
 from merge_runner.template.captured import Captured, captured_as_json, captured_of_json
@@ -121,4 +121,4 @@ def may_hold_secret(text: str, questions: Iterable[Question], vars_: Mapping[str
     values = {name: vars_.get(name) for kind, name in questions if kind == "var"}
     if [*secret_values(variables), *secret_vars(values)]:
         return True
-    return any(value and json.dumps(value)[1:-1] in text for value in variables.values())
+    return holds_value(text, variables.values())

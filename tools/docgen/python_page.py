@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import is_typeddict
 
 from merge_runner import api
 from merge_runner.api import node_options
 from merge_runner.api.event_log import SUBJECTS
 from merge_runner.api.project import Project
+from tools.docgen.keys import docstrings
 from tools.docgen.markdown import fenced, page, table
 
 _WIDTH = 100
@@ -143,30 +144,21 @@ def python_interface() -> str:
 
 def _options() -> str:
     """Return a table of the options of methods: each once, with the methods that take it."""
-    tree = ast.parse(inspect.getsource(node_options))
-    groups = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-    rows: dict[str, tuple[str, str, list[str]]] = {}
-    for name, function in vars(Project).items():
-        if not name.startswith("_") and inspect.isfunction(function):
-            for parameter in inspect.signature(function).parameters.values():
-                if parameter.kind is parameter.VAR_KEYWORD:
-                    group = groups[parameter.annotation.removeprefix("Unpack[").removesuffix("]")]
-                    for option, type_, meaning in dict.fromkeys(_fields(group, groups)):
-                        rows.setdefault(option, (type_, meaning, []))[2].append(f"`{name}`")
-    cells = (
-        (f"`{option}`", f"`{type_}`", meaning, ", ".join(methods)) for option, (type_, meaning, methods) in rows.items()
-    )
-    return table(("option", "type", "meaning", "methods"), cells)
+    rows = [
+        (f"`{option}`", f"`{group.__annotations__[option].__forward_arg__}`", meaning, ", ".join(_taking(option)))
+        for group in filter(is_typeddict, vars(node_options).values())
+        for option, meaning in docstrings(group).items()
+    ]
+    return table(("option", "type", "meaning", "methods"), rows)
 
 
-def _fields(group: ast.ClassDef, groups: Mapping[str, ast.ClassDef]) -> Iterator[tuple[str, str, str]]:
-    """Yield name, type and meaning of the options of a group, those of its bases first."""
-    for base in group.bases:
-        if isinstance(base, ast.Name) and base.id in groups:
-            yield from _fields(groups[base.id], groups)
-    for field, text in zip(group.body, group.body[1:], strict=False):
-        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
-            yield ast.unparse(field.target), ast.unparse(field.annotation), str(text.value.value)
+def _taking(option: str) -> Iterator[str]:
+    """Yield the methods that take an option in a group of theirs."""
+    for name, function in inspect.getmembers(Project, inspect.isfunction):
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.kind is parameter.VAR_KEYWORD:
+                group = getattr(node_options, parameter.annotation.removeprefix("Unpack[").removesuffix("]"))
+                yield from [f"`{name}`"] * (option in group.__annotations__)
 
 
 def _functions() -> Iterator[str]:

@@ -13,7 +13,7 @@ from merge_runner.options.declaration import option, several
 from merge_runner.options.project import ProjectOptions, Selection
 from merge_runner.project.load.answer_cache import AnswerCache
 from merge_runner.project.load.state import nearest_project, profiles_outside
-from merge_runner.project.syntax.secret_names import secret_values, secret_vars
+from merge_runner.project.syntax.secret_names import holds_value, secret_values, secret_vars
 
 if TYPE_CHECKING:
     from merge_runner.project.load.files import ProjectFiles
@@ -95,9 +95,7 @@ def _may_hold_secret(lines: list[str], files: ProjectFiles, env: RecordingEnv) -
     """Return whether the project has secrets, or a line has the value of an environment variable."""
     if [*files.profile.secrets, *secret_values(env.asked), *secret_vars(files.vars)]:
         return True
-    text = json.dumps(lines)
-    values = [value for name, value in env.asked.items() if name not in _HOMES]
-    return any(value and json.dumps(value)[1:-1] in text for value in values)
+    return holds_value(json.dumps(lines), (value for name, value in env.asked.items() if name not in _HOMES))
 
 
 def _is_listed(kind: str, asked: tuple[ListedType, ...]) -> bool:

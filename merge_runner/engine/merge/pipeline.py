@@ -114,7 +114,8 @@ def _send(step: RunMerge, batch: Batch | None, context: NodeContext) -> None:
     capabilities = context.table_format(step.judged.layout.format).capabilities
     failure: Failure | None = None
     error: EngineError | None = None
-    for variant in variants(step, capabilities, alone=context.alone, writes_main=writes_main(context.session)):
+    has_main = capabilities.has_branches and writes_main(context.session)
+    for variant in variants(step, capabilities, alone=context.alone, writes_main=has_main):
         if variant.after == failure:
             try:
                 return _run(step, variant, error, batch, context)

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 Name = Literal["as written", "runtime filter", "pinned source", "materialized source", "view of the source"]
 """What a variant is called in a response: what it adds to the author's text."""
 
+Branch = Literal["always", "with the filter"]
+"""When a variant runs on a temporary branch of the table: always, or where a runtime filter has been derived."""
+
 Failure = Literal["changed mark", "unread source"]
 """Why another variant is tried. Nothing was written by the one that failed so.
 
@@ -31,9 +34,8 @@ _FAILURES = {"changed mark": CHANGED, "unread source": "the engine cannot read t
 class Variant:
     """One statement that a MERGE may run as.
 
-    `after` is the failure of the one before that lets it be tried; None: it is the first. `branch` says whether it runs
-    on a temporary branch of the table: always, or where a runtime filter has been derived. `over_view`: a view is made
-    of its source, and read in its place.
+    `after` is the failure of the one before that lets it be tried; None: it is the first. `branch` None: it runs on the
+    table itself. `over_view`: a view is made of its source, and read in its place.
     """
 
     name: Name
@@ -41,7 +43,7 @@ class Variant:
     after: Failure | None = None
     bounding: FilterPlan | None = None
     fixing: SourcePin | None = None
-    branch: Literal["always", "with the filter"] | None = None
+    branch: Branch | None = None
     over_view: bool = False
 
     def __str__(self) -> str:
@@ -68,8 +70,8 @@ def _variants(step: RunMerge, capabilities: Capabilities, alone: bool, writes_ma
     # What is counted beforehand has to be what the MERGE sees; what it has done on a branch is known.
     counts_source = expect is not None and (expect.limits.about_source or not is_tried_first)
     fixing = expect.fixing if expect is not None and counts_source else None
-    always: Literal["always"] | None = "always" if is_tried_first else None
-    branch: Literal["always", "with the filter"] | None = always
+    always: Branch | None = "always" if is_tried_first else None
+    branch = always
     # Another writer's commit to what the source has read must fail the MERGE: by the engine, or by the branch.
     is_noticed = alone or is_tried_first or capabilities.conflicts_with_source_reads
     if bounding is not None and bounding.marks and bounding.left_out is None and not is_noticed:
@@ -78,8 +80,8 @@ def _variants(step: RunMerge, capabilities: Capabilities, alone: bool, writes_ma
         else:
             bounding = replace(bounding, left_out=_MAY_CHANGE)
     yield _first(bounding, fixing, branch)
-    filters = bounding is not None and bounding.left_out is None
-    if (filters and bounding is not None and bounding.marks) or (fixing is not None and fixing.marks):
+    marks = bounding.marks if bounding is not None and bounding.left_out is None else ()
+    if marks or (fixing is not None and fixing.marks):
         without = replace(bounding, left_out=f"{CHANGED} meanwhile") if bounding is not None else None
         yield Variant("as written", "the source reads the target itself, once", "changed mark", without, None, always)
     if capabilities.leaves_subqueries_unread:
@@ -92,9 +94,7 @@ def _variants(step: RunMerge, capabilities: Capabilities, alone: bool, writes_ma
         yield Variant("materialized source", adds, "unread source", whole, once, branch)
 
 
-def _first(
-    bounding: FilterPlan | None, fixing: SourcePin | None, branch: Literal["always", "with the filter"] | None
-) -> Variant:
+def _first(bounding: FilterPlan | None, fixing: SourcePin | None, branch: Branch | None) -> Variant:
     if bounding is not None and bounding.left_out is None:
         return Variant("runtime filter", str(bounding), None, bounding, fixing, branch)
     if fixing is not None and fixing.left_out is None:

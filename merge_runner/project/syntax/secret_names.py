@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 # The names that Spark's own default of spark.redaction.regex hides, those of cloud storage, and SASL's.
@@ -55,6 +56,11 @@ def secrets_in_url(text: str) -> Iterator[str]:
     for user, parameter in _IN_URL.findall(text):
         if (user or parameter) != PLACEHOLDER:
             yield user or parameter
+
+
+def holds_value(text: str, values: Iterable[str | None]) -> bool:
+    """Return whether a JSON text has one of these values."""
+    return any(value and json.dumps(value)[1:-1] in text for value in values)
 
 
 def may_name_secrets(text: str) -> bool:
