@@ -29,7 +29,7 @@ def test_reuse_changes_nothing_where_the_oracle_runs_the_statements(tmp_path, mo
 @pytest.mark.parametrize(
     ("table_format", "seed", "number"),
     [
-        ("delta", 1, 3),
+        ("delta", 2, 3),
         pytest.param("iceberg", 1, 3, marks=pytest.mark.nightly),
         *(pytest.param(each, 2, 12, marks=pytest.mark.nightly) for each in ("delta", "iceberg")),
     ],
@@ -38,4 +38,4 @@ def test_reuse_changes_nothing(tmp_path, driver, monkeypatch, table_format, seed
     monkeypatch.delenv("MERGE_RUNNER_REUSE", raising=False)
     wrong, seen = run_histories(tmp_path, driver, table_format, seed, number, builds=4)
     assert not wrong, "\n".join(each.text for each in wrong)
-    assert seen.statuses["no-op"], "no node was left out: the histories show nothing of reuse"
+    assert seen.statuses["no-op"] > seen.statuses["success"] / 4
