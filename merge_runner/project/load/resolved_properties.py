@@ -99,19 +99,14 @@ class Described:
         for index, entry in enumerate(entries):
             at: KeyPath = (f"{kind}s", index)
             place = tree.place((*at, "name"))
+            places = self._check_columns((entry.name,), f"{kind} {entry.name}", entry.columns, at, tree)
             if entry.name not in self.known[kind]:
                 self._unknown(kind, entry.name, place)
             elif entry.name in found:
                 self._twice(kind, entry.name, place, found[entry.name].place)
             else:
-                layers = self._layers(kind, entry, at, tree)
-                places = {
-                    column.name: tree.place((*at, "columns", number, "name"))
-                    for number, column in enumerate(entry.columns)
-                }
-                found[entry.name] = Description(entry, place, layers, places)
+                found[entry.name] = Description(entry, place, self._layers(kind, entry, at, tree), places)
             self._add_data_tests((entry.name,), f"{kind} {entry.name}", place, entry)
-            self._check_columns((entry.name,), f"{kind} {entry.name}", entry.columns, at, tree)
 
     def _layers(self, kind: Kind, entry: ModelProperties, at: KeyPath, tree: YamlTree) -> tuple[Layer, ...]:
         with_config = {key: value for key in _WITH_CONFIG if (value := getattr(entry, key))}
@@ -189,11 +184,13 @@ class Described:
 
     def _check_columns(
         self, on: tuple[str, ...], of: str, columns: Iterable[Column], at: KeyPath, tree: YamlTree
-    ) -> None:
+    ) -> Mapping[str, Place]:
+        """Check the names and types of columns, and return the place of each by its name."""
+        places: dict[str, Place] = {}
         seen: dict[str, Place] = {}
         warnings = []
         for index, column in enumerate(columns):
-            place = tree.place((*at, "columns", index, "name"))
+            place = places[column.name] = tree.place((*at, "columns", index, "name"))
             folded = column.name.casefold()
             if folded in seen:
                 message = f'{of}: the column "{column.name}" is described twice, first in {seen[folded]}'
@@ -205,6 +202,7 @@ class Described:
                 warnings.append(Problem("unknown-type", f"{of}, column {column.name}: {message}", said, hint))
         if warnings:
             self.warnings[on] = (*self.warnings.get(on, ()), *warnings)
+        return places
 
     def _unknown(self, kind: Kind, name: str, place: Place) -> None:
         other: Kind = "seed" if kind == "model" else "model"

@@ -39,13 +39,14 @@ class DeadClause:
 
 def dead_clauses(statement: MergeStatement, scope: Scope) -> Iterator[DeadClause]:
     """The clauses whose condition is FALSE or NULL for every row that reaches them."""
+    conditions = [(clause, clause.condition) for clause in statement.clauses if clause.condition is not None]
+    if not conditions:
+        return
     on = [condition(each.expression, on_terms(scope)) for each in statement.on if each.expression is not None]
-    if _contradicts(on, on):
+    if _contradiction(on, on) is not None:
         on = []  # nothing matches, on purpose or not
-    for clause in statement.clauses:
-        if clause.condition is None:
-            continue
-        parts = [each for each in split(clause.condition) if each.expression is not None]
+    for clause, when in conditions:
+        parts = [each for each in split(when) if each.expression is not None]
         resolve = _TERMS[clause.kind](scope)
         terms = [condition(each.expression, resolve) for each in parts if each.expression is not None]
         found = _dead(parts, terms, on if clause.kind == "matched" else [])
@@ -61,32 +62,41 @@ def _dead(parts: Sequence[Conjunct], terms: Sequence[Term], on: Sequence[Term]) 
         if _is_not_in_null(part.expression):
             return part, "null"
     for part, own in zip(parts, terms, strict=True):
-        if _contradicts([own], [own]):
+        if _contradiction([own], [own]) is not None:
             return part, "itself"
-    known: tuple[tuple[Sequence[Term], Cause], ...] = ((terms, "conditions"), ([*on, *terms], "on"))
-    for facts, cause in known:
-        for part, own in reversed(list(zip(parts, terms, strict=True))):
-            if _contradicts(facts, [own]):
-                return part, cause
+    if len(terms) > 1 and (last := _contradiction(terms, terms)) is not None:
+        return parts[last], "conditions"
+    if on and (last := _contradiction([*on, *terms], terms)) is not None:
+        return parts[last], "on"
     return None
 
 
-def _contradicts(known: Sequence[Term], wanted: Sequence[Term]) -> bool:
-    """Whether one of the conditions is never true with what is known: no leg of its OR is."""
-    if sum(len(_legs(part)) for part in (*known, *wanted)) > _MAX_CONDITIONS:
-        return False
-    return any(all(_is_dead(known, leg) for leg in _legs(part)) for part in wanted)
+def _contradiction(known: Sequence[Term], conditions: Sequence[Term]) -> int | None:
+    """The index of the last of the conditions, which are all among the known ones, that is never true with these."""
+    if sum(len(_legs(term)) for term in known) > _MAX_CONDITIONS:
+        return None
+    facts = Facts(known)
+    for index in reversed(range(len(conditions))):
+        term = conditions[index]
+        legs = _legs(term)
+        if legs == (term,):
+            is_dead = _is_dead(facts, term)
+        else:
+            is_dead = all(_is_dead(Facts([*known, *conjuncts(leg)]), leg) for leg in legs)
+        if is_dead:
+            return index
+    return None
 
 
 def _legs(part: Term) -> tuple[Term, ...]:
     return part.args if isinstance(part, Call) and part.name == "or" else (part,)
 
 
-def _is_dead(known: Sequence[Term], leg: Term) -> bool:
-    """Whether what is known, with the condition itself, makes the condition false: it cannot be true then."""
-    if isinstance(leg, Lit) or has_opaque(leg):
-        return leg == NULL
-    return Facts([*known, *conjuncts(leg)]).implies(negated(leg)) is True
+def _is_dead(facts: Facts, term: Term) -> bool:
+    """Whether facts that the condition itself is one of make it false: it cannot be true then."""
+    if isinstance(term, Lit) or has_opaque(term):
+        return term == NULL
+    return facts.implies(negated(term)) is True
 
 
 def _compares_with_null(tree: exp.Expr | None) -> bool:
