@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from merge_runner.errors import Problem
 from merge_runner.graph.graph import Graph, ModelNode, RefNode, SeedNode, nodes_of
 from merge_runner.lint.check import CheckResult, check_file
-from merge_runner.lint.confidential import merge_without_secrets, without_secrets
 from merge_runner.lint.context import LintedFile
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.options import LintOptions
@@ -22,7 +21,6 @@ from merge_runner.lint.suppress.apply import finish
 from merge_runner.lint.suppress.baseline import Baseline
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.project_file import Boundary
 from merge_runner.text import SourceText
 
 
@@ -44,7 +42,7 @@ def lint_project(
     options = options or LintOptions()
     settings = prepared.files.settings
     selection = RuleSelection.from_settings(settings.lint, settings.places, rules=options.rules, ignore=options.ignore)
-    baseline = _baseline(prepared, options)
+    baseline = Baseline.of_options(options, prepared.files.root, settings.lint.baseline)
     found_layouts = layouts or Layouts.load(prepared, options.layout)
     linter = ProjectLinter(prepared, found_layouts, selection)
     models = {node.unique_id for node in nodes_of(prepared.graph.nodes, ModelNode)}
@@ -72,9 +70,6 @@ def lint_project(
     paths = _paths(prepared.graph, frozenset(asked))
     found += [finding for finding in of_project if whole or finding.place.path in paths]
     found += _jinja_findings(jinja, selection)
-    if secrets := prepared.secrets:
-        found = [without_secrets(finding, secrets) for finding in found]
-        merges = [merge_without_secrets(merge, secrets) for merge in merges]
     texts = AuthorsTexts(prepared, paths, {finding.place.path for finding in found})
     return finish(
         found,
@@ -82,6 +77,7 @@ def lint_project(
         texts,
         selection,
         baseline,
+        secrets=prepared.secrets,
         files=len(chosen),
         models=prepared.model_names,
         ran=lambda path, rule: rule.ran_on(path in parsed) if rule.check_project is None else whole,
@@ -98,15 +94,6 @@ def _checked(linter: CachingLinter, chosen: Sequence[str], processes: int | None
     made = dict(zip(missing, check_all(linter, missing, processes), strict=True)) if missing else {}
     kept.put(made)
     return [known or made[unique_id].checked for unique_id, known in found.items()]
-
-
-def _baseline(prepared: Prepared, options: LintOptions) -> Baseline | None:
-    if not options.use_baseline:
-        return None
-    if options.baseline is not None:
-        boundary = Boundary(prepared.files.root).of_named(options.baseline)
-        return Baseline.read(options.baseline, str(options.baseline), boundary)
-    return Baseline.find(prepared.files.root, prepared.files.settings.lint.baseline)
 
 
 def _paths(graph: Graph, chosen: Collection[str]) -> set[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.errors import ProblemsError
-from merge_runner.lint.check import CheckResult, check_file, linted_merge
+from merge_runner.lint.check import CheckResult, check_file
 from merge_runner.lint.containers.foreign_jinja import has_tags_of_others, read_foreign
 from merge_runner.lint.containers.found import Contents, FoundStatement
 from merge_runner.lint.containers.placeholders import placeholders_of
@@ -20,14 +20,13 @@ from merge_runner.lint.report import NotJudged
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lint.sources.sql_file import PlainFile
 from merge_runner.lint.suppress.comments import Comment, embedded
-from merge_runner.merge.parse import parse
+from merge_runner.lint.unit import LintUnit
 from merge_runner.merge.script import statements
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.project_file import read_file
 from merge_runner.pruning.predicate.scope import Variable
 from merge_runner.pruning.predicate.variables import declared_variables
 from merge_runner.pruning.query.source import KnownTable, Lookup
-from merge_runner.pruning.query.target_view import target_layout
 from merge_runner.relation import Relation
 from merge_runner.template.context import Context
 from merge_runner.template.outcome import ASKS_ENGINE
@@ -170,7 +169,7 @@ class ContentsLinter:
         if read.error is not None:
             texts = {file.path: file.source} if file.source is not None else {}
             return LintedContents((check_file(read.error, None, self.selection),), texts)
-        checked = tuple(self._checked(file, contents.statements))
+        checked = tuple(unit.check(self.selection) for unit in self._units(file, contents.statements))
         texts = {text.name: text for text in contents.texts}
         if not file.path.lower().endswith(CODE) and file.source is not None and not contents.texts:
             texts = {file.path: file.source}
@@ -184,23 +183,20 @@ class ContentsLinter:
         )
         return LintedContents(checked, texts, comments, not_judged)
 
-    def _checked(self, file: PlainFile, found: Sequence[FoundStatement]) -> Iterator[CheckResult]:
+    def _units(self, file: PlainFile, found: Sequence[FoundStatement]) -> Iterator[LintUnit]:
+        """Give the statements of a file that are, or are meant as, a MERGE."""
         for index, statement in enumerate(found):
             rendered = statement.rendered
-            if not any(each.kind != "other" for each in statements(rendered.text)):
-                continue
-            linted = LintedFile(
-                rendered.source, None, rendered, container=statement.container, discarded=statement.discarded
-            )
-            try:
-                merge = parse(rendered.text)
-            except MergeSyntaxError as error:
-                yield check_file(replace(linted, error=error), None, self.selection)
-                continue
-            linted = replace(linted, statement=merge, variables=_variables(found[:index], statement))
-            lookup = self._lookup(file, index)
-            judged = linted_merge(linted, merge, target_layout(merge.target.parts, lookup), lookup)
-            yield check_file(linted, judged, self.selection)
+            if any(each.kind != "other" for each in statements(rendered.text)):
+                linted = LintedFile(
+                    rendered.source,
+                    None,
+                    rendered,
+                    variables=_variables(found[:index], statement),
+                    container=statement.container,
+                    discarded=statement.discarded,
+                )
+                yield LintUnit(linted, self._lookup(file, index))
 
     def _lookup(self, file: PlainFile, index: int) -> Lookup:
         def find(parts: tuple[str, ...]) -> KnownTable | None:

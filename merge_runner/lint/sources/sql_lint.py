@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.errors import Problems
-from merge_runner.lint.check import CheckResult, check_file, linted_merge
-from merge_runner.lint.confidential import merge_without_secrets, without_secrets
-from merge_runner.lint.context import LintedFile
+from merge_runner.lint.check import CheckResult, check_file
+from merge_runner.lint.context import LintedFile, LintedMerge
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.options import LintOptions
 from merge_runner.lint.registry import rules
@@ -24,6 +23,7 @@ from merge_runner.lint.sources.dbt_project import MANIFEST, DbtProject, read_dbt
 from merge_runner.lint.sources.sql_file import PlainFile, shown
 from merge_runner.lint.suppress.apply import finish
 from merge_runner.lint.suppress.baseline import Baseline
+from merge_runner.lint.unit import LintUnit, without_fix
 from merge_runner.merge.parse import parse
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.plan.layout.layout_file import Namespace, RecordedLayouts, recorded_layouts
@@ -35,7 +35,6 @@ from merge_runner.project.syntax.secret_names import secret_values, secret_vars
 from merge_runner.project.syntax.toml_tree import TomlTree
 from merge_runner.project_file import Boundary
 from merge_runner.pruning.query.source import KnownTable, Lookup
-from merge_runner.pruning.query.target_view import target_layout
 from merge_runner.template.rendered import Rendered
 from merge_runner.template.templates import Templates
 from merge_runner.text import SourceText, Span
@@ -73,12 +72,7 @@ def lint_files(
     """
     settings, vars = around.settings, around.vars
     selection = RuleSelection.from_settings(settings, around.places, rules=options.rules, ignore=options.ignore)
-    baseline = None
-    if options.use_baseline and options.baseline is not None:
-        boundary = Boundary(around.root).of_named(options.baseline)
-        baseline = Baseline.read(options.baseline, str(options.baseline), boundary)
-    elif options.use_baseline:
-        baseline = Baseline.find(around.root, settings.baseline)
+    baseline = Baseline.of_options(options, around.root, settings.baseline)
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
     known = _KnownTables(options, around.root)
     read = ContentsReader(Templates(around.macros), vars, env).read([file for file in files if file.model is None])
@@ -87,22 +81,22 @@ def lint_files(
     checked = [item for each in found for item in each.checked]
     texts = {name: text for each in found for name, text in each.texts.items()}
     models = [file.model for file in files if file.model is not None]
-    of_dbt = _DbtLinter(known, selection)
-    checked += [of_dbt.check(model, file.source) for file in files if (model := file.model) and file.source is not None]
-    checked += [each for model in models for each in of_dbt.check_hooks(model, Templates(around.macros), vars)]
+    of_dbt = _DbtUnits(known, selection, Templates(around.macros), vars)
+    checked += [unit.check(selection) for model in models for unit in of_dbt.of_model(model)]
+    texts |= _described(models, checked)
     unknown = list(_unknown_merges(models, around.root))
     checked += [check_file(file, None, selection) for file in unknown]
     texts |= {file.path: file.source for file in files if file.model is not None and file.source is not None}
-    texts |= {file.path: file.source for file in unknown} | of_dbt.described
-    secrets = frozenset((*secret_values(dict(env.asked)), *secret_vars(vars)))
-    merges = [merge_without_secrets(item.merge, secrets) for item in checked if item.merge is not None]
+    texts |= {file.path: file.source for file in unknown}
+    merges = [item.merge for item in checked if item.merge is not None]
     parsed = {merge.place.text_name for merge in merges}
     return finish(
-        [without_secrets(finding, secrets) for item in checked for finding in item.findings],
+        [finding for item in checked for finding in item.findings],
         merges,
         texts,
         selection,
         baseline,
+        secrets=frozenset((*secret_values(dict(env.asked)), *secret_vars(vars))),
         files=len(files),
         models={file.path: file.model.node.name for file in files if file.model is not None},
         not_judged=(*_not_judged(models, selection), *(item for each in found for item in each.not_judged)),
@@ -149,60 +143,46 @@ class _KnownTables:
         return project.lookup(node, project.last_rows(node) if node is not None else None)
 
 
-class _DbtLinter:
-    """Looks at the MERGEs that dbt runs for its models."""
+class _DbtUnits:
+    """Makes units of the MERGEs that dbt runs for its models."""
 
-    def __init__(self, known: _KnownTables, selection: RuleSelection) -> None:
+    def __init__(
+        self, known: _KnownTables, selection: RuleSelection, templates: Templates, vars: Mapping[str, Any]
+    ) -> None:
         self._known = known
-        self._selection = selection
-        self._configured = frozenset(rule.code for rule in rules() if selection.configured(rule))
-        self.described: dict[str, SourceText] = {}
-        """The YAML files of dbt projects in which findings are."""
+        self._configured = selection.configured_codes
+        self._templates = templates
+        self._vars = vars
 
-    def check(self, model: DbtModel, source: SourceText) -> CheckResult:
-        """Return the outcome for a model; nothing where it has no MERGE, or where it is not known."""
-        if model.text is None:
-            return CheckResult(())
-        linted = LintedFile(source, None, None, model.node.name, scan=model.scan, container="dbt")
+    def of_model(self, model: DbtModel) -> Iterator[LintUnit]:
+        """Give the MERGE of a model, where it has one that is known, and those in its hooks."""
+        if model.text is not None:
+            yield self._merge(model, model.text)
+        lookup = self._known.lookup(model.project.lookup())
+        for rendered in hook_merges(model, self._templates, self._vars):
+            hook = LintedFile(model.config.source, None, rendered, model.node.name, container="dbt")
+            yield LintUnit(hook, lookup, adapt=without_fix)
+
+    def _merge(self, model: DbtModel, text: str) -> LintUnit:
+        def adapt(finding: Finding, merge: LintedMerge | None) -> Finding:
+            return model.adapted(finding, merge, configured=finding.code in self._configured)
+
+        file = LintedFile(model.config.source, None, None, model.node.name, scan=model.scan, container="dbt")
+        lookup = self._known.lookup(model.project.lookup(model.node, model.query))
         try:
-            statement = parse(model.text)
+            statement = parse(text)
         except MergeSyntaxError as error:
-            linted = replace(linted, error=error, rendered=model.rendered(None))
-            checked, merge = check_file(linted, None, self._selection), None
-        else:
-            linted = replace(linted, statement=statement, rendered=model.rendered(statement))
-            lookup = self._known.lookup(model.project.lookup(model.node, model.query))
-            merge = linted_merge(linted, statement, target_layout(statement.target.parts, lookup), lookup)
-            checked = check_file(linted, merge, self._selection)
-        found = tuple(
-            model.adapted(finding, merge, configured=finding.code in self._configured) for finding in checked.findings
-        )
-        self._describe(model, found)
-        return CheckResult(found, checked.merge)
+            return LintUnit(replace(file, error=error, rendered=model.rendered(None)), lookup, adapt=adapt)
+        # The way back to the author's config and query depends on the parts of the statement.
+        return LintUnit(replace(file, statement=statement, rendered=model.rendered(statement)), lookup, adapt=adapt)
 
-    def check_hooks(self, model: DbtModel, templates: Templates, vars: Mapping[str, Any]) -> Iterator[CheckResult]:
-        """Give the outcome for each MERGE in the hooks of a model."""
-        for rendered in hook_merges(model, templates, vars):
-            linted = LintedFile(model.config.source, None, rendered, model.node.name, container="dbt")
-            try:
-                statement = parse(rendered.text)
-            except MergeSyntaxError as error:
-                checked = check_file(replace(linted, error=error), None, self._selection)
-            else:
-                lookup = self._known.lookup(model.project.lookup())
-                layout = target_layout(statement.target.parts, lookup)
-                merge = linted_merge(replace(linted, statement=statement), statement, layout, lookup)
-                checked = check_file(merge.file, merge, self._selection)
-            found = tuple(replace(finding, fix=None) for finding in checked.findings)
-            self._describe(model, found)
-            yield CheckResult(found, checked.merge)
 
-    def _describe(self, model: DbtModel, found: Sequence[Finding]) -> None:
-        """Keep the YAML file of a model where a finding is in it."""
-        if any(finding.place.path != model.config.source.path for finding in found):
-            yaml = model.config.described()
-            if yaml is not None:
-                self.described[yaml.source.path] = yaml.source
+def _described(models: Sequence[DbtModel], checked: Sequence[CheckResult]) -> Mapping[str, SourceText]:
+    """The YAML files of dbt models in which findings are."""
+    paths = {finding.place.path for item in checked for finding in item.findings}
+    paths -= {model.config.source.path for model in models}
+    trees = [model.config.described() for model in models] if paths else []
+    return {tree.source.path: tree.source for tree in trees if tree is not None and tree.source.path in paths}
 
 
 def _not_judged(models: Sequence[DbtModel], selection: RuleSelection) -> Iterator[NotJudged]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
+from merge_runner.lint.confidential import merge_without_secrets, without_secrets
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.registry import rules
 from merge_runner.lint.report import NotJudged, Report, ReportedMerge
@@ -25,19 +27,23 @@ def finish(
     selection: RuleSelection,
     baseline: Baseline | None,
     *,
+    secrets: AbstractSet[str],
     files: int,
     models: Mapping[str, str],
     ran: Callable[[str, Rule], bool],
     not_judged: Sequence[NotJudged] = (),
     embedded: Mapping[str, Sequence[Comment]] = MappingProxyType({}),
 ) -> Report:
-    """The report of a run.
+    """Return the report of a run, without the secrets.
 
     `texts` are the files and cells that were looked at, or that a finding is in, by SourceText.name; `models` the names
     of the models by the paths of their files; `ran` says whether a file or cell was looked at by a rule. `embedded`
     are the comments of SQL in other languages, by the name of the text.
     """
     by_text: dict[str, list[Finding]] = {name: [] for name in texts}
+    if secrets:
+        found = [without_secrets(finding, secrets) for finding in found]
+        merges = [merge_without_secrets(merge, secrets) for merge in merges]
     for finding in dict.fromkeys(found):
         named = finding if finding.model else replace(finding, model=models.get(finding.place.path))
         by_text.setdefault(finding.place.text_name, []).append(named)

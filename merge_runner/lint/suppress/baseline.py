@@ -13,6 +13,7 @@ from typing import Any
 from merge_runner.atomic import write_atomic
 from merge_runner.errors import Problems, ProblemsError
 from merge_runner.lint.finding import Finding
+from merge_runner.lint.options import LintOptions
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project_file import Boundary
 from merge_runner.text import Place, SourceText
@@ -75,6 +76,18 @@ class Baseline:
         source = read_text(file, path, problems, boundary)
         problems.check()
         return cls() if source is None else cls.parse(source)
+
+    @classmethod
+    def of_options(cls, options: LintOptions, root: Path, named: str | None) -> Baseline | None:
+        """The baseline that a command says, else what `find` finds; None where none is to be used.
+
+        Raises as `read` does.
+        """
+        if not options.use_baseline:
+            return None
+        if options.baseline is None:
+            return cls.find(root, named)
+        return cls.read(options.baseline, str(options.baseline), Boundary(root).of_named(options.baseline))
 
     @classmethod
     def find(cls, root: Path, named: str | None) -> Baseline | None:

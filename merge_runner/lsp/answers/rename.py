@@ -11,8 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from merge_runner.graph.graph import ModelNode
-from merge_runner.lint.run.project import ProjectLinter
-from merge_runner.lint.selection import RuleSelection
+from merge_runner.lint.run.project_units import ProjectUnits
 from merge_runner.lsp.answers.references import Occurrence, files_of, occurrences
 from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.lsp.names.built_ins import BUILT_INS
@@ -137,7 +136,7 @@ def _given(project: KnownProject, node: ModelNode) -> Collection[str] | None:
     """Return the columns that the query or MERGE of a model gives; None where they are not all known."""
     if node.materialized != "merge":
         return project.layouts.names(node.unique_id)
-    merge = ProjectLinter(project.prepared, project.layouts, RuleSelection()).merge(node.unique_id)
+    merge = ProjectUnits(project.prepared, project.layouts).merge(node.unique_id)
     found = inserted_columns(merge.statement, merge.source) if merge is not None else None
     return [each.name for each in found] if found is not None else None
 

@@ -14,8 +14,7 @@ from yaml.nodes import Node
 from merge_runner.errors import ProblemsError
 from merge_runner.formats.types import INTEGERS
 from merge_runner.graph.graph import ModelNode, RefNode, SourceNode
-from merge_runner.lint.run.project import ProjectLinter
-from merge_runner.lint.selection import RuleSelection
+from merge_runner.lint.run.project_units import ProjectUnits
 from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.lsp.documents.unsaved import with_model_text
 from merge_runner.lsp.names.symbol import described_node
@@ -90,7 +89,7 @@ def _known(project: KnownProject, node: ModelNode, text: str) -> _Known:
     prepared = with_model_text(project.prepared, node, text)
     try:
         layouts = project.layouts if prepared is project.prepared else Layouts.load(prepared)
-        merge = ProjectLinter(prepared, layouts, RuleSelection()).merge(node.unique_id)
+        merge = ProjectUnits(prepared, layouts).merge(node.unique_id)
         layout = layouts.of(node.unique_id)
         if node.materialized == "merge":
             if merge is None:

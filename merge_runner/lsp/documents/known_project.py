@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 
 from merge_runner.errors import Problems, ProblemsError
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode, nodes_of
-from merge_runner.lint.run.project import ProjectLinter
-from merge_runner.lint.selection import RuleSelection
+from merge_runner.lint.run.project_units import ProjectUnits
 from merge_runner.lsp.documents.query_columns import (
     NO_COLUMNS,
     Columns,
@@ -218,7 +217,7 @@ class KnownProject(QueryColumns):
     def analysed_source(self, here: ModelNode) -> Columns:
         """Return what the analysis knows of the source of a model's MERGE, as it was when the project was loaded."""
         if here.unique_id not in self._merge_sources:
-            merge = ProjectLinter(self.prepared, self.layouts, RuleSelection()).merge(here.unique_id)
+            merge = ProjectUnits(self.prepared, self.layouts).merge(here.unique_id)
             known = merge.source.known if merge is not None else ()
             found = tuple(KnownColumn(each.name, str(each.data_type or ""), "", each.nullable) for each in known)
             complete = merge is not None and merge.source.columns is not None

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import ModelNode
 from merge_runner.lint.context import LintedMerge
-from merge_runner.lint.run.project import ProjectLinter
-from merge_runner.lint.selection import RuleSelection
+from merge_runner.lint.run.project_units import ProjectUnits
 from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.pruning.verdict import Condition
@@ -81,4 +80,4 @@ def _unsaved(project: KnownProject, path: str, text: str) -> Unsaved:
         return Unsaved()
     if rendered.captured.config.values != saved.captured.config.values:
         return Unsaved(rendered)  # the layout of the target may be another one
-    return Unsaved(rendered, ProjectLinter(prepared, project.layouts, RuleSelection()).merge(node.unique_id))
+    return Unsaved(rendered, ProjectUnits(prepared, project.layouts).merge(node.unique_id))
