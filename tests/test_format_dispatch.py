@@ -22,7 +22,7 @@ DECIDING = (
     "merge_runner/engine/table_format/iceberg",
     "merge_runner/formats/delta",
     "merge_runner/formats/iceberg",
-    "merge_runner/lint/sources",
+    "merge_runner/lint/dbt",
     "merge_runner/project/schema",
     "merge_runner/pruning/skipping/delta.py",
     "merge_runner/pruning/skipping/iceberg.py",

@@ -75,7 +75,7 @@ def import_merges(paths: str | Path | Sequence[str | Path], to: str | Path) -> I
     """
     from merge_runner.conversion.found_merge import find_merges
     from merge_runner.conversion.project_files import project_files, report
-    from merge_runner.lint.sources.sql_files import plain_files
+    from merge_runner.lint.run.plain_files import plain_files
     from merge_runner.project.load.find_project import PYPROJECT
 
     folder = Path(to)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from merge_runner.api.arguments import as_path, texts
 from merge_runner.api.logged_messages import LoggedMessages
-from merge_runner.lint.paths.report_cache import cached_report
-from merge_runner.lint.paths.request import LintMessages, LintRequest, LintResult
+from merge_runner.lint.request import LintMessages, LintRequest, LintResult
+from merge_runner.lint.run.report_cache import cached_report
 from merge_runner.project.syntax.environment import RecordingEnv
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def linted(request: LintRequest, env: RecordingEnv, messages: LintMessages) -> L
     result = cached_report(request, env, messages)
     if request.write_baseline is None:
         return result
-    from merge_runner.lint.paths.inputs import baseline_file
+    from merge_runner.lint.run.lint_paths import baseline_file
     from merge_runner.lint.suppress.baseline import Baseline
 
     file, usual = baseline_file(request)

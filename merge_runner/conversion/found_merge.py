@@ -10,7 +10,7 @@ from merge_runner.lint.containers.found import Contents
 from merge_runner.lint.containers.placeholders import placeholders_of
 from merge_runner.lint.containers.registry import may_describe_tables, may_hold_merge, read_contents
 from merge_runner.lint.containers.tables import FileTables, FolderTables, NameScope, file_tables
-from merge_runner.lint.sources.sql_file import PlainFile
+from merge_runner.lint.run.plain_file import PlainFile
 from merge_runner.merge.find import holds_merge
 from merge_runner.merge.parse import parse
 from merge_runner.merge.statement import MergeStatement

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from merge_runner.lint.run.lint_files import Surroundings, lint_files
 from merge_runner.lint.run.lint_project import LintOptions
-from merge_runner.lint.sources.sql_files import plain_files
-from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
+from merge_runner.lint.run.plain_files import plain_files
 
 FILE = Path(__file__).parent / "clean_merges.sql"
 

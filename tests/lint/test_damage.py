@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from merge_runner.lint.run.lint_files import Surroundings, lint_files
 from merge_runner.lint.run.lint_project import LintOptions
-from merge_runner.lint.sources.sql_files import plain_files
-from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
+from merge_runner.lint.run.plain_files import plain_files
 from tests.yaml_data import read_yaml
 
 CASES = read_yaml(Path(__file__).parent / "damage.yml")

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from merge_runner.errors import Problems, ProblemsError
+from merge_runner.lint.dbt.merge import Unknown
+from merge_runner.lint.dbt.project import read_dbt_project
 from merge_runner.lint.outputs.summary import summary
+from merge_runner.lint.run.lint_files import Surroundings, lint_files
 from merge_runner.lint.run.lint_project import LintOptions
-from merge_runner.lint.sources.dbt_merge import Unknown
-from merge_runner.lint.sources.dbt_project import read_dbt_project
-from merge_runner.lint.sources.sql_files import plain_files
-from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
+from merge_runner.lint.run.plain_files import plain_files
 from merge_runner.project.schema.settings import LintSettings
 from merge_runner.text import SourceText
 

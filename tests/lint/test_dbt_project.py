@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from merge_runner.errors import Problems
-from merge_runner.lint.sources.dbt_project import read_dbt_project, target_folder
+from merge_runner.lint.dbt.project import read_dbt_project, target_folder
 
 TARGET = Path(__file__).parent / "dbt_target"
 ORDERS = TARGET / "run/shop/models/orders.sql"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from merge_runner.errors import ProblemsError
+from merge_runner.lint.run.lint_files import Surroundings, lint_files
 from merge_runner.lint.run.lint_project import LintOptions
-from merge_runner.lint.sources.sql_files import plain_files
-from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
+from merge_runner.lint.run.plain_files import plain_files
 from merge_runner.lint.suppress.baseline import Baseline
 from merge_runner.project.schema.settings import LintSettings
 from merge_runner.text import SourceText

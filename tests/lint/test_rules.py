@@ -15,9 +15,9 @@ from merge_runner.lint.finding import Finding
 from merge_runner.lint.fixes import apply
 from merge_runner.lint.registry import rules
 from merge_runner.lint.report import Report
+from merge_runner.lint.run.lint_files import Surroundings, lint_files
 from merge_runner.lint.run.lint_project import LintOptions, lint_project
-from merge_runner.lint.sources.sql_files import plain_files
-from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
+from merge_runner.lint.run.plain_files import plain_files
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.project_context import prepare_to_lint
 from merge_runner.text import SourceText

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from merge_runner.lint.finding import Edit, Fix
-from merge_runner.lint.paths.fixed_files import fix
+from merge_runner.lint.run.fixed_files import fix
 from merge_runner.text import Place
 
 PLACE = Place("a.sql", 1, 1, 1, 6)

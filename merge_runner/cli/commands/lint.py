@@ -25,8 +25,8 @@ from merge_runner.options.project import FullRefresh, ProjectOptions, Selection
 from merge_runner.text import as_source
 
 if TYPE_CHECKING:
-    from merge_runner.lint.paths.request import LintRequest, LintResult
     from merge_runner.lint.report import Report
+    from merge_runner.lint.request import LintRequest, LintResult
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def command(options: Options) -> int:
     Spark nor a network.
     """
     from merge_runner.api.lint import linted
-    from merge_runner.lint.paths.request import ArgumentsError
+    from merge_runner.lint.request import ArgumentsError
 
     _check_usage(options)
     try:
@@ -125,7 +125,7 @@ def _fail_on(options: Options) -> FailOn:
 
 def _request(options: Options) -> LintRequest:
     """What the options ask for; the text of --stdin-filename is read."""
-    from merge_runner.lint.paths.request import LintRequest
+    from merge_runner.lint.request import LintRequest
 
     text, paths = None, options.paths
     if options.stdin_filename:

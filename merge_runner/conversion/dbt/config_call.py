@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from merge_runner.lint.sources.dbt_config import CONFIG, JINJA_END, STRING, closing
+from merge_runner.lint.dbt.config import CONFIG, JINJA_END, STRING, closing
 from merge_runner.text import Span
 
 _NAME = re.compile(r"\s*(?:([A-Za-z_]\w*)|['\"]([^'\"]+)['\"])\s*[=:]\s*")

@@ -9,7 +9,7 @@ from typing import Any
 
 from merge_runner.conversion.dbt.yaml_file import read_tree
 from merge_runner.errors import Problems
-from merge_runner.lint.sources.dbt_project import DbtProject
+from merge_runner.lint.dbt.project import DbtProject
 from merge_runner.project.syntax.places import NoPlaces
 from merge_runner.project.syntax.value_template import Known, ValueTemplate
 from merge_runner.project_file import Boundary

@@ -24,8 +24,8 @@ from merge_runner.conversion.dbt.settings_files import SettingsFile, SettingsWri
 from merge_runner.conversion.dbt.snapshot_model import snapshot_merge
 from merge_runner.conversion.dbt.todo import LeftOutError, Todo, in_file
 from merge_runner.errors import Problem, Problems
+from merge_runner.lint.dbt.merge import DECIDING
 from merge_runner.lint.finding import Finding
-from merge_runner.lint.sources.dbt_merge import DECIDING
 from merge_runner.project.load.find_project import PYPROJECT
 from merge_runner.project.schema.profile import FILE as PROFILES
 from merge_runner.project.schema.selectors import FILE as SELECTORS

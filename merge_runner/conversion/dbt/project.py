@@ -17,7 +17,7 @@ from merge_runner.conversion.dbt.known_values import LATE, ModelRendering, Rende
 from merge_runner.conversion.dbt.todo import LeftOutError
 from merge_runner.conversion.dbt.yaml_file import read_tree
 from merge_runner.errors import Problem, Problems, ProblemsError
-from merge_runner.lint.sources.dbt_project import MANIFEST, DbtProject, read_dbt_project
+from merge_runner.lint.dbt.project import MANIFEST, DbtProject, read_dbt_project
 from merge_runner.project.load.not_read import DBT_PROJECT
 from merge_runner.project.schema.config import TABLE_KEYS
 from merge_runner.project.syntax.environment import GivenEnv, whole_env

@@ -1,1 +1,1 @@
-"""A lint run over a project, its processes and its cache."""
+"""From a request to a report: which texts are meant, how each is rendered and looked at, and what is kept."""

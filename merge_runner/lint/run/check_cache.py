@@ -15,7 +15,7 @@ from merge_runner.graph.capture_cache import may_hold_secret
 from merge_runner.lint.check import CheckResult
 from merge_runner.lint.registry import files_of_provided_rules
 from merge_runner.lint.run.outcome_json import as_json, finding_of_json, merge_of_json, not_judged_of_json
-from merge_runner.lint.run.project import ProjectLinter
+from merge_runner.lint.run.project_linter import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.project_context import Prepared

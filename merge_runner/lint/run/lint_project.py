@@ -15,7 +15,7 @@ from merge_runner.lint.run.authors_texts import AuthorsTexts
 from merge_runner.lint.run.check_cache import CachingLinter, CheckCache
 from merge_runner.lint.run.hook_files import has_merges
 from merge_runner.lint.run.parallel import check_all
-from merge_runner.lint.run.project import ProjectLinter
+from merge_runner.lint.run.project_linter import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lint.suppress.apply import finish
 from merge_runner.lint.suppress.baseline import Baseline

@@ -12,8 +12,8 @@ from merge_runner.graph.graph import ModelNode, Node
 from merge_runner.lint.containers.found import FoundStatement
 from merge_runner.lint.containers.registry import SUFFIXES, may_describe_tables
 from merge_runner.lint.containers.tables import FileTables, FolderTables
-from merge_runner.lint.sources.contents_lint import ContentsReader
-from merge_runner.lint.sources.sql_file import PlainFile, read_plain, with_text
+from merge_runner.lint.run.contents_linter import ContentsReader
+from merge_runner.lint.run.plain_file import PlainFile, read_plain, with_text
 from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.lsp.documents.query_columns import NO_COLUMNS, Columns, QueryColumns, layout_columns
 from merge_runner.lsp.syntax.relations import Subject

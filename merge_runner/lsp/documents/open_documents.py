@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import ProblemsError
-from merge_runner.lint.paths.roots import project_of, within
-from merge_runner.lint.sources.contents_lint import ContentsReader
-from merge_runner.lint.sources.sql_file import PlainFile, with_text
+from merge_runner.lint.run.contents_linter import ContentsReader
+from merge_runner.lint.run.plain_file import PlainFile, with_text
+from merge_runner.lint.run.roots import project_of, within
 from merge_runner.lsp.documents.described_tables import Folders
 from merge_runner.lsp.documents.findings import look
 from merge_runner.lsp.documents.open_project import OpenProject

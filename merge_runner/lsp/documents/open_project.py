@@ -16,10 +16,10 @@ from merge_runner.graph.graph import ModelNode
 from merge_runner.lint.containers.registry import SUFFIXES
 from merge_runner.lint.options import LintOptions
 from merge_runner.lint.report import Report
+from merge_runner.lint.run.lint_files import Surroundings, lint_files
 from merge_runner.lint.run.lint_project import lint_project
+from merge_runner.lint.run.plain_file import PlainFile, with_text
 from merge_runner.lint.run.renderings import RUNS
-from merge_runner.lint.sources.sql_file import PlainFile, with_text
-from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
 from merge_runner.lsp.documents.known_project import KnownProject
 from merge_runner.lsp.documents.remark import Diagnosis, Remark, of_finding, of_problem
 from merge_runner.lsp.documents.unsaved import with_model_text

@@ -18,7 +18,7 @@ from pathlib import Path
 from merge_runner.api.lint import linted
 from merge_runner.api.logged_messages import LoggedMessages
 from merge_runner.errors import ProblemsError
-from merge_runner.lint.paths.request import LintRequest
+from merge_runner.lint.request import LintRequest
 from merge_runner.lsp.documents.remark import Remark, of_finding, of_problem
 from merge_runner.project.syntax.environment import RecordingEnv
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from merge_runner.lint.report import Report
+from merge_runner.lint.run.lint_files import Surroundings, lint_files
 from merge_runner.lint.run.lint_project import LintOptions
-from merge_runner.lint.sources.sql_files import plain_files
-from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
+from merge_runner.lint.run.plain_files import plain_files
 from tests.yaml_data import read_yaml
 
 HERE = Path(__file__).parent

@@ -19,7 +19,7 @@ from merge_runner.errors import Problem, ProblemsError
 from merge_runner.lint.check import CheckResult
 from merge_runner.lint.run.lint_project import lint_project
 from merge_runner.lint.run.parallel import check_all
-from merge_runner.lint.run.project import ProjectLinter
+from merge_runner.lint.run.project_linter import ProjectLinter
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.flags import Flags
@@ -154,7 +154,7 @@ FIRST = os.getpid()
 from merge_runner.cli.main import main
 from merge_runner.lint.run import parallel
 from merge_runner.lint.check import CheckResult
-from merge_runner.lint.run.project import ProjectLinter
+from merge_runner.lint.run.project_linter import ProjectLinter
 
 def check(self, unique_id):
     open(f"running.{os.getpid()}", "w").close()

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from merge_runner.graph.graph import Graph, ModelNode, RefNode, SeedNode, SourceNode, nodes_of
 from merge_runner.graph.selection.state import macros_affected
-from merge_runner.lint.paths.roots import root_of, within
 from merge_runner.lint.run.hook_files import has_merges, hooks_of
-from merge_runner.lint.sources.sql_file import holds_no_sql
+from merge_runner.lint.run.plain_file import holds_no_sql
+from merge_runner.lint.run.roots import root_of, within
 from merge_runner.project.load.find_project import PYPROJECT
 from merge_runner.project.schema.profile import FILE as PROFILES
 

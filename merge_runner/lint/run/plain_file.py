@@ -9,7 +9,7 @@ from pathlib import Path
 
 from merge_runner.errors import Problem, Problems
 from merge_runner.lint.containers.registry import SUFFIXES, may_hold_merge
-from merge_runner.lint.sources.dbt_model import DbtModel
+from merge_runner.lint.dbt.model import DbtModel
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project_file import Boundary
 from merge_runner.text import SourceText

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from merge_runner.errors import Problems
-from merge_runner.lint.paths.plain import lint_plain, surroundings
-from merge_runner.lint.paths.request import ArgumentsError, LintMessages, LintRequest, LintResult
-from merge_runner.lint.paths.roots import check_paths, lint_root_of, project_of
+from merge_runner.lint.request import ArgumentsError, LintMessages, LintRequest, LintResult
+from merge_runner.lint.run.plain_paths import lint_plain, surroundings
+from merge_runner.lint.run.roots import check_paths, lint_root_of, project_of
 from merge_runner.lint.suppress.baseline import DEFAULT
 from merge_runner.project.load.find_project import read_lint_settings, read_settings
 from merge_runner.project.load.not_read import DBT_PROJECT
@@ -16,7 +16,7 @@ from merge_runner.project.load.not_read import DBT_PROJECT
 _ABOUT_MODELS = ("select", "exclude", "selector", "state", "columns")
 
 
-def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -> LintResult:
+def lint_paths(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -> LintResult:
     """Return the report on what is asked for. Raises ProblemsError and ArgumentsError."""
     text = request.text
     paths = list(request.paths)
@@ -31,7 +31,7 @@ def lint(request: LintRequest, env: Mapping[str, str], messages: LintMessages) -
         around = surroundings(paths, request)
         return LintResult(lint_plain(paths, request, env, messages, around), around.root)
     # What reads and renders a project is loaded where there is one.
-    from merge_runner.lint.paths.project_lint import lint_paths_of_project
+    from merge_runner.lint.run.project_paths import lint_paths_of_project
 
     return lint_paths_of_project(root, paths, request, env, messages)
 

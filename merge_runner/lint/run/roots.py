@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.lint.paths.request import ArgumentsError
+from merge_runner.lint.request import ArgumentsError
 from merge_runner.project.load.find_project import find_lint_root, find_root
 from merge_runner.project.load.not_read import DBT_PROJECT
 

@@ -10,17 +10,17 @@ from typing import Any
 from merge_runner.errors import Problems
 from merge_runner.lint.check import CheckResult, check_file
 from merge_runner.lint.context import LintedFile, LintedMerge
+from merge_runner.lint.dbt.hooks import hook_merges
+from merge_runner.lint.dbt.model import DbtModel
+from merge_runner.lint.dbt.project import MANIFEST, DbtProject, read_dbt_project, target_folder
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.options import LintOptions
 from merge_runner.lint.registry import rules
 from merge_runner.lint.report import NotJudged, Report
+from merge_runner.lint.run.contents_linter import ContentsLinter, ContentsReader
+from merge_runner.lint.run.dbt_files import created
+from merge_runner.lint.run.plain_file import PlainFile, shown
 from merge_runner.lint.selection import RuleSelection
-from merge_runner.lint.sources.contents_lint import ContentsLinter, ContentsReader
-from merge_runner.lint.sources.dbt_files import created
-from merge_runner.lint.sources.dbt_hooks import hook_merges
-from merge_runner.lint.sources.dbt_model import DbtModel
-from merge_runner.lint.sources.dbt_project import MANIFEST, DbtProject, read_dbt_project, target_folder
-from merge_runner.lint.sources.sql_file import PlainFile, shown
 from merge_runner.lint.suppress.apply import finish
 from merge_runner.lint.suppress.baseline import Baseline
 from merge_runner.lint.unit import LintUnit, without_fix

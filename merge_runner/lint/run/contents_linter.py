@@ -17,8 +17,8 @@ from merge_runner.lint.containers.registry import CODE, may_describe_tables, may
 from merge_runner.lint.containers.tables import FileTables, FolderTables, file_tables
 from merge_runner.lint.context import LintedFile
 from merge_runner.lint.report import NotJudged
+from merge_runner.lint.run.plain_file import PlainFile
 from merge_runner.lint.selection import RuleSelection
-from merge_runner.lint.sources.sql_file import PlainFile
 from merge_runner.lint.suppress.comments import Comment, embedded
 from merge_runner.lint.unit import LintUnit
 from merge_runner.merge.script import statements

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from merge_runner.errors import Problem
-from merge_runner.lint.paths.fixed_files import fix
-from merge_runner.lint.paths.named import Named, named, readers
-from merge_runner.lint.paths.plain import Surroundings, lint_plain
-from merge_runner.lint.paths.request import ArgumentsError, LintMessages, LintRequest, LintResult
-from merge_runner.lint.paths.roots import within
 from merge_runner.lint.report import Report
+from merge_runner.lint.request import ArgumentsError, LintMessages, LintRequest, LintResult
+from merge_runner.lint.run.fixed_files import fix
 from merge_runner.lint.run.lint_project import lint_project
+from merge_runner.lint.run.named_models import Named, named, readers
+from merge_runner.lint.run.plain_paths import Surroundings, lint_plain
+from merge_runner.lint.run.roots import within
 from merge_runner.lint.suppress.apply import joined
 from merge_runner.plan.lineage.column_reach import column_reach
 from merge_runner.plan.load.project_context import Prepared, prepare_to_lint

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from merge_runner.lint.paths.request import LintMessages, LintRequest, LintResult
 from merge_runner.lint.registry import files_of_provided_rules
+from merge_runner.lint.request import LintMessages, LintRequest, LintResult
 from merge_runner.lint.run.outcome_json import as_json, problem_of_json, report_of_json
 from merge_runner.lint.suppress.baseline import DEFAULT
 from merge_runner.project.load.answer_cache import AnswerCache
@@ -37,9 +37,9 @@ def cached_report(request: LintRequest, env: RecordingEnv, messages: LintMessage
         linted = _linted(answer, cache)
         messages.warn(linted.warnings)
         return linted
-    from merge_runner.lint.paths.inputs import lint
+    from merge_runner.lint.run.lint_paths import lint_paths
 
-    linted = lint(request, env, messages)
+    linted = lint_paths(request, env, messages)
     # It is kept where it is about the project that the key is made of, and has no finding in any other file.
     if cache is not None and linted.of_models and linted.folder == cache.state.root:
         report = linted.report

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from merge_runner.errors import ProblemsError
-from merge_runner.lint.sources.dbt_config import without_config
-from merge_runner.lint.sources.dbt_merge import Unknown
+from merge_runner.lint.dbt.config import without_config
+from merge_runner.lint.dbt.merge import Unknown
 from merge_runner.merge.expression import name_parts
 from merge_runner.relation import Relation
 from merge_runner.template.context import Context
@@ -21,7 +21,7 @@ from merge_runner.template.templates import Templates
 from merge_runner.text import SourceText
 
 if TYPE_CHECKING:
-    from merge_runner.lint.sources.dbt_manifest import DbtNode
+    from merge_runner.lint.dbt.manifest import DbtNode
 
 _DBT = frozenset({"ref", "source", "this", "is_incremental", "execute"})
 """Names of dbt whose values are known."""

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.errors import Problems
-from merge_runner.lint.sources.dbt_config import DbtConfig
-from merge_runner.lint.sources.dbt_manifest import DbtNode
-from merge_runner.lint.sources.dbt_merge import Unknown
-from merge_runner.lint.sources.dbt_model import DbtModel
-from merge_runner.lint.sources.dbt_project import MANIFEST, DbtProject, read_dbt_project, target_folder
-from merge_runner.lint.sources.sql_file import PlainFile, shown, sql_files
+from merge_runner.lint.dbt.config import DbtConfig
+from merge_runner.lint.dbt.manifest import DbtNode
+from merge_runner.lint.dbt.merge import Unknown
+from merge_runner.lint.dbt.model import DbtModel
+from merge_runner.lint.dbt.project import MANIFEST, DbtProject, read_dbt_project, target_folder
+from merge_runner.lint.run.plain_file import PlainFile, shown, sql_files
 from merge_runner.merge.find import holds_merge
 from merge_runner.project.load.not_read import DBT_PROJECT
 from merge_runner.project.syntax.read_text import read_text

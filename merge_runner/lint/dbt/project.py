@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.errors import Problems
-from merge_runner.lint.sources.dbt_manifest import DbtNode, ManifestReader
-from merge_runner.lint.sources.dbt_merge import Unknown, next_merge
-from merge_runner.lint.sources.dbt_query import rendered_query
+from merge_runner.lint.dbt.manifest import DbtNode, ManifestReader
+from merge_runner.lint.dbt.merge import Unknown, next_merge
+from merge_runner.lint.dbt.query import rendered_query
 from merge_runner.merge.find import holds_merge
 from merge_runner.merge.read_query import read_query
 from merge_runner.plan.layout.layout_file import Namespace, TableKey

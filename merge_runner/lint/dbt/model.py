@@ -10,13 +10,13 @@ from typing import Literal
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.lint.context import LintedMerge
+from merge_runner.lint.dbt.config import DbtConfig, Located
+from merge_runner.lint.dbt.hints import hint
+from merge_runner.lint.dbt.manifest import DbtNode
+from merge_runner.lint.dbt.merge import Unknown, unique_keys
+from merge_runner.lint.dbt.project import DbtProject
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.report import NotJudged
-from merge_runner.lint.sources.dbt_config import DbtConfig, Located
-from merge_runner.lint.sources.dbt_hints import hint
-from merge_runner.lint.sources.dbt_manifest import DbtNode
-from merge_runner.lint.sources.dbt_merge import Unknown, unique_keys
-from merge_runner.lint.sources.dbt_project import DbtProject
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.template.captured import Captured
 from merge_runner.template.rendered import Rendered

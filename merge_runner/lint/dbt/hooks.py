@@ -7,7 +7,7 @@ from typing import Any
 
 from merge_runner.errors import ProblemsError
 from merge_runner.lint.containers.placeholders import placeholders_of
-from merge_runner.lint.sources.dbt_model import DbtModel
+from merge_runner.lint.dbt.model import DbtModel
 from merge_runner.merge.expression import name_parts
 from merge_runner.merge.find import holds_merge
 from merge_runner.relation import Relation

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from merge_runner.lint.sources.dbt_manifest import DbtNode
+    from merge_runner.lint.dbt.manifest import DbtNode
 
 _FORMATS = ("delta", "iceberg", "hudi")
 DECIDING = frozenset(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
+    from merge_runner.lint.dbt.manifest import DbtNode
     from merge_runner.lint.finding import Finding
-    from merge_runner.lint.sources.dbt_manifest import DbtNode
 
 _FULL = "if the whole table is meant to be scanned, set meta: {merge_runner: {scan: full}}"
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from merge_runner.errors import Problem
 from merge_runner.graph.git import changed_files
-from merge_runner.lint.paths.fixed_files import fix
-from merge_runner.lint.paths.request import LintMessages, LintRequest
-from merge_runner.lint.paths.roots import lint_root_of
-from merge_runner.lint.sources.sql_file import PlainFile, read_plain, with_text
-from merge_runner.lint.sources.sql_files import plain_files
-from merge_runner.lint.sources.sql_lint import Surroundings, lint_files
+from merge_runner.lint.request import LintMessages, LintRequest
+from merge_runner.lint.run.fixed_files import fix
+from merge_runner.lint.run.lint_files import Surroundings, lint_files
+from merge_runner.lint.run.plain_file import PlainFile, read_plain, with_text
+from merge_runner.lint.run.plain_files import plain_files
+from merge_runner.lint.run.roots import lint_root_of
 from merge_runner.project.load.find_project import read_lint_settings
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from merge_runner.errors import Problems
-from merge_runner.lint.sources.dbt_files import DbtFiles
-from merge_runner.lint.sources.sql_file import PlainFile, files_below, is_data_without_merge, read_plain, shown
+from merge_runner.lint.run.dbt_files import DbtFiles
+from merge_runner.lint.run.plain_file import PlainFile, files_below, is_data_without_merge, read_plain, shown
 from merge_runner.project_file import Boundary
 
 
