@@ -48,7 +48,11 @@ class Batch:
 
 @dataclass
 class NodeOutput:
-    """What the steps of one node have found out so far."""
+    """The record of one node, which its steps write as they go.
+
+    Steps do not return it: a step that fails half-way (a MERGE beyond `expect_merge`, a lost driver after the commit)
+    has done and counted things that its node reports, and an exception would lose what was to be returned.
+    """
 
     response: NodeResponse = field(default_factory=NodeResponse)
     """What the node reports."""
