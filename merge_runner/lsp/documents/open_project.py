@@ -7,8 +7,8 @@ cannot be loaded, the last one that could be serves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from merge_runner.errors import Problem, Problems, ProblemsError
@@ -45,33 +45,73 @@ _MOST_CALLERS = 20
 """Models that are looked at for what is wrong in a macro that they call."""
 
 
+@dataclass(frozen=True)
+class NotLoaded:
+    """A project that nobody has loaded yet."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A project as it could be loaded. `texts` are those of the open documents that it has, by path.
+
+    `jinja` says which of its models cannot be read; `whole` is the last state in which all could be, if there was one.
+    """
+
+    known: KnownProject
+    texts: Mapping[str, str]
+    jinja: tuple[Problem, ...] = ()
+    whole: KnownProject | None = None
+
+    def with_text(self, path: str, text: str | None) -> Loaded:
+        """Return the state with another text of an open document; None: it is closed."""
+        others = {name: other for name, other in self.texts.items() if name != path}
+        return replace(self, texts=others if text is None else {**others, path: text})
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A project that cannot be loaded with these texts, and the last state that could be; None: there was none."""
+
+    problems: tuple[Problem, ...]
+    texts: Mapping[str, str]
+    last: Loaded | None
+
+
 class OpenProject:
     """The project at `root`. `update` and `look` are called by one thread at a time, `known` may be read by any."""
 
     def __init__(self, root: Path, env: Mapping[str, str]) -> None:
         self.root = root
-        self.known: KnownProject | None = None
-        self._whole: KnownProject | None = None
-        """The last state in which every model could be read."""
         self._env = env
+        self._state: NotLoaded | Loaded | Failed = NotLoaded()
         self._texts: dict[str, str] = {}
-        self._loaded: dict[str, str] | None = None
-        """The texts of open documents that `known` has; None: it is to be loaded again."""
         self._on_disk: Mapping[str, bytes] | None = None
-        """Hashes of the project's files as `known` has them; None: nothing is known of them."""
+        """Hashes of the project's files when it was loaded; None: nothing is known of them."""
         self._is_checked = False
         """Whether nothing can have changed on disk since they were hashed."""
-        self._jinja: tuple[Problem, ...] = ()
-        self._problems: tuple[Problem, ...] = ()
         self._replaced: tuple[Prepared, str, str, Prepared | None] | None = None
+
+    @property
+    def _loaded(self) -> Loaded | None:
+        """The newest state that could be loaded."""
+        state = self._state
+        return state if isinstance(state, Loaded) else state.last if isinstance(state, Failed) else None
+
+    @property
+    def known(self) -> KnownProject | None:
+        """The project as it could last be loaded; None where it never could be."""
+        loaded = self._loaded
+        return loaded.known if loaded is not None else None
 
     def is_shared(self, path: str) -> bool:
         """Whether other files may depend on this one: it is no model and no plain file."""
-        return self.known is not None and self.known.model_at(path) is None and not self._is_plain(path)
+        known = self.known
+        return known is not None and known.model_at(path) is None and not _is_plain(known, path)
 
     def is_own(self, path: str) -> bool:
         """Whether a file is one that the project reads, as far as that is known."""
-        return self.known is not None and not self._is_plain(path)
+        known = self.known
+        return known is not None and not _is_plain(known, path)
 
     def check_files(self) -> None:
         """See what has changed on disk when the project is next looked at: something may have."""
@@ -82,29 +122,29 @@ class OpenProject:
         self._texts = dict(texts)
         if self._is_current(path):
             return
-        self._loaded = dict(self._texts)
+        last, newest = self._loaded, dict(self._texts)
         try:
-            prepared, self._jinja = prepare_to_lint(self.root, Flags(), RecordingEnv(self._env), self._unsaved())
+            prepared, jinja = prepare_to_lint(self.root, Flags(), RecordingEnv(self._env), self._unsaved())
         except ProblemsError as error:
-            self._problems = error.problems
+            self._state = Failed(error.problems, newest, last)
             return
-        self._problems = ()
-        self.known = KnownProject(prepared, self._texts)
-        if not self._jinja:
-            self._whole = self.known
+        known = KnownProject(prepared, newest)
+        whole = known if not jinja else last.whole if last is not None else None
+        self._state = Loaded(known, newest, tuple(jinja), whole)
 
     def _is_current(self, path: str) -> bool:
-        """Whether `known` has all that is newest; changes of single models are given to it, but that of `path`."""
+        """Whether the state has all that is newest; changes of single models are given to it, but that of `path`."""
         on_disk = self._changed_on_disk()
-        if self._loaded is None or on_disk is None:
+        if isinstance(self._state, NotLoaded) or on_disk is None:
             return False
-        if self._problems:
-            return self._loaded == self._texts and not on_disk  # as wrong as before
-        on_disk -= self._loaded.keys() & self._texts.keys()  # the text of an open document is the editor's
-        for each in self._texts.keys() - self._loaded.keys() - on_disk:
-            if self._texts[each] == self._saved(each):
-                self._loaded[each] = self._texts[each]
-        changed = {*self._changed(self._loaded), *on_disk}
+        if isinstance(self._state, Failed):
+            return self._state.texts == self._texts and not on_disk  # as wrong as before
+        on_disk -= self._state.texts.keys() & self._texts.keys()  # the text of an open document is the editor's
+        for opened in self._texts.keys() - self._state.texts.keys() - on_disk:
+            if self._texts[opened] == self._saved(opened):
+                self._state = self._state.with_text(opened, self._texts[opened])
+        before = self._state.texts
+        changed = {name for name in {*before, *self._texts} if before.get(name) != self._texts.get(name)} | on_disk
         return all(map(self._takes, changed - {path})) and all(map(self._fits, changed & {path}))
 
     def _unsaved(self) -> dict[str, str]:
@@ -117,13 +157,13 @@ class OpenProject:
 
     def known_for(self, path: str) -> KnownProject | None:
         """Return the last state that could be loaded; for a model with a fault in its Jinja the one before that."""
-        known, whole = self.known, self._whole
-        if known is None or whole is None or known.model_at(path) is not None or whole.model_at(path) is None:
+        loaded = self._loaded
+        if loaded is None:
+            return None
+        known, whole = loaded.known, loaded.whole
+        if whole is None or known.model_at(path) is not None or whole.model_at(path) is None:
             return known
         return whole if path in known.own_files else known
-
-    def _changed(self, loaded: Mapping[str, str]) -> Iterator[str]:
-        return (path for path in {*loaded, *self._texts} if loaded.get(path) != self._texts.get(path))
 
     def _changed_on_disk(self) -> set[str] | None:
         """Return the files that have changed on disk since this was last asked; None where that cannot be known."""
@@ -138,43 +178,36 @@ class OpenProject:
         return {path for path in {*before, *now} if before.get(path) != now.get(path)}
 
     def _takes(self, path: str) -> bool:
-        """Give `known` the newest text of a file that has another one, where that leaves the graph as it is."""
-        assert self.known is not None and self._loaded is not None
-        newest, had = self._texts.get(path, self._saved(path)), self._loaded.get(path)
-        node = self.known.model_at(path)
+        """Give the state the newest text of a file that has another one, where that leaves the graph as it is."""
+        state = self._state
+        assert isinstance(state, Loaded)
+        newest = self._texts.get(path, self._saved(path))
+        node = state.known.model_at(path)
         if node is not None and newest is not None:
-            changed = self._with_text(self.known.prepared, node, newest)
+            changed = self._with_text(state.known.prepared, node, newest)
             if changed is None:
                 return False
-            if changed is not self.known.prepared:
-                self.known = KnownProject(changed, self._texts)
-                self._whole = self._whole if self._jinja else self.known
-        elif newest != had and (self._on_disk is None or path in self._on_disk):
+            if changed is not state.known.prepared:
+                known = KnownProject(changed, self._texts)
+                state = replace(state, known=known, whole=state.whole if state.jinja else known)
+        elif newest != state.texts.get(path) and (self._on_disk is None or path in self._on_disk):
             return False
-        if path in self._texts:
-            self._loaded[path] = self._texts[path]
-        else:
-            self._loaded.pop(path, None)
+        self._state = state.with_text(path, self._texts.get(path))
         return True
 
     def _fits(self, path: str) -> bool:
         """Whether a text that has changed leaves the graph as it is."""
-        if path not in self._texts or self.known is None:
+        state = self._state
+        if path not in self._texts or not isinstance(state, Loaded):
             return False
-        known = self.known
-        node = known.model_at(path)
+        node = state.known.model_at(path)
         if node is None:
-            return self._is_plain(path)
-        if any(problem.place is not None and problem.place.path == path for problem in self._jinja):
+            return _is_plain(state.known, path)
+        if any(problem.place is not None and problem.place.path == path for problem in state.jinja):
             return False
-        text = self._texts[path]
-        fits = self._with_text(known.prepared, node, text) is not None
-        return fits or bool(_faults(with_model_text(known.prepared, node, text), node))
-
-    def _is_plain(self, path: str) -> bool:
-        """Whether a file is none that a project reads."""
-        assert self.known is not None
-        return path not in self.known.own_files and path not in _FOR_ALL
+        text, prepared = self._texts[path], state.known.prepared
+        fits = self._with_text(prepared, node, text) is not None
+        return fits or bool(_faults(with_model_text(prepared, node, text), node))
 
     def _with_text(self, prepared: Prepared, node: ModelNode, text: str) -> Prepared | None:
         """Return the project with another text of a model; None where that may change more than the model."""
@@ -187,34 +220,30 @@ class OpenProject:
 
     def look(self, path: str) -> Diagnosis:
         """Return what is known of the file `path`, whose text is among those of `update`."""
-        found = [_placed(problem) for problem in self._problems if _is_at(problem, path)]
-        if self.known is None:
-            return Diagnosis(found or self._not_loaded(path))
-        if self._is_plain(path) and not _has_sql(path):
-            return Diagnosis(found)
-        if self._problems and not self._is_plain(path) and self.known.model_at(path) is None:
-            return Diagnosis(found)  # what lint knows of it is about another text
+        problems = self._state.problems if isinstance(self._state, Failed) else ()
+        remarks = [_placed(problem) for problem in problems if _is_at(problem, path)]
+        loaded = self._loaded
+        if loaded is None:
+            return Diagnosis(remarks or _why_not_loaded(problems[0], path))
+        known = loaded.known
+        is_plain = _is_plain(known, path)
+        if is_plain and not _has_sql(path):
+            return Diagnosis(remarks)
+        if problems and not is_plain and known.model_at(path) is None:
+            return Diagnosis(remarks)  # what lint knows of it is about another text
         try:
-            report = self._report(self.known, path)
+            report = self._report(loaded, path)
         except ProblemsError as error:
-            return Diagnosis([*found, *(_placed(problem) for problem in error.problems if _is_at(problem, path))])
-        remarks = found + [of_finding(item) for item in report.findings if item.place.path == path]
-        merges = report.merges if self._is_plain(path) else ()
-        return Diagnosis(remarks, merges, self.known.prepared.conceal)
+            return Diagnosis([*remarks, *(_placed(problem) for problem in error.problems if _is_at(problem, path))])
+        remarks += [of_finding(finding) for finding in report.findings if finding.place.path == path]
+        return Diagnosis(remarks, report.merges if is_plain else (), known.prepared.conceal)
 
-    def _not_loaded(self, path: str) -> list[Remark]:
-        """Return why nothing is known yet, at the beginning of a file that is not wrong itself."""
-        first = self._problems[0]
-        where = "" if first.place is None else f"{first.place}: "
-        message = f"not linted, the project cannot be loaded: {where}{first.message}"
-        return [of_problem(replace(first, message=message), Place(path, 1, 1))]
-
-    def _report(self, known: KnownProject, path: str) -> Report:
+    def _report(self, loaded: Loaded, path: str) -> Report:
         """Lint the models that have findings in a file. Raises ProblemsError for settings or layouts that are wrong."""
-        prepared = known.prepared
-        jinja = [problem for problem in self._jinja if _is_at(problem, path)]
+        known, prepared = loaded.known, loaded.known.prepared
+        jinja = [problem for problem in loaded.jinja if _is_at(problem, path)]
         graph, files = prepared.graph, prepared.files
-        if self._is_plain(path):
+        if _is_plain(known, path):
             return self._report_plain(files, path)
         node = known.model_at(path)
         if node is not None:
@@ -236,6 +265,18 @@ class OpenProject:
         around = Surroundings(self.root, settings.lint, settings.places, files.macros, files.vars)
         file = with_text(PlainFile(path, self.root / path, None), self._texts[path])
         return lint_files([file], LintOptions(), self._env, around)
+
+
+def _is_plain(known: KnownProject, path: str) -> bool:
+    """Whether a file is none that a project reads."""
+    return path not in known.own_files and path not in _FOR_ALL
+
+
+def _why_not_loaded(first: Problem, path: str) -> list[Remark]:
+    """Return why nothing is known yet, at the beginning of a file that is not wrong itself."""
+    where = "" if first.place is None else f"{first.place}: "
+    message = f"not linted, the project cannot be loaded: {where}{first.message}"
+    return [of_problem(replace(first, message=message), Place(path, 1, 1))]
 
 
 def _has_sql(path: str) -> bool:
