@@ -6,16 +6,14 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+
+from jinja2 import TemplateError, nodes
 
 from merge_runner.errors import ProblemsError
+from merge_runner.template.environment import ModelEnvironment
+from merge_runner.template.jinja_compiler import OffsetParser
 from merge_runner.template.static.tags import read_call
 from merge_runner.text import SourceText, Span
-
-if TYPE_CHECKING:
-    from jinja2 import nodes
-
-    from merge_runner.template.environment import ModelEnvironment
 
 _MAY_READ = re.compile(r"\bvar\s*\(|\benv_var\s*\(|\btarget\s*[.\[]")
 _ATTRIBUTE = re.compile(r"\w+\s*(?:\.\s*\w+|\[[^\]]*\])")
@@ -80,10 +78,6 @@ def raw_vars(source: SourceText, returning: Collection[str] = ()) -> list[RawVar
     text = source.text
     if not may_read_values(text) and not ("{{" in text and any(name in text for name in returning)):
         return []
-    from jinja2 import TemplateError, nodes
-
-    from merge_runner.template.jinja_compiler import OffsetParser
-
     parser = OffsetParser(_environment(), source)
     try:
         tree = parser.parse()
@@ -108,14 +102,10 @@ def raw_vars(source: SourceText, returning: Collection[str] = ()) -> list[RawVar
 
 @cache
 def _environment() -> ModelEnvironment:
-    from merge_runner.template.environment import ModelEnvironment
-
     return ModelEnvironment()
 
 
 def _outputs(tree: nodes.Node) -> Iterator[nodes.Output]:
-    from jinja2 import nodes
-
     for child in tree.iter_child_nodes():
         if isinstance(child, nodes.Output):
             yield child
@@ -127,10 +117,6 @@ def returning_macros(source: SourceText) -> frozenset[str]:
     """Return the names of the macros of a file that return a raw value: `{{ return(var('x')) }}`."""
     if "return" not in source.text or not may_read_values(source.text):
         return frozenset()
-    from jinja2 import TemplateError, nodes
-
-    from merge_runner.template.jinja_compiler import OffsetParser
-
     try:
         tree = OffsetParser(_environment(), source).parse()
     except (TemplateError, ProblemsError, RecursionError):
@@ -150,8 +136,6 @@ def _raw_names(tree: nodes.Template, returning: Collection[str]) -> dict[str, no
 
     An attribute of a namespace is `name.attribute`.
     """
-    from jinja2 import nodes
-
     names: dict[str, nodes.Node | None] = {f"{name}()": None for name in returning}
     bound: list[nodes.Node] = [argument for macro in tree.find_all(nodes.Macro) for argument in macro.args]
     bound += [argument for block in tree.find_all(nodes.CallBlock) for argument in block.args]
@@ -174,8 +158,6 @@ def _raw_names(tree: nodes.Template, returning: Collection[str]) -> dict[str, no
 
 def _pairs(node: nodes.Node) -> Iterator[tuple[str, nodes.Node]]:
     """The names that a statement binds, each with the expression that its value comes from."""
-    from jinja2 import nodes
-
     if isinstance(node, nodes.With):
         for target, value in zip(node.targets, node.values, strict=True):
             yield from _bound(target, value)
@@ -186,8 +168,6 @@ def _pairs(node: nodes.Node) -> Iterator[tuple[str, nodes.Node]]:
 
 
 def _bound(target: nodes.Node, value: nodes.Node) -> Iterator[tuple[str, nodes.Node]]:
-    from jinja2 import nodes
-
     if isinstance(target, nodes.NSRef):
         yield f"{target.name}.{target.attr}", value
     elif isinstance(target, nodes.Tuple) and isinstance(value, nodes.Tuple) and len(target.items) == len(value.items):
@@ -201,15 +181,11 @@ def _bound(target: nodes.Node, value: nodes.Node) -> Iterator[tuple[str, nodes.N
 
 
 def _names_of(target: nodes.Node) -> list[nodes.Name]:
-    from jinja2 import nodes
-
     return [name for name in (target, *target.find_all(nodes.Name)) if isinstance(name, nodes.Name)]
 
 
 def _key(node: nodes.Node) -> str:
     """The name that an expression is in `names`: `a`, `a.b` of a namespace, `m()` of a macro; else an empty one."""
-    from jinja2 import nodes
-
     if isinstance(node, nodes.Name):
         return node.name
     if isinstance(node, nodes.Getattr) and isinstance(node.node, nodes.Name):
@@ -233,8 +209,6 @@ def _raw(node: nodes.Node, names: Mapping[str, nodes.Node | None]) -> Iterator[n
 
 def _parts(node: nodes.Node) -> list[nodes.Expr]:
     """The expressions in an expression whose values become part of its text."""
-    from jinja2 import nodes
-
     match node:
         case nodes.Filter() if node.node is not None and not _quotes(node):
             return [node.node, *(_arguments(node) if node.name in _FILLED else ())]
@@ -261,8 +235,6 @@ def _arguments(node: nodes.Filter | nodes.Call) -> list[nodes.Expr]:
 
 def _reads(node: nodes.Node) -> bool:
     """Whether it is `var(…)`, `env_var(…)` or a value of `target`."""
-    from jinja2 import nodes
-
     if isinstance(node, nodes.Call):
         return isinstance(node.node, nodes.Name) and node.node.name in ("var", "env_var")
     if isinstance(node, nodes.Getattr | nodes.Getitem):
@@ -272,8 +244,6 @@ def _reads(node: nodes.Node) -> bool:
 
 def _var_name(node: nodes.Node) -> str | None:
     """The name in `var('name')`; None for any other call or name."""
-    from jinja2 import nodes
-
     if not isinstance(node, nodes.Call) or not isinstance(node.node, nodes.Name) or node.node.name != "var":
         return None
     first = node.args[0] if node.args else None
@@ -281,8 +251,6 @@ def _var_name(node: nodes.Node) -> str | None:
 
 
 def _quotes(node: nodes.Filter) -> bool:
-    from jinja2 import nodes
-
     if node.name == "map":
         first = node.args[0] if node.args else None
         return isinstance(first, nodes.Const) and first.value in _QUOTING
@@ -293,8 +261,6 @@ def _quotes(node: nodes.Filter) -> bool:
 
 def _is_sum(node: nodes.BinExpr) -> bool:
     """Whether it adds a number: a text would be refused."""
-    from jinja2 import nodes
-
     sides = (node.left, node.right)
     return isinstance(node, nodes.Add) and any(
         isinstance(side, nodes.Const) and isinstance(side.value, int | float) for side in sides
@@ -303,8 +269,6 @@ def _is_sum(node: nodes.BinExpr) -> bool:
 
 def _span(text: str, node: nodes.Node) -> Span:
     """The range of a call, a name, or a value of a name; `lineno` is an offset plus one (see compiler)."""
-    from jinja2 import nodes
-
     if isinstance(node, nodes.Name):
         return Span(node.lineno - 1, node.lineno - 1 + len(node.name))
     assert isinstance(node, nodes.Call | nodes.Getattr | nodes.Getitem)

@@ -53,11 +53,11 @@ from merge_runner.lint.rule import Hit, RuleOptions
 from merge_runner.project.schema.config import Names
 from merge_runner.project.schema.declared_vars import VarType, var_type
 from merge_runner.project.syntax.annotations import Key
-from merge_runner.template.raw_vars import RawVar, raw_vars, returning_macros
 from merge_runner.text import SourceText
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedProject
+    from merge_runner.template.raw_vars import RawVar
 
 SEVERITY: Severity = "warning"
 
@@ -83,6 +83,8 @@ class Options(RuleOptions):
 
 def check_project(project: LintedProject, options: Options) -> Iterator[Hit]:
     """Raw values in the models that are looked at and in the project's macros."""
+    from merge_runner.template.raw_vars import raw_vars, returning_macros  # loads Jinja: files of plain SQL have none
+
     declared = project.files.settings.vars
     types = {name: kind for name, value in declared.items() if (kind := var_type(value)) is not None}
     returning = frozenset().union(*map(returning_macros, project.files.macros))
