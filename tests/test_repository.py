@@ -41,11 +41,12 @@ def test_the_workflow_has_the_versions_of_python_that_the_package_names():
     assert all(JOBS[job]["strategy"]["matrix"]["python"] == named for job in ("check", "test"))
 
 
-def test_the_screenshots_of_the_slow_tests_are_kept():
-    steps = WORKFLOW["jobs"]["test-slow"]["steps"]
-    (run,) = [step for step in steps if step.get("run") == "make test-slow"]
+@pytest.mark.parametrize(("job", "variable"), [("test-slow", "SCREENSHOTS"), ("test-nightly", "REPORTS")])
+def test_what_tests_write_is_kept(job, variable):
+    steps = JOBS[job]["steps"]
+    (run,) = [step for step in steps if step.get("run") == f"make {job}"]
     (upload,) = [step for step in steps if step.get("uses", "").startswith("actions/upload-artifact@")]
-    assert run["env"]["SCREENSHOTS"].endswith(f"/{upload['with']['path']}")
+    assert run["env"][variable].endswith(f"/{upload['with']['path']}")
     assert upload["if"] == "always()"
 
 

@@ -17,6 +17,8 @@ from merge_runner.lineage.edge import Table
 from merge_runner.lineage.merge import merge_lineage
 from merge_runner.merge.parse import parse
 from tests.lineage.lineage_cases import cases
+from tests.lineage.truth_table import losses, record, truth_table
+from tests.reports import write_report
 
 CASES = cases("truth")
 SOURCES = {
@@ -169,16 +171,21 @@ def sources_of(case):
             yield from ((name, column) for column in columns if star or re.search(rf"\b{column}\b", text))
 
 
-def compare(engine, case):
-    """Edges that are missing, that no change shows, and the numbers of edges and of those that were seen."""
+def edges_of(case):
+    """The edges from columns of sources, as source, column, target's column; whether values are made of it."""
     found = lineage(case)
     assert found.all_unresolved == (), (case["name"], found.all_unresolved)
-    edges = {
-        (part.relation, part.column, each.column): part.is_direct
-        for each in found.columns
-        for part in sorted(found.inputs(each), key=lambda part: part.is_direct)
+    return {
+        (part.relation, part.column, column.column): part.is_direct
+        for column in found.columns
+        for part in sorted(found.inputs(column), key=lambda part: part.is_direct)
         if part.relation in SOURCES
     }
+
+
+def compare(engine, case):
+    """Edges that are missing, that no change shows, and the numbers of edges and of those that were seen."""
+    edges = edges_of(case)
     for name in SOURCES:
         engine.source(name)
     before = engine.merged(case)
@@ -246,11 +253,9 @@ def test_what_a_change_of_a_source_changes_has_an_edge(spark, chosen):
     finally:
         for table in ("ice.lineage.t", "spark_catalog.lineage.t"):
             engine.session.sql(f"drop table if exists {table}")
-    numbers = [sum(column) for column in zip(*(each[2] for each in results), strict=True)]
-    print(f"{len(results)} statements, {engine.merges} MERGEs; edges, direct, seen, direct seen: {numbers}")
+    write_report(f"lineage-{len(chosen)}.md", truth_table(shown))
     if "RECORD" in os.environ and chosen == CASES:
-        from tests.lineage.truth_table import record
-
         record(shown)
+    assert losses(shown) == []
     assert [line for missing, _, _ in results for line in missing] == []
     assert [line for _, unseen, _ in results for line in unseen] == []

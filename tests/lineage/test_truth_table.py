@@ -1,13 +1,36 @@
-"""The truth table of the docs is that of the statements and of what the engines have shown."""
+"""The figures of truth_shown.yml are those of the statements, and a figure that gets worse is noticed."""
 
-from tests.lineage.test_lineage_against_engines import CASES
-from tests.lineage.truth_table import PAGE, SHOWN, page
+import pytest
+
+from tests.lineage.test_lineage_against_engines import CASES, edges_of
+from tests.lineage.truth_table import SHOWN, losses, truth_table
+from tests.reports import write_report
 from tests.yaml_data import read_yaml
 
-
-def test_the_page_is_up_to_date():
-    assert PAGE.read_text(encoding="utf-8") == page(), "python -m tests.lineage.truth_table"
+RECORDED = read_yaml(SHOWN)
 
 
 def test_every_statement_was_run():
-    assert list(read_yaml(SHOWN)) == [case["name"] for case in CASES]
+    assert list(RECORDED) == [case["name"] for case in CASES]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_a_statement_has_the_edges_that_were_compared(case):
+    edges = edges_of(case).values()
+    values = sum(edges)
+    _, recorded_values, deciding, *_ = RECORDED[case["name"]]
+    assert [values, len(edges) - values] == [recorded_values, deciding], "record again on the engines"
+
+
+def test_fewer_edges_that_are_shown_are_a_loss():
+    assert losses(RECORDED) == []
+    assert losses({"CASE": [14, 1, 6, 1, 3]}) == []
+    assert losses({"CASE": [14, 1, 6, 1, 1]}) == ["CASE: [1, 1] edges were shown, [1, 2] are recorded"]
+
+
+def test_the_table_has_the_sums(tmp_path, monkeypatch):
+    monkeypatch.setenv("REPORTS", str(tmp_path / "reports"))
+    file = write_report("lineage.md", truth_table({"a": [1, 2, 3, 4, 5], "b": [10, 20, 30, 40, 50]}))
+    assert file.parent == tmp_path / "reports"
+    lines = file.read_text(encoding="utf-8").splitlines()
+    assert [cell.strip() for cell in lines[-1].strip("|").split("|")] == ["all", "11", "22", "44", "33", "55"]

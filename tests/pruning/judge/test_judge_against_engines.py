@@ -16,9 +16,11 @@ import pytest
 from merge_runner.engine.spark.errors import EngineError
 from tests.formats import probe_tables
 from tests.formats.engine_scans import Engines
+from tests.pruning import judge_report
 from tests.pruning.judged_on_engines import compare, judgement_of, make_probes
 from tests.pruning.probe_layouts import judged
 from tests.pruning.random_merges import COLUMNS, SOURCE, TABLES, random_merges
+from tests.reports import write_report
 
 pytestmark = pytest.mark.spark
 
@@ -47,6 +49,7 @@ def _tiers(few: int, many: int) -> list[object]:
 @pytest.mark.parametrize("form", ["delta", "iceberg"])
 def test_random_merges_are_judged_as_the_engine_prunes(engines, form, number):
     compared = compare(engines, random_merges(form, 1, number))
+    write_report(f"judge-{form}-{number}.md", judge_report.table(compared))
     assert [found for found in compared if not found.agrees] == []
     if number > 30:
         _enough(Counter(found.verdict for found in compared), number)

@@ -1,6 +1,6 @@
 """Faults of what the engine stands on, each in a model of one build: what is said, that the others finish, what is next.
 
-docs/contributing/quality-report.md has the table for people.
+docs/guides/recover-from-failures.md has the table for people.
 """
 
 import random

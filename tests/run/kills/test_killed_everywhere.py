@@ -4,11 +4,10 @@ A kill may hit what goes on with a killed run, so that one JVM is start and end 
 kills at every moment, each by itself.
 """
 
-import sys
-
 import pytest
 
 from merge_runner.formats.lines import installed_line
+from tests.reports import write_report
 from tests.run.kills.kills import Lane, reader, run, summary
 
 pytestmark = pytest.mark.slow
@@ -26,10 +25,10 @@ of their moments in test_stream_killed.py."""
 
 
 @pytest.mark.parametrize(("scenario", "kills"), CASES)
-def test_no_row_is_lost_and_no_commit_reported_that_did_not_happen(scenario, kills, tmp_path, spark, capsys):
+def test_no_row_is_lost_and_no_commit_reported_that_did_not_happen(scenario, kills, tmp_path, spark, request):
     with Lane(scenario, tmp_path, reader(spark)) as lane:
         found = run([lane], kills)
     text, well = summary(found)
-    with capsys.disabled():
-        sys.stdout.write("\n".join(["", *map(str, found), f"{scenario}: {text}", ""]))
+    lines = [f"- {line}" for line in (*map(str, found), f"{scenario}: {text}")]
+    write_report(f"kills-{request.node.callspec.id}.md", "\n".join(lines))
     assert well
