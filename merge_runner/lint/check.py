@@ -46,41 +46,41 @@ def linted_merge(file: LintedFile, statement: MergeStatement, layout: TableLayou
 
 def check_file(file: LintedFile, merge: LintedMerge | None, selection: RuleSelection) -> CheckResult:
     """Findings of all rules that look at one file, one for each cause, and the verdict on its MERGE."""
-    found: list[tuple[Hit, Finding]] = []
-    for rule in selection.chosen(file.path):
+    findings: list[tuple[Hit, Finding]] = []
+    for rule in selection.rules_for(file.path):
         if rule.check_file is not None:
-            found += _findings(rule, rule.check_file, file, selection, file)
+            findings += _findings(rule, rule.check_file, file, selection, file)
         if rule.check_merge is not None and merge is not None:
-            found += _findings(rule, rule.check_merge, merge, selection, file)
+            findings += _findings(rule, rule.check_merge, merge, selection, file)
     return CheckResult(
-        _one_for_each_cause(found, selection.configured_codes), reported(merge) if merge is not None else None
+        _one_for_each_cause(findings, selection.configured_codes), reported(merge) if merge is not None else None
     )
 
 
-def _one_for_each_cause(found: Sequence[tuple[Hit, Finding]], configured: Collection[str]) -> tuple[Finding, ...]:
+def _one_for_each_cause(findings: Sequence[tuple[Hit, Finding]], configured: Collection[str]) -> tuple[Finding, ...]:
     """The findings without those whose place another takes; `configured` are codes whose severity the settings say."""
-    gone: set[int] = set()
-    kept: list[Finding] = []
+    replaced_places: set[int] = set()
+    results: list[Finding] = []
     by_cause: dict[object, list[int]] = {}
-    for place, (hit, finding) in enumerate(found):
+    for place, (hit, finding) in enumerate(findings):
         for cause in (finding.code, f"{finding.code} {hit.variant}", (finding.code, finding.place)):
             by_cause.setdefault(cause, []).append(place)
-    for hit, finding in found:
+    for hit, finding in findings:
         causes = (*hit.replaces, *((code, finding.place) for code in hit.replaces_here))
         places = sorted({place for cause in causes for place in by_cause.get(cause, ())})
-        gone.update(places)
-        taken = [found[place][1] for place in places]
-        severities = [finding.severity, *(other.severity for other in taken if finding.code not in configured)]
-        replaced = tuple((other.code, other.place) for other in taken)
-        kept.append(replace(finding, severity=min(severities, key=SEVERITIES.index), replaced=replaced))
-    return tuple(finding for place, finding in enumerate(kept) if place not in gone)
+        replaced_places.update(places)
+        others = [findings[place][1] for place in places]
+        severities = [finding.severity, *(other.severity for other in others if finding.code not in configured)]
+        replaced = tuple((other.code, other.place) for other in others)
+        results.append(replace(finding, severity=min(severities, key=SEVERITIES.index), replaced=replaced))
+    return tuple(finding for place, finding in enumerate(results) if place not in replaced_places)
 
 
 def check_project(
-    project: LintedProject, selection: RuleSelection, known: Sequence[Rule] | None = None
+    project: LintedProject, selection: RuleSelection, among: Sequence[Rule] | None = None
 ) -> Iterator[Finding]:
-    """Findings of the rules of `known` (all where it is None) that look at the project as a whole."""
-    for rule in rules() if known is None else known:
+    """Findings of the rules `among` (all where it is None) that look at the project as a whole."""
+    for rule in rules() if among is None else among:
         if rule.check_project is not None and selection.selected(rule, ""):
             yield from (finding for _, finding in _findings(rule, rule.check_project, project, selection, None))
 
@@ -96,8 +96,8 @@ def reported(merge: LintedMerge) -> ReportedMerge:
         text, reason = as_written(condition.text), as_written(condition.reason)
         conjuncts.append(ReportedConjunct(text, condition.prunes, reason, place.line, place.column))
     start = merge_place(file)
-    named = ".".join(statement.target.parts) or statement.target.relation.of(statement.text)
-    target = file.relation.name if file.relation else as_written(named)
+    written_name = ".".join(statement.target.parts) or statement.target.relation.of(statement.text)
+    target = file.relation.name if file.relation else as_written(written_name)
     return ReportedMerge(
         model=file.name,
         path=file.path,

@@ -12,20 +12,21 @@ from merge_runner.template.redact import redact
 
 def without_secrets(finding: Finding, secrets: Iterable[str]) -> Finding:
     """The finding without the secrets; a fix that holds one is left out."""
-    shown = replace(
+    redacted = replace(
         finding,
         message=redact(finding.message, secrets),
         hint=redact(finding.hint, secrets) if finding.hint else finding.hint,
         subject=redact(finding.subject, secrets),
     )
     if finding.fix and any(redact(edit.content, secrets) != edit.content for edit in finding.fix.edits):
-        return replace(shown, fix=None)
-    return shown
+        return replace(redacted, fix=None)
+    return redacted
 
 
 def merge_without_secrets(merge: ReportedMerge, secrets: Iterable[str]) -> ReportedMerge:
     """The verdict on a MERGE without the secrets in its proof."""
     conjuncts = (
-        replace(each, text=redact(each.text, secrets), reason=redact(each.reason, secrets)) for each in merge.conjuncts
+        replace(conjunct, text=redact(conjunct.text, secrets), reason=redact(conjunct.reason, secrets))
+        for conjunct in merge.conjuncts
     )
     return replace(merge, reason=redact(merge.reason, secrets), conjuncts=tuple(conjuncts))

@@ -25,7 +25,7 @@ def entry_place(project: LintedProject, node: Node, key: str, entry: str) -> Pla
     if inline is not None:
         return model.source.place(inline.start("entry"), inline.end("entry"))
     for layer in reversed(model.layers):
-        written = layer.values.get(key)
-        if isinstance(written, Mapping) and entry in written and key in layer.places:
+        value = layer.values.get(key)
+        if isinstance(value, Mapping) and entry in value and key in layer.places:
             return layer.places[key]
     return Place(model.source.path, 1, 1)

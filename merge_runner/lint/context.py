@@ -115,9 +115,13 @@ class LintedMerge(JudgedMerge):
     @cached_property
     def unknown_qualifiers(self) -> tuple[UnknownQualifier, ...]:
         """What names are qualified by that is neither target nor source."""
-        found = unknown_qualifiers(self.statement, self.layout, self.source, self.scope)
+        qualifiers = unknown_qualifiers(self.statement, self.layout, self.source, self.scope)
         # A session variable may have fields, too.
-        return tuple(each for each in found if each.evidence != "no such column" or not self.declares_variables)
+        return tuple(
+            qualifier
+            for qualifier in qualifiers
+            if qualifier.evidence != "no such column" or not self.declares_variables
+        )
 
     @cached_property
     def unknown_in_using(self) -> tuple[tuple[Expr, UnknownName], ...]:
@@ -125,10 +129,10 @@ class LintedMerge(JudgedMerge):
         queries = [self.statement.source.query, *(cte.query for cte in self.statement.ctes)]
         trees = {id(query.expression): query for query in queries if query is not None and query.expression is not None}
         return tuple(
-            (trees[id(read.select.root())], name)
-            for read in self.selects
-            if id(read.select.root()) in trees
-            for name in unknown_names(read, variables=self.declares_variables)
+            (trees[id(select.select.root())], name)
+            for select in self.selects
+            if id(select.select.root()) in trees
+            for name in unknown_names(select, variables=self.declares_variables)
         )
 
     @property
@@ -146,10 +150,14 @@ class LintedMerge(JudgedMerge):
             # What dbt's manifest says of a column may be of a test, too.
             columns = () if self.file.container == "dbt" else self.layout.columns or ()
             return frozenset(column.name.casefold() for column in columns if column.nullable is False)
-        own = [(each, [name]) for name, column in node.columns.items() for each in column.get("constraints") or ()]
-        promises = [*own, *((each, each.get("columns") or ()) for each in node.constraints)]
-        named = (names for constraint, names in promises if constraint.get("type") in _NOT_NULL)
-        return frozenset(name.strip().strip("`").casefold() for names in named for name in names)
+        own = [
+            (constraint, [name])
+            for name, column in node.columns.items()
+            for constraint in column.get("constraints") or ()
+        ]
+        promises = [*own, *((constraint, constraint.get("columns") or ()) for constraint in node.constraints)]
+        column_lists = (names for constraint, names in promises if constraint.get("type") in _NOT_NULL)
+        return frozenset(name.strip().strip("`").casefold() for names in column_lists for name in names)
 
     @property
     def scans_all_on_purpose(self) -> bool:
@@ -174,8 +182,8 @@ class LintedMerge(JudgedMerge):
         """Whether source rows are, or may be, merged once only."""
         if "txnversion" in self.file.source.text.casefold() or self.reads_target:
             return True
-        known = [self.lookup(parts) for parts in self.reading.tables]
-        return any(table is not None and table.fixed for table in known)
+        tables = [self.lookup(parts) for parts in self.reading.tables]
+        return any(table is not None and table.fixed for table in tables)
 
     @property
     def inserts(self) -> bool:
@@ -198,8 +206,8 @@ class LintedMerge(JudgedMerge):
         parts = self.statement.source.parts
         if not parts or _DBT_TEMPORARY not in parts[-1].casefold():
             return False
-        known = self.lookup(parts)
-        return known is None or known.query is None
+        source = self.lookup(parts)
+        return source is None or source.query is None
 
     @property
     def may_read_unknown_view(self) -> bool:
@@ -220,17 +228,17 @@ class LintedMerge(JudgedMerge):
             for tree in queries:
                 if tree is not None:
                     ctes |= {cte.alias.casefold() for cte in tree.find_all(exp.CTE)}
-                    read = (tuple(part.name for part in table.parts) for table in tree.find_all(exp.Table))
-                    names |= {parts for parts in read if len(parts) == 1 or parts[0].casefold() == _OF_VIEWS}
+                    tables = (tuple(part.name for part in table.parts) for table in tree.find_all(exp.Table))
+                    names |= {parts for parts in tables if len(parts) == 1 or parts[0].casefold() == _OF_VIEWS}
             queries = []
             for parts in names - seen:
                 seen.add(parts)
                 if len(parts) == 1 and parts[0].casefold() in ctes:
                     continue
-                known = self.lookup(parts)
-                if known is None:
+                relation = self.lookup(parts)
+                if relation is None:
                     return True
-                queries += [read_query(known.query).expression] if known.query is not None else []
+                queries += [read_query(relation.query).expression] if relation.query is not None else []
         return False
 
 

@@ -43,15 +43,15 @@ def summary(rule: Rule) -> str:
 
 def sections(rule: Rule) -> dict[str, str]:
     """The Markdown of each section by its title, in order."""
-    found: dict[str, list[str]] = {}
+    by_title: dict[str, list[str]] = {}
     title = ""
     for line, fenced in _lines(rule.documentation):
         if line.startswith("## ") and not fenced:
             title = line[3:].strip()
-            found.setdefault(title, [])
+            by_title.setdefault(title, [])
         elif title:
-            found[title].append(line)
-    return {title: "\n".join(lines).strip("\n") for title, lines in found.items()}
+            by_title[title].append(line)
+    return {title: "\n".join(lines).strip("\n") for title, lines in by_title.items()}
 
 
 def examples(rule: Rule) -> list[Example]:
@@ -59,18 +59,18 @@ def examples(rule: Rule) -> list[Example]:
 
     A ```yaml block goes with the ```sql block after it where the section begins with one, else with that before it.
     """
-    found = []
-    written = sections(rule)
+    models = []
+    by_title = sections(rule)
     kinds: tuple[Literal["bad", "good"], ...] = ("bad", "good")
     for kind in kinds:
-        blocks = [block for block in _blocks(written.get(kind.title(), "")) if block.language in ("sql", "yaml")]
+        blocks = [block for block in _blocks(by_title.get(kind.title(), "")) if block.language in ("sql", "yaml")]
         before = bool(blocks) and blocks[0].language == "yaml"
         for at, block in enumerate(blocks):
             if block.language == "sql":
                 neighbour = at - 1 if before else at + 1
                 paired = 0 <= neighbour < len(blocks) and blocks[neighbour].language == "yaml"
-                found.append(Example(kind, block.code, blocks[neighbour].code if paired else None))
-    return found
+                models.append(Example(kind, block.code, blocks[neighbour].code if paired else None))
+    return models
 
 
 def check(rule: Rule) -> list[str]:
@@ -78,10 +78,10 @@ def check(rule: Rule) -> list[str]:
     wrong = []
     if not re.fullmatch(r"\S[^\n]*\.", rule.documentation.partition("\n")[0]):
         wrong.append("the first line is no sentence")
-    found = sections(rule)
-    if tuple(found) != SECTIONS:
-        wrong.append(f"the sections are {', '.join(found) or 'none'}, not {', '.join(SECTIONS)}")
-    wrong += [f"{title} is empty" for title, text in found.items() if not text.strip()]
+    by_title = sections(rule)
+    if tuple(by_title) != SECTIONS:
+        wrong.append(f"the sections are {', '.join(by_title) or 'none'}, not {', '.join(SECTIONS)}")
+    wrong += [f"{title} is empty" for title, text in by_title.items() if not text.strip()]
     kinds = {example.kind for example in examples(rule)}
     wrong += [f"{kind.title()} has no ```sql block" for kind in ("bad", "good") if kind not in kinds]
     if any(fenced for _, fenced in list(_lines(f"{rule.documentation}\n\n"))[-1:]):
@@ -91,22 +91,22 @@ def check(rule: Rule) -> list[str]:
 
 def page(rule: Rule) -> str:
     """The Markdown page of a rule."""
-    written = _written(rule)
+    by_title = _page_sections(rule)
     parts = [
         "<!-- Made of the rule's docstring; do not edit. -->",
         f"# {rule.code}: {rule.name}",
         f"Default severity: **{rule.severity}**",
         _introduction(rule),
-        *(f"## {title}\n\n{body}" for title, body in written.items()),
+        *(f"## {title}\n\n{body}" for title, body in by_title.items()),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def index(known: Sequence[Rule]) -> str:
+def index(all_rules: Sequence[Rule]) -> str:
     """The Markdown page that lists the rules."""
     rows = (
         f"| [{rule.code}]({rule.code}.md) | {rule.name} | {rule.severity} | {summary(rule).replace('|', '&#124;')} |"
-        for rule in known
+        for rule in all_rules
     )
     return "\n".join(
         [
@@ -127,9 +127,9 @@ def index(known: Sequence[Rule]) -> str:
 
 def text(rule: Rule) -> str:
     """The documentation for a terminal: code is indented, Markdown's marks of headings and code are gone."""
-    written = _written(rule)
+    by_title = _page_sections(rule)
     parts = [f"{rule.code} {rule.name} ({rule.severity})", _introduction(rule)]
-    for title, body in written.items():
+    for title, body in by_title.items():
         lines = []
         for line, fenced in _lines(body):
             if not fenced:
@@ -140,9 +140,9 @@ def text(rule: Rule) -> str:
     return "\n\n".join(parts)
 
 
-def pages(known: Sequence[Rule]) -> dict[str, str]:
+def pages(all_rules: Sequence[Rule]) -> dict[str, str]:
     """All pages by the names of their files."""
-    return {"README.md": index(known), **{f"{rule.code}.md": page(rule) for rule in known}}
+    return {"README.md": index(all_rules), **{f"{rule.code}.md": page(rule) for rule in all_rules}}
 
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*(\w*)")
@@ -150,16 +150,16 @@ _FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*(\w*)")
 
 def _lines(markdown: str) -> Iterator[tuple[str, bool]]:
     """The lines, each with whether it is part of a code block, its fences among them."""
-    opened = ""
+    fence_open = ""
     for line in markdown.splitlines():
         fence = _FENCE.match(line)
-        if opened:
+        if fence_open:
             yield line, True
-            if fence and fence[1].startswith(opened) and not fence[2]:
-                opened = ""
+            if fence and fence[1].startswith(fence_open) and not fence[2]:
+                fence_open = ""
         else:
-            opened = fence[1] if fence else ""
-            yield line, bool(opened)
+            fence_open = fence[1] if fence else ""
+            yield line, bool(fence_open)
 
 
 def _blocks(markdown: str) -> Iterator[_Block]:
@@ -176,7 +176,7 @@ def _blocks(markdown: str) -> Iterator[_Block]:
             code.append(line)
 
 
-def _written(rule: Rule) -> dict[str, str]:
+def _page_sections(rule: Rule) -> dict[str, str]:
     """The sections of the docstring, the options, and how to configure the rule."""
     options = {"Options": _options(rule.code, rule.options)} if rule.options is not None else {}
     return {**sections(rule), **options, "How to configure it": _configuration(rule)}
@@ -194,7 +194,7 @@ def _options(code: str, options: type[RuleOptions]) -> str:
     for name, default in asdict(options()).items():
         key = written_as(name, hints[name])[0]
         # A `Key`, or pydantic's `Field` of a rule of another package.
-        info = next((each for each in get_args(hints[name])[1:] if hasattr(each, "description")), None)
+        info = next((metadata for metadata in get_args(hints[name])[1:] if hasattr(metadata, "description")), None)
         description = info.description if info is not None else None
         example = f" Example: `{key} = {json.dumps(info.examples[0])}`" if info is not None and info.examples else ""
         lines.append(f"{key} = {json.dumps(default)}")

@@ -26,19 +26,19 @@ def apply(source: SourceText, fixes: Sequence[Fix], unsafe: bool = False) -> Fix
     the first is applied and the other skipped; an equal one counts as applied. A fix with an edit in another file, or
     with a range that ends before it begins, is skipped.
     """
-    taken = _Edits()
+    accepted = _Edits()
     applied: list[Fix] = []
     skipped: list[Fix] = []
     for fix in fixes:
         edits = _edits(source, fix) if unsafe or fix.applicability == "safe" else None
-        if edits is not None and taken.take(edits):
+        if edits is not None and accepted.take(edits):
             applied.append(fix)
         else:
             skipped.append(fix)
     pieces = []
     at = 0
-    for span in taken.spans:
-        pieces += [source.text[at : span.start], taken.contents[span]]
+    for span in accepted.spans:
+        pieces += [source.text[at : span.start], accepted.contents[span]]
         at = span.end
     return FixResult("".join([*pieces, source.text[at:]]), tuple(applied), tuple(skipped))
 
@@ -65,7 +65,7 @@ class _Edits:
         """Whether a range here shares a character with `span`, is equal, or one is a place inside the other."""
         at = bisect_left(self.spans, span)
         around = self.spans[max(at - 1, 0) : at + 1]
-        return any(one == span or (one.start < span.end and span.start < one.end) for one in around)
+        return any(other == span or (other.start < span.end and span.start < other.end) for other in around)
 
 
 def _edits(source: SourceText, fix: Fix) -> dict[Span, str] | None:

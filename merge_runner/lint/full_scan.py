@@ -86,8 +86,8 @@ def _example(merge: LintedMerge, name: str) -> str:
     data_type = column.data_type.name if column is not None and column.data_type is not None else ""
     field = merge.layout.partition_field(name)
     operator = ">=" if data_type in _RANGES and (field is None or field.transform != "bucket") else "="
-    named = ".".join(filter(None, (merge.statement.target.qualifier, name)))
-    return f"`{named} {operator} {_LITERALS.get(data_type, '…')}`"
+    column_name = ".".join(filter(None, (merge.statement.target.qualifier, name)))
+    return f"`{column_name} {operator} {_LITERALS.get(data_type, '…')}`"
 
 
 def layout_columns(layout: TableLayout) -> tuple[str, ...]:
@@ -101,9 +101,9 @@ def full_scan_size(merge: LintedMerge) -> str | None:
     size, files = merge.layout.bytes, merge.layout.files
     if size is None:
         return None
-    read = f"{files} file{'s' * (files != 1)}, {counted_bytes(size)}" if files is not None else counted_bytes(size)
+    scanned = f"{files} file{'s' * (files != 1)}, {counted_bytes(size)}" if files is not None else counted_bytes(size)
     extent = _source_extent(merge)
-    return f"{read}, for a source of {extent}" if extent is not None else read
+    return f"{scanned}, for a source of {extent}" if extent is not None else scanned
 
 
 def scanned(merge: LintedMerge) -> str:
@@ -115,9 +115,12 @@ def scanned(merge: LintedMerge) -> str:
 def uses_no_partitioning(merge: LintedMerge) -> bool:
     """Return whether the table is partitioned, and ON names no column of its partitioning, or of what it is made of."""
     fields = merge.layout.partition_by or ()
-    used = {column.casefold() for condition in merge.judgement.on for column in condition.columns}
-    named = (field.column.casefold() in used or base_columns(merge.layout, field.column) & used for field in fields)
-    return bool(fields) and not any(named)
+    condition_columns = {column.casefold() for condition in merge.judgement.on for column in condition.columns}
+    in_conditions = (
+        field.column.casefold() in condition_columns or base_columns(merge.layout, field.column) & condition_columns
+        for field in fields
+    )
+    return bool(fields) and not any(in_conditions)
 
 
 def _source_extent(merge: LintedMerge) -> str | None:
@@ -125,8 +128,8 @@ def _source_extent(merge: LintedMerge) -> str | None:
     days = restricted_days(merge.source)
     if days is not None:
         return days
-    known = merge.lookup(merge.statement.source.parts) if merge.statement.source.parts else None
-    return counted_bytes(known.layout.bytes) if known is not None and known.layout.bytes is not None else None
+    table = merge.lookup(merge.statement.source.parts) if merge.statement.source.parts else None
+    return counted_bytes(table.layout.bytes) if table is not None and table.layout.bytes is not None else None
 
 
 def counted_bytes(size: int) -> str:

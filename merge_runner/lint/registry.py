@@ -46,25 +46,25 @@ def rules() -> tuple[Rule, ...]:
 
 def provided_rules(entries: Iterable[EntryPoint], problems: Problems) -> list[Rule]:
     """Return the rules of these entry points; what is wrong with them is added to the problems as `invalid-rule`."""
-    found = {rule.code: rule for rule in built_in_rules()}
+    by_code = {rule.code: rule for rule in built_in_rules()}
     for rule in (rule for entry in entries for rule in _provided(entry, problems)):
-        other = found.setdefault(rule.code, rule)
+        other = by_code.setdefault(rule.code, rule)
         if other is not rule:
             owner = f"the package {other.package}" if other.package else "merge-runner"
             message = f"rule {rule.code} of the package {rule.package} has the code of a rule of {owner}"
             hint = "begin the code with letters that only the package uses, as ACME001"
             problems.add("invalid-rule", message, None, hint)
-    return [rule for rule in found.values() if rule.package is not None]
+    return [rule for rule in by_code.values() if rule.package is not None]
 
 
 def provided_paths() -> list[Path]:
     """Return the folders or files of the packages that provide rules, without importing them."""
-    found = []
+    paths = []
     for entry in _entry_points():
         spec = find_spec(entry.value.partition(":")[0].partition(".")[0])
         if spec is not None:
-            found += [Path(path) for path in spec.submodule_search_locations or [spec.origin or ""]]
-    return found
+            paths += [Path(path) for path in spec.submodule_search_locations or [spec.origin or ""]]
+    return paths
 
 
 def files_of_provided_rules() -> list[Any]:
@@ -77,7 +77,7 @@ def _entry_points() -> list[EntryPoint]:
     if not may_provide(GROUP):
         return []
 
-    return sorted(entry_points(group=GROUP), key=lambda each: (each.name, each.value))
+    return sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value))
 
 
 @cache

@@ -60,10 +60,12 @@ class LintRequest:
     @property
     def flags(self) -> Flags:
         """What loading a project depends on. Raises ProblemsError where `vars` are no mapping."""
-        return Flags(self.profile, self.target, self.profiles_dir, self.given_vars, self.target_path, self.full_refresh)
+        return Flags(
+            self.profile, self.target, self.profiles_dir, self.vars_by_name, self.target_path, self.full_refresh
+        )
 
     @property
-    def given_vars(self) -> Mapping[str, Any]:
+    def vars_by_name(self) -> Mapping[str, Any]:
         """The vars by name. Raises ProblemsError where they are no mapping."""
         if not isinstance(self.vars, str):
             return self.vars or {}

@@ -55,7 +55,7 @@ def _lines(merge: LintedMerge, by_layout: str | None) -> Iterator[str]:
         yield _SEPARATE if merge.scans_by_source else by_layout or constant_filter(merge)
     elif layout_columns(merge.layout) and not merge.scans_by_source:
         yield f"{by_layout or constant_filter(merge)}; config(scan='full') says that scanning everything is meant"
-        yield from _marked(merge)
+        yield from _marking(merge)
     else:
         is_large = size is not None and size > SMALL
         if not is_large:
@@ -85,10 +85,10 @@ _SEPARATE = "no other condition helps: move what that clause does into a separat
 def _growing(merge: LintedMerge) -> list[str]:
     """What helps a table without a layout as it grows, what leaves out most files first."""
     by_time = (_by_time(merge) or constant_filter(merge)) if shared_times(merge) else None
-    found = [*filter(None, (by_time, _by_key(merge)))]
-    if not found:
-        found = ["; ".join(filter(None, (_unbounded(merge), constant_filter(merge))))]
-    return [*found, *_marked(merge)]
+    remedies = [*filter(None, (by_time, _by_key(merge)))]
+    if not remedies:
+        remedies = ["; ".join(filter(None, (_unbounded(merge), constant_filter(merge))))]
+    return [*remedies, *_marking(merge)]
 
 
 def _by_time(merge: LintedMerge) -> str | None:
@@ -101,8 +101,8 @@ def _by_time(merge: LintedMerge) -> str | None:
     for column in shared_times(merge):
         if column.casefold() in joined:
             continue
-        declared = merge.layout.column(column)
-        is_date = declared is not None and declared.data_type is not None and declared.data_type.name == "date"
+        declaration = merge.layout.column(column)
+        is_date = declaration is not None and declaration.data_type is not None and declaration.data_type.name == "date"
         field = column if is_date else f"days({column})"
         if is_date or format.partition_transforms:
             layout = replace(merge.layout, partition_by=(partition_field(field),))
@@ -110,7 +110,7 @@ def _by_time(merge: LintedMerge) -> str | None:
         else:
             layout, config = replace(merge.layout, cluster_by=(column,)), f"cluster_by=['{column}']"
         condition = f"{quote(target)}.{quote(column)} = {quote(source)}.{quote(column)}"
-        if _tried(merge, layout, _with_condition(merge.statement, condition)).judgement.verdict == "runtime":
+        if _judge_with(merge, layout, _with_condition(merge.statement, condition)).judgement.verdict == "runtime":
             return (
                 f"where a row never changes `{column}`, add `{condition}` to ON, with {config} in its config: each run "
                 f"is bounded by the values of `{column}` that the source holds"
@@ -126,7 +126,7 @@ def _with_condition(statement: MergeStatement, condition: str) -> MergeStatement
 def _by_key(merge: LintedMerge) -> str | None:
     """A layout by a joined column with which this very statement is bounded when it runs."""
     for column, config, layout in _layouts_by_key(merge):
-        if _tried(merge, layout).judgement.verdict == "runtime":
+        if _judge_with(merge, layout).judgement.verdict == "runtime":
             return (
                 f"{config} in its config, and each run is bounded by the values of `{column}` that the source holds: "
                 "few files where they are close to each other, nearly all where there are more random ones than files"
@@ -147,14 +147,14 @@ def _layouts_by_key(merge: LintedMerge) -> Iterator[tuple[str, str, TableLayout]
             yield column, f"sort_by=['{column}']", replace(merge.layout, sort_by=(column,))
 
 
-def _tried(merge: LintedMerge, layout: TableLayout, statement: MergeStatement | None = None) -> JudgedMerge:
+def _judge_with(merge: LintedMerge, layout: TableLayout, statement: MergeStatement | None = None) -> JudgedMerge:
     return judge_merge(statement or merge.statement, layout, merge.lookup, "auto")
 
 
 def _unbounded(merge: LintedMerge) -> str | None:
     """Why no layout by a joined column bounds the statement; None where that is not known."""
     for column, _, layout in _layouts_by_key(merge):
-        judgement = _tried(merge, layout).judgement
+        judgement = _judge_with(merge, layout).judgement
         reasons = [judgement.left_out, *(condition.unbounded for condition in judgement.on)]
         return next((f"no layout by `{column}` helps: {reason}" for reason in reasons if reason is not None), None)
     if merge.layout.capabilities is None or len(merge.judgement.on) > _MOST_CONDITIONS:
@@ -162,7 +162,7 @@ def _unbounded(merge: LintedMerge) -> str | None:
     return "no layout helps: ON joins no column of the target"
 
 
-def _marked(merge: LintedMerge) -> Iterator[str]:
+def _marking(merge: LintedMerge) -> Iterator[str]:
     """Marking old rows: every file is read still, and files with few changes are not written again."""
     format = merge.layout.format
     changes = any(clause.action != "insert" for clause in merge.statement.clauses)
@@ -187,8 +187,10 @@ def _flagged(merge: LintedMerge) -> Iterator[str]:
 def goes_with_a_flag(merge: LintedMerge) -> str:
     """Return what to restrict next to a flag, which is right as it is: a column that changes with it."""
     types = ("date", "timestamp", "timestamp_ntz")
-    named = (each.name for each in merge.layout.columns or () if each.data_type and each.data_type.name in types)
-    last = " or ".join(f"`{name}`" for name in islice(named, 2))
+    columns = (
+        column.name for column in merge.layout.columns or () if column.data_type and column.data_type.name in types
+    )
+    last = " or ".join(f"`{name}`" for name in islice(columns, 2))
     goes = f", such as {last}" if last else ""
     return f"leave it, and restrict a column with statistics that goes with it as well{goes}; or partition by it"
 

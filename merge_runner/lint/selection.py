@@ -14,7 +14,7 @@ from merge_runner.lint.finding import SEVERITIES, Severity
 from merge_runner.lint.registry import rules
 from merge_runner.lint.report import Report
 from merge_runner.lint.rule import Rule, RuleOptions
-from merge_runner.lint.selector import closest, meant, suggestion, weight
+from merge_runner.lint.selector import closest, match_rules, suggestion, weight
 from merge_runner.project.syntax.places import NoPlaces
 from merge_runner.project.syntax.validate import validate
 
@@ -52,17 +52,17 @@ class RuleSelection:
         *,
         rules: Sequence[str] = (),
         ignore: Sequence[str] = (),
-        known: Sequence[Rule] | None = None,
+        all_rules: Sequence[Rule] | None = None,
     ) -> RuleSelection:
         """The selection of [tool.merge-runner.lint], with the command line's `rules` and `ignore` above it.
 
         `places` says where the settings are written. Raises ProblemsError with an `unknown-rule` for each word that
-        means no rule of `known` (by default all there are), and with every option that its rule does not take.
+        means no rule of `all_rules` (by default all there are), and with every option that its rule does not take.
         """
-        known = _all() if known is None else known
+        all_rules = _all() if all_rules is None else all_rules
         problems = Problems()
-        _check(lint, places, (*rules, *ignore), known, problems)
-        options = _options(lint, places, known, problems)
+        _check(lint, places, (*rules, *ignore), all_rules, problems)
+        options = _options(lint, places, all_rules, problems)
         problems.check()
         return cls(
             select=tuple(rules) or (("ALL",) if lint.select is None else lint.select),
@@ -83,12 +83,12 @@ class RuleSelection:
             return None
         return self.rule_options[rule.code] if rule.code in self.rule_options else rule.options()
 
-    def chosen(self, path: str) -> tuple[Rule, ...]:
+    def rules_for(self, path: str) -> tuple[Rule, ...]:
         """The rules that count in a file, in the order of their codes."""
         words = self._words(path)
-        if words not in self._chosen:
-            self._chosen[words] = tuple(rule for rule in rules() if self.selected(rule, path))
-        return self._chosen[words]
+        if words not in self._rules_by_words:
+            self._rules_by_words[words] = tuple(rule for rule in rules() if self.selected(rule, path))
+        return self._rules_by_words[words]
 
     @cached_property
     def configured_codes(self) -> frozenset[str]:
@@ -97,7 +97,7 @@ class RuleSelection:
 
     def configured(self, rule: Rule) -> Severity | None:
         """The severity that the settings give the rule; None where they say nothing."""
-        weights = {word: found for word in self.severities if (found := weight(word, rule)) is not None}
+        weights = {word: value for word in self.severities if (value := weight(word, rule)) is not None}
         return self.severities[max(weights, key=lambda word: weights[word])] if weights else None
 
     def severity(self, rule: Rule, path: str) -> Severity | None:
@@ -116,7 +116,7 @@ class RuleSelection:
         return self._ignored[path]
 
     @cached_property
-    def _chosen(self) -> dict[tuple[str, ...], tuple[Rule, ...]]:
+    def _rules_by_words(self) -> dict[tuple[str, ...], tuple[Rule, ...]]:
         """The rules that count by the words of `per_path` that leave some out."""
         return {}
 
@@ -148,43 +148,46 @@ def _all() -> tuple[Rule, ...]:
 
 
 def _check(
-    lint: LintSettings, places: TomlTree | None, given: Sequence[str], known: Sequence[Rule], problems: Problems
+    lint: LintSettings, places: TomlTree | None, words: Sequence[str], all_rules: Sequence[Rule], problems: Problems
 ) -> None:
-    for word in given:
-        if not meant(word, known):
-            problems.add("unknown-rule", f'there is no rule "{word}"', None, suggestion(word, known))
+    for word in words:
+        if not match_rules(word, all_rules):
+            problems.add("unknown-rule", f'there is no rule "{word}"', None, suggestion(word, all_rules))
     for path, word in _words(lint):
-        if not meant(word, known):
+        if not match_rules(word, all_rules):
             at = None
             if places is not None:
                 at = places.key_place(path) if path[1] == "severity" else places.place(path)
-            problems.add("unknown-rule", f'there is no rule "{word}"', at, suggestion(word, known))
+            problems.add("unknown-rule", f'there is no rule "{word}"', at, suggestion(word, all_rules))
 
 
 def _options(
-    lint: LintSettings, places: TomlTree | None, known: Sequence[Rule], problems: Problems
+    lint: LintSettings, places: TomlTree | None, all_rules: Sequence[Rule], problems: Problems
 ) -> dict[str, RuleOptions]:
     """Return the options that the settings set, by code."""
-    found: dict[str, RuleOptions] = {}
+    by_code: dict[str, RuleOptions] = {}
     seen: set[str] = set()
-    for word, written in lint.rules.items():
+    for word, table in lint.rules.items():
         path = ("lint", "rules", word)
-        rule = next((each for each in known if word.upper() == each.code or word.lower() == each.name), None)
+        rule = next(
+            (candidate for candidate in all_rules if word.upper() == candidate.code or word.lower() == candidate.name),
+            None,
+        )
         at = places.key_place(path) if places is not None else None
         if rule is None:
-            problems.add("unknown-rule", f'there is no rule "{word}"', at, suggestion(word, known))
+            problems.add("unknown-rule", f'there is no rule "{word}"', at, suggestion(word, all_rules))
         elif rule.options is None:
-            with_options = ", ".join(each.code for each in known if each.options is not None)
+            with_options = ", ".join(candidate.code for candidate in all_rules if candidate.options is not None)
             problems.add("unknown-key", f"rule {rule.code} has no options", at, f"rules with options: {with_options}")
         elif rule.code in seen:
             problems.add("duplicate-key", f"the options of rule {rule.code} appear twice", at, "keep one of the tables")
         else:
             seen.add(rule.code)
             tree = places if places is not None else NoPlaces()
-            options = validate(rule.options, written, tree, problems, at=path, of=f"rule {rule.code}")
+            options = validate(rule.options, table, tree, problems, at=path, of=f"rule {rule.code}")
             if options is not None:
-                found[rule.code] = options
-    return found
+                by_code[rule.code] = options
+    return by_code
 
 
 def _words(lint: LintSettings) -> Iterator[tuple[KeyPath, str]]:

@@ -24,19 +24,19 @@ def weight(word: str, rule: Rule) -> int | None:
     return len(word) if word and rule.code.startswith(upper) else None
 
 
-def meant(word: str, known: Iterable[Rule]) -> tuple[Rule, ...]:
+def match_rules(word: str, rules: Iterable[Rule]) -> tuple[Rule, ...]:
     """The rules that `word` means; empty for a word that is unknown."""
-    return tuple(rule for rule in known if weight(word, rule) is not None)
+    return tuple(rule for rule in rules if weight(word, rule) is not None)
 
 
 def closest(words: Iterable[str], rule: Rule) -> int:
     """The weight of the word that means the rule most closely; -1 where none does."""
-    return max((found for word in words if (found := weight(word, rule)) is not None), default=-1)
+    return max((value for word in words if (value := weight(word, rule)) is not None), default=-1)
 
 
-def suggestion(word: str, known: Sequence[Rule]) -> str:
+def suggestion(word: str, rules: Sequence[Rule]) -> str:
     """What to do about a word that means no rule."""
-    code = nearest(word.upper(), [rule.code for rule in known])
-    name = nearest(word.lower(), [rule.name for rule in known])
-    found = name if "-" in word or (name and not code) else code
-    return f'did you mean "{found}"?' if found else "`merge-runner rule` lists the rules"
+    code = nearest(word.upper(), [rule.code for rule in rules])
+    name = nearest(word.lower(), [rule.name for rule in rules])
+    nearest_word = name if "-" in word or (name and not code) else code
+    return f'did you mean "{nearest_word}"?' if nearest_word else "`merge-runner rule` lists the rules"

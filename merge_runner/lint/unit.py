@@ -69,11 +69,11 @@ class LintUnit:
             return _not_judged(self.file)
         file = self.parsed()
         merge = self._merge(file)
-        checked = check_file(file, merge, selection)
-        findings = tuple(self.adapt(finding, merge) for finding in checked.findings)
+        result = check_file(file, merge, selection)
+        findings = tuple(self.adapt(finding, merge) for finding in result.findings)
         if merge is not None:
             merge.scope.forget()
-        return replace(checked, findings=findings)
+        return replace(result, findings=findings)
 
     def _merge(self, file: LintedFile) -> LintedMerge | None:
         statement = file.statement

@@ -30,7 +30,7 @@ def test_case(case, known):
         given = tuple(value) if isinstance(value, list) else value
         lint = replace(lint, **{key.replace("-", "_"): given})
     selection = RuleSelection.from_settings(
-        lint, rules=case.get("rules", ()), ignore=case.get("also_ignore", ()), known=known
+        lint, rules=case.get("rules", ()), ignore=case.get("also_ignore", ()), all_rules=known
     )
     path = case.get("path", "models/m.sql")
     found = {rule.code: selection.severity(rule, path) for rule in known if selection.selected(rule, path)}
@@ -70,7 +70,7 @@ def test_case(case, known):
     ],
 )
 def test_a_pattern_of_paths(glob, path, fits, known):
-    selection = RuleSelection.from_settings(LintSettings(per_path_ignores={glob: ("P001",)}), known=known)
+    selection = RuleSelection.from_settings(LintSettings(per_path_ignores={glob: ("P001",)}), all_rules=known)
     rule = next(rule for rule in known if rule.code == "P001")
     assert selection.selected(rule, path) is not fits
 
@@ -87,7 +87,7 @@ def test_unknown_rules_are_told_at_their_places(known):
         """)
     found = settings(SourceText("pyproject.toml", text), Problems())
     with pytest.raises(ProblemsError) as caught:
-        RuleSelection.from_settings(found.lint, found.places, rules=["p1"], ignore=["P001", ""], known=known)
+        RuleSelection.from_settings(found.lint, found.places, rules=["p1"], ignore=["P001", ""], all_rules=known)
     assert str(caught.value).splitlines() == [
         'there is no rule "p1" [unknown-rule]',
         '    did you mean "P001"?',
@@ -118,7 +118,7 @@ def test_options_of_rules_are_checked_at_their_places():
         """)
     found = settings(SourceText("pyproject.toml", text), Problems())
     with pytest.raises(ProblemsError) as caught:
-        RuleSelection.from_settings(found.lint, found.places, known=built_in_rules())
+        RuleSelection.from_settings(found.lint, found.places, all_rules=built_in_rules())
     assert str(caught.value).splitlines() == [
         'pyproject.toml:4:10: rule C002: unknown key "not-nul" [unknown-key]',
         '    did you mean "not-null"?',

@@ -14,7 +14,7 @@ from merge_runner.cli.display.messages import show_text
 from merge_runner.errors import Problems
 from merge_runner.lint.documentation import summary, text
 from merge_runner.lint.registry import rules
-from merge_runner.lint.selector import meant, suggestion
+from merge_runner.lint.selector import match_rules, suggestion
 from merge_runner.options.declaration import argument, flag, option
 from merge_runner.options.output import OutputOptions
 
@@ -57,7 +57,7 @@ def _found(codes: tuple[str, ...]) -> tuple[Rule, ...]:
     problems = Problems()
     found: dict[str, Rule] = {}
     for word in codes:
-        matching = meant(word, rules())
+        matching = match_rules(word, rules())
         if not matching:
             problems.add("unknown-rule", f'there is no rule "{word}"', None, suggestion(word, rules()))
         found.update({rule.code: rule for rule in matching})

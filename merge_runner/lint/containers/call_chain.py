@@ -32,18 +32,18 @@ class Link:
         whole = self.use.file.origin(node)
         return Origin(whole.source, max(whole.end - len(self.name or ""), whole.start), whole.end)
 
-    def made(self, text: str) -> Traced:
+    def sql(self, text: str) -> Traced:
         """Return SQL that the call means."""
-        return Traced.made(text, self.origin)
+        return Traced.from_origin(text, self.origin)
 
     def argument(self, place: int, *names: str) -> ast.expr | None:
         """Return the argument at a place, or one of these names; None where it is not given, or is None."""
         call = self.call
         if call is None:
             return None
-        given = call.args[place] if place < len(call.args) else None
-        found = next((each.value for each in call.keywords if each.arg in names), given)
-        return None if isinstance(found, ast.Constant) and found.value is None else found
+        argument = call.args[place] if place < len(call.args) else None
+        argument = next((keyword.value for keyword in call.keywords if keyword.arg in names), argument)
+        return None if isinstance(argument, ast.Constant) and argument.value is None else argument
 
 
 @dataclass(frozen=True)
@@ -70,15 +70,15 @@ def chain(node: ast.expr, use: Use, values: Values) -> Chain:
             node = node.func.value
             continue
         name = name or _variable(node)
-        found = values.bindings(node, use)
-        binding = found[0] if found else None
+        bindings = values.bindings(node, use)
+        binding = bindings[0] if bindings else None
         if binding is None or not _is_followed(binding) or binding.value is None:
-            if isinstance(node, ast.Attribute) and not found:
+            if isinstance(node, ast.Attribute) and not bindings:
                 links.append(Link(node.attr, None, node, use))
                 node = node.value
                 continue
             break
-        if len(found) > 1:
+        if len(bindings) > 1:
             links.append(Link(None, None, node, use))
         node, use = binding.value, binding.use
     return Chain(node, use, tuple(reversed(links)), name)

@@ -23,30 +23,30 @@ class _Frame:
     def __init__(self, chain: Chain, values: Values) -> None:
         self.chain = chain
         self.values = values
-        self.found: Traced | None = None
+        self.sql: Traced | None = None
         self.alias: Traced | None = None
 
     def read(self) -> Relation:
         links = list(self.chain.links)
         if not links or not self._reads(links):
-            self.found, self.alias = self._unknown(self._named()), None
+            self.sql, self.alias = self._unknown(self._frame_name()), None
         for link in links:
             if link.call is None and link.name in ("read", "readStream"):
                 continue
             self._step(link)
-        assert self.found is not None
-        return Relation(self.found, self.alias)
+        assert self.sql is not None
+        return Relation(self.sql, self.alias)
 
     def _reads(self, links: list[Link]) -> bool:
         """Whether the chain begins with a table that is known; its calls are taken off."""
         for number, link in enumerate(links):
             if link.name in ("forName", "forPath", "table", "load", "sql", "toTable") and link.call is not None:
-                formats = [each for each in links[:number] if each.name == "format"]
+                formats = [link for link in links[:number] if link.name == "format"]
                 last = link.call.args[-1] if link.call.args else None
-                given = last or link.argument(0, "tableOrViewName", "path", "tableName")
-                text = self.values.text(given, link.use) if given is not None else None
-                if text is None and given is not None:
-                    text = self.values.hole(given, link.use)
+                table = last or link.argument(0, "tableOrViewName", "path", "tableName")
+                text = self.values.text(table, link.use) if table is not None else None
+                if text is None and table is not None:
+                    text = self.values.hole(table, link.use)
                 if text is None or not self._begins(link, text, formats):
                     return False
                 del links[: number + 1]
@@ -61,62 +61,62 @@ class _Frame:
             # A table that needs no catalog is a folder.
             if link.name == "load" and (format is None or capabilities(format).catalog_class is not None):
                 return False
-        self.found = table_text("forPath" if link.name == "load" else link.name or "", link, text)
-        return self.found is not None
+        self.sql = table_text("forPath" if link.name == "load" else link.name or "", link, text)
+        return self.sql is not None
 
     def _step(self, link: Link) -> None:
-        name, given = link.name, link.call.args if link.call is not None else []
-        if name in ("alias", "as_") and len(given) == 1:
-            text = self.values.text(given[0], link.use)
-            text = text if text is not None else self.values.hole(given[0], link.use)
+        name, arguments = link.name, link.call.args if link.call is not None else []
+        if name in ("alias", "as_") and len(arguments) == 1:
+            text = self.values.text(arguments[0], link.use)
+            text = text if text is not None else self.values.hole(arguments[0], link.use)
             self.alias = identifier(text) if text else None
         elif name in ("toDF", "cache", "persist", "coalesce", "repartition", "hint", "checkpoint", "localCheckpoint"):
-            if name == "toDF" and given:
+            if name == "toDF" and arguments:
                 self._lose(link)
-        elif name in ("where", "filter") and len(given) == 1:
-            condition = sql_of(given[0], link.use, self.values)
-            self._select(link, link.made("*"), link.made(" where ") + condition)
-        elif name == "distinct" or (name in ("dropDuplicates", "drop_duplicates") and not given):
-            self._select(link, link.made("distinct *"), Traced())
+        elif name in ("where", "filter") and len(arguments) == 1:
+            condition = sql_of(arguments[0], link.use, self.values)
+            self._select(link, link.sql("*"), link.sql(" where ") + condition)
+        elif name == "distinct" or (name in ("dropDuplicates", "drop_duplicates") and not arguments):
+            self._select(link, link.sql("distinct *"), Traced())
         elif name in ("dropDuplicates", "drop_duplicates"):
-            self._deduplicate(link, given[0])
-        elif name == "select" and given:
-            self._columns(link, given)
+            self._deduplicate(link, arguments[0])
+        elif name == "select" and arguments:
+            self._columns(link, arguments)
         else:
             self._lose(link)
 
-    def _columns(self, link: Link, given: list[ast.expr]) -> None:
-        columns = [self.values.text(each, link.use) for each in given]
-        known = [column_name(each) if each.text != "*" else each for each in columns if each is not None]
-        if len(known) < len(columns):
+    def _columns(self, link: Link, expressions: list[ast.expr]) -> None:
+        texts = [self.values.text(expression, link.use) for expression in expressions]
+        columns = [column_name(text) if text.text != "*" else text for text in texts if text is not None]
+        if len(columns) < len(texts):
             self._lose(link)
         else:
-            self._select(link, _listed(known, link), Traced())
+            self._select(link, _join_with_commas(columns, link), Traced())
 
     def _deduplicate(self, link: Link, keys: ast.expr) -> None:
-        listed = self.values.items(keys, link.use)
-        columns = [self.values.text(each, use) for each, use in listed or ()]
-        known = [column_name(each) for each in columns if each is not None]
-        if not known or len(known) < len(columns):
+        items = self.values.items(keys, link.use)
+        texts = [self.values.text(item, use) for item, use in items or ()]
+        columns = [column_name(text) for text in texts if text is not None]
+        if not columns or len(columns) < len(texts):
             self._lose(link)
             return
-        keyed = _listed(known, link)
-        number = link.made("row_number() over (partition by ") + keyed + link.made(" order by ") + keyed
-        self._select(link, link.made("*, ") + number + link.made(f") as {_NUMBERED}"), Traced())
-        self._select(link, link.made(f"* except ({_NUMBERED})"), link.made(f" where {_NUMBERED} = 1"))
+        keyed = _join_with_commas(columns, link)
+        number = link.sql("row_number() over (partition by ") + keyed + link.sql(" order by ") + keyed
+        self._select(link, link.sql("*, ") + number + link.sql(f") as {_NUMBERED}"), Traced())
+        self._select(link, link.sql(f"* except ({_NUMBERED})"), link.sql(f" where {_NUMBERED} = 1"))
 
     def _select(self, link: Link, columns: Traced, rest: Traced) -> None:
-        if self.found is None:
+        if self.sql is None:
             return
-        origin = Relation(self.found, self.alias).aliased
+        origin = Relation(self.sql, self.alias).aliased
         self.values.budget.characters(len(origin.text))
         # An alias that was given before still names the rows in the conditions that follow.
-        self.found = link.made("(select ") + columns + link.made(" from ") + origin + rest + link.made(")")
+        self.sql = link.sql("(select ") + columns + link.sql(" from ") + origin + rest + link.sql(")")
 
     def _lose(self, link: Link) -> None:
-        self.found = self._unknown(self._named())
+        self.sql = self._unknown(self._frame_name())
 
-    def _named(self) -> str:
+    def _frame_name(self) -> str:
         """What the author calls the DataFrame: the variable that it is in."""
         return self.chain.name or "…"
 
@@ -124,8 +124,8 @@ class _Frame:
         return Traced.filled(name, self.chain.use.file.origin(self.chain.root))
 
 
-def _listed(parts: list[Traced], link: Link) -> Traced:
-    found = parts[0]
+def _join_with_commas(parts: list[Traced], link: Link) -> Traced:
+    columns = parts[0]
     for part in parts[1:]:
-        found = found + link.made(", ") + part
-    return found
+        columns = columns + link.sql(", ") + part
+    return columns

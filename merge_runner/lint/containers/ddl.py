@@ -197,13 +197,13 @@ def _cluster_by(sql: Sql, i: int) -> tuple[tuple[str, ...] | None, int]:
 
 
 def _properties(sql: Sql, i: int) -> dict[str, str]:
-    found = {}
+    properties = {}
     for start, stop in _split(sql, i + 1, sql.partner[i]):
         value = stop - 1
         equals = next((at for at in range(start, stop) if sql.key(at) == "="), value)
         key = "".join(_word(sql, at) for at in range(start, equals))
-        found[key] = _word(sql, value) if stop - equals <= 2 else sql.span(equals + 1, stop).of(sql.text)
-    return found
+        properties[key] = _word(sql, value) if stop - equals <= 2 else sql.span(equals + 1, stop).of(sql.text)
+    return properties
 
 
 def _columns(sql: Sql, start: int, stop: int) -> Iterator[TableColumn]:

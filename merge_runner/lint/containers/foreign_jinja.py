@@ -64,14 +64,14 @@ def read_foreign(source: SourceText, why: str) -> Contents | None:
     if blocks is None:
         return None
     text = Traced.of(Rendered.plain(source)).edited(edits)
-    read = read_script(placeholders_of(text.rendered([source])))
-    if read.merges and all(_is_read(statement) for statement in read.statements):
-        return read
-    return replace(read, statements=(), unread=(unread,))
+    contents = read_script(placeholders_of(text.rendered([source])))
+    if contents.merges and all(_is_read(statement) for statement in contents.statements):
+        return contents
+    return replace(contents, statements=(), unread=(unread,))
 
 
 def _is_read(statement: FoundStatement) -> bool:
-    if all(each.kind == "other" for each in statements(statement.rendered.text)):
+    if all(part.kind == "other" for part in statements(statement.rendered.text)):
         return True
     try:
         parse(statement.rendered.text)
@@ -86,27 +86,27 @@ def _blocks(text: str) -> tuple[_Block, ...] | None:
     ended = {tag["word"].removeprefix("end") for tag in tags if tag["word"].startswith("end")}
     if "raw" in ended:
         return None
-    found: list[_Block] = []
-    opened: list[tuple[re.Match[str], list[_Block], list[Span]]] = []
+    top: list[_Block] = []
+    open_blocks: list[tuple[re.Match[str], list[_Block], list[Span]]] = []
     for tag in tags:
         word, span = tag["word"], Span(*tag.span())
-        siblings = opened[-1][1] if opened else found
+        siblings = open_blocks[-1][1] if open_blocks else top
         if word.startswith("end"):
-            if not opened or word != "end" + opened[-1][0]["word"]:
+            if not open_blocks or word != "end" + open_blocks[-1][0]["word"]:
                 return None
-            first, blocks, cuts = opened.pop()
+            first, blocks, cuts = open_blocks.pop()
             whole = Span(first.start(), span.end)
             block = _Block(first["word"], whole, Span(first.end(), span.start), tuple(blocks), tuple(cuts))
-            (opened[-1][1] if opened else found).append(block)
-        elif word in ("else", "elif") and opened:
-            opened[-1][2].append(span)
+            (open_blocks[-1][1] if open_blocks else top).append(block)
+        elif word in ("else", "elif") and open_blocks:
+            open_blocks[-1][2].append(span)
         elif word in ended and not (word == "set" and "=" in tag["more"]):
-            opened.append((tag, [], []))
-            if len(opened) > _DEEPEST:
+            open_blocks.append((tag, [], []))
+            if len(open_blocks) > _DEEPEST:
                 return None
         else:
             siblings.append(_Block(word, span, span))
-    return None if opened else tuple(found)
+    return None if open_blocks else tuple(top)
 
 
 def _edits(text: str, blocks: Sequence[_Block]) -> Iterator[tuple[Span, Traced]]:
@@ -114,7 +114,7 @@ def _edits(text: str, blocks: Sequence[_Block]) -> Iterator[tuple[Span, Traced]]
     for block in blocks:
         if block.inside == block.span or find_merge(block.inside.of(text)) is None:
             at = Origin(0, block.span.start, block.span.end)
-            blank = Traced.made(" ", at)
+            blank = Traced.from_origin(" ", at)
             yield (
                 block.span,
                 blank if block.word in _WRITES_NOTHING else blank + Traced.filled(f"{{{block.word} …}}", at) + blank,
@@ -127,6 +127,6 @@ def _edits(text: str, blocks: Sequence[_Block]) -> Iterator[tuple[Span, Traced]]
             raise _UnknownError
         (branch,) = holding
         yield Span(block.span.start, branch.start), Traced()
-        inner = [each for each in block.blocks if branch.start <= each.span.start < branch.end]
+        inner = [nested for nested in block.blocks if branch.start <= nested.span.start < branch.end]
         yield from _edits(text, inner)
         yield Span(branch.end, block.span.end), Traced()

@@ -33,10 +33,10 @@ def has_words(text: str, *words: str) -> bool:
     """Return whether a text has the words one after the other; a pattern for all of them takes the square of it."""
     at = 0
     for word in words:
-        found = re.compile(rf"\b{word}\b", re.IGNORECASE).search(text, at)
-        if found is None:
+        match = re.compile(rf"\b{word}\b", re.IGNORECASE).search(text, at)
+        if match is None:
             return False
-        at = found.end()
+        at = match.end()
     return True
 
 

@@ -57,13 +57,13 @@ def notebook_cells(source: SourceText) -> Iterator[NotebookCell]:
         raise MergeSyntaxError("the notebook is not JSON", Span(0, 0), _NO_NOTEBOOK) from None
     if isinstance(data, dict) and isinstance(inner := data.get("properties"), dict) and "cells" in inner:
         data = inner  # Synapse
-    listed = data.get("cells") if isinstance(data, dict) else None
-    if not isinstance(listed, list):
+    cells = data.get("cells") if isinstance(data, dict) else None
+    if not isinstance(cells, list):
         old = isinstance(data, dict) and "worksheets" in data
         hint = "`jupyter nbconvert --to notebook --nbformat 4` converts it" if old else _NO_NOTEBOOK
         raise MergeSyntaxError("the notebook has no list of cells", Span(0, 0), hint)
     language = _language(data)
-    for number, cell in enumerate(listed, 1):
+    for number, cell in enumerate(cells, 1):
         if isinstance(cell, dict) and cell.get("cell_type") == "code" and (text := _text(cell)) is not None:
             yield notebook_cell(SourceText(source.path, text, cell=number), _language(cell) or language or "python")
 
@@ -82,16 +82,16 @@ def _language(of: Mapping[str, Any]) -> str | None:
         return None
     databricks = metadata.get("application/vnd.databricks.v1+notebook")
     microsoft = metadata.get("microsoft")
-    named = (
+    names = (
         databricks.get("language") if isinstance(databricks, dict) else None,
         microsoft.get("language") if isinstance(microsoft, dict) else None,
-        *(item.get(key) for key, item in _listed(metadata) if isinstance(item, dict)),
+        *(item.get(key) for key, item in _language_entries(metadata) if isinstance(item, dict)),
     )
-    found = next((name.lower() for name in named if isinstance(name, str) and name), None)
-    return None if found is None else "sql" if found in _SQL else _LANGUAGES.get(found, found)
+    language = next((name.lower() for name in names if isinstance(name, str) and name), None)
+    return None if language is None else "sql" if language in _SQL else _LANGUAGES.get(language, language)
 
 
-def _listed(metadata: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+def _language_entries(metadata: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     return ("name", metadata.get("language_info")), ("language", metadata.get("kernelspec"))
 
 
@@ -115,6 +115,6 @@ def notebook_cell(text: SourceText, language: str) -> NotebookCell:
 
 def _line_magics(text: SourceText) -> Iterator[SourceText]:
     """The statements of `%sql …` among lines of Python."""
-    for found in _LINE_SQL.finditer(text.text):
-        newline = text.text.find("\n", found.end())
-        yield CutText.of(text, [Span(found.end(), newline if newline >= 0 else len(text.text))])
+    for magic in _LINE_SQL.finditer(text.text):
+        newline = text.text.find("\n", magic.end())
+        yield CutText.of(text, [Span(magic.end(), newline if newline >= 0 else len(text.text))])

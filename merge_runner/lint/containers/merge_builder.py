@@ -54,7 +54,7 @@ def begins_merge(call: ast.Call) -> bool:
     """Return whether a call may begin a builder: `table.merge(source, condition)`, `frame.mergeInto(table, on)`."""
     if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("merge", "mergeInto"):
         return False
-    names = {each.arg for each in call.keywords}
+    names = {keyword.arg for keyword in call.keywords}
     if not names <= {"source", "table", "condition"} or len(call.args) + len(names) != 2:
         return False
     second = call.args[1] if len(call.args) > 1 else None
@@ -121,8 +121,8 @@ class _Builder:
         if condition is None or first is None:
             return None
         if link.name == "merge":
-            given = chain(first, link.use, self.values)
-            target, source = relation(self.before, self.values), relation(given, self.values)
+            other = chain(first, link.use, self.values)
+            target, source = relation(self.before, self.values), relation(other, self.values)
         else:
             name = self.values.filled(first, link.use)
             target, source = Relation(column_name(name)), relation(self.before, self.values)
@@ -132,8 +132,8 @@ class _Builder:
             source,
             sql_of(condition, link.use, self.values),
             self._delta(after) if link.name == "merge" else self._spark(after),
-            [each for each in after if each.name is None],
-            evolves=any(each.name == "withSchemaEvolution" for each in after),
+            [link for link in after if link.name is None],
+            evolves=any(link.name == "withSchemaEvolution" for link in after),
         )
 
     def _delta(self, links: Sequence[Link]) -> Iterator[tuple[str, Traced]]:
@@ -143,50 +143,52 @@ class _Builder:
                 yield self._clause(kind, link, action, link, link.argument(1, "set", "values"))
 
     def _spark(self, links: Sequence[Link]) -> Iterator[tuple[str, Traced]]:
-        asked: Link | None = None
+        when: Link | None = None
         for link in links:
             if link.name in ASKED:
-                asked = link
-            elif link.name in ACTIONS and asked is not None and asked.name is not None:
-                yield self._clause(ASKED[asked.name], asked, ACTIONS[link.name], link, link.argument(0, "assignments"))
-                asked = None
+                when = link
+            elif link.name in ACTIONS and when is not None and when.name is not None:
+                yield self._clause(ASKED[when.name], when, ACTIONS[link.name], link, link.argument(0, "assignments"))
+                when = None
 
-    def _clause(self, kind: str, asked: Link, action: str, link: Link, given: ast.expr | None) -> tuple[str, Traced]:
-        condition = asked.argument(0, "condition")
-        asks = sql_of(condition, asked.use, self.values) if condition is not None else None
-        listed = self._assignments(given, link.use) if given is not None and action in SETS else None
-        hole = Traced.filled("{…}", link.use.file.origin(given if given is not None else link.node))
-        return clause_text(kind, asked, asks, action, link, hole if listed is None else listed)
+    def _clause(
+        self, kind: str, when: Link, action: str, link: Link, assignments: ast.expr | None
+    ) -> tuple[str, Traced]:
+        condition = when.argument(0, "condition")
+        asks = sql_of(condition, when.use, self.values) if condition is not None else None
+        columns = self._assignments(assignments, link.use) if assignments is not None and action in SETS else None
+        hole = Traced.filled("{…}", link.use.file.origin(assignments if assignments is not None else link.node))
+        return clause_text(kind, when, asks, action, link, hole if columns is None else columns)
 
-    def _assignments(self, given: ast.expr, use: Use) -> Assignments | None:
+    def _assignments(self, expression: ast.expr, use: Use) -> Assignments | None:
         """Columns and their values; a placeholder without a value is for those that are not known."""
-        if isinstance(given, ast.DictComp):
-            return self._comprehended(given, use)
-        known = self.values.dictionary(given, use)
-        if known is None:
-            binding = self.values.bindings(given, use)
+        if isinstance(expression, ast.DictComp):
+            return self._comprehended(expression, use)
+        dictionary = self.values.dictionary(expression, use)
+        if dictionary is None:
+            binding = self.values.bindings(expression, use)
             value = binding[0].value if len(binding) == 1 and binding[0].kind == "assign" else None
             return self._comprehended(value, binding[0].use) if isinstance(value, ast.DictComp) else None
-        found: list[tuple[Traced, Traced | None]] = []
-        node, place = known
+        assignments: list[tuple[Traced, Traced | None]] = []
+        node, place = dictionary
         for key, value in zip(node.keys, node.values, strict=True):
             inner = self._assignments(value, place) if key is None else None
             if inner is not None:
-                found += inner
+                assignments += inner
             elif key is None:
-                found.append((Traced.filled("{…}", place.file.origin(value)), None))
+                assignments.append((Traced.filled("{…}", place.file.origin(value)), None))
             else:
-                found.append((column_name(self.values.filled(key, place)), sql_of(value, place, self.values)))
-        return found or None
+                assignments.append((column_name(self.values.filled(key, place)), sql_of(value, place, self.values)))
+        return assignments or None
 
     def _comprehended(self, node: ast.DictComp, use: Use) -> Assignments | None:
         generator = node.generators[0]
-        listed = self.values.items(generator.iter, use)
-        if len(node.generators) > 1 or generator.ifs or listed is None or not isinstance(generator.target, ast.Name):
+        items = self.values.items(generator.iter, use)
+        if len(node.generators) > 1 or generator.ifs or items is None or not isinstance(generator.target, ast.Name):
             return None
-        found: list[tuple[Traced, Traced | None]] = []
-        for each, place in listed:
-            env = {generator.target.id: self.values.text(each, place)}
+        assignments: list[tuple[Traced, Traced | None]] = []
+        for element, place in items:
+            env = {generator.target.id: self.values.text(element, place)}
             key = column_name(self.values.filled(node.key, use, env))
-            found.append((key, sql_of(node.value, use, self.values, env)))
-        return found
+            assignments.append((key, sql_of(node.value, use, self.values, env)))
+        return assignments

@@ -29,23 +29,23 @@ Assignments = Sequence[tuple[Traced, Traced | None]]
 
 
 def clause_text(
-    kind: str, asked: Call, condition: Traced | None, action: str, link: Call, given: Assignments | Traced
+    kind: str, when: Call, condition: Traced | None, action: str, link: Call, assignments: Assignments | Traced
 ) -> tuple[str, Traced]:
-    """Return a clause with its kind; `given` is what an action that lists columns sets, or the placeholder of it."""
-    text = asked.made(kind)
+    """Return a clause with its kind; `assignments` is what an action sets, or the placeholder of it."""
+    text = when.sql(kind)
     if condition is not None:
-        text = text + asked.made(" and ") + condition.strip()
-    text = text + link.made(f" then {action}")
+        text = text + when.sql(" and ") + condition.strip()
+    text = text + link.sql(f" then {action}")
     if action not in SETS:
         return kind, text
-    if isinstance(given, Traced):
-        return kind, text + link.made(" set " if action == "update" else " ") + given
+    if isinstance(assignments, Traced):
+        return kind, text + link.sql(" set " if action == "update" else " ") + assignments
     if action == "update":
-        pairs = [name + link.made(" = ") + value if value is not None else name for name, value in given]
-        return kind, text + link.made(" set ") + _listed(pairs, link)
-    names = _listed([name for name, _ in given], link)
-    values = _listed([value if value is not None else name for name, value in given], link)
-    return kind, text + link.made(" (") + names + link.made(") values (") + values + link.made(")")
+        pairs = [name + link.sql(" = ") + value if value is not None else name for name, value in assignments]
+        return kind, text + link.sql(" set ") + _join_with_commas(pairs, link)
+    names = _join_with_commas([name for name, _ in assignments], link)
+    values = _join_with_commas([value if value is not None else name for name, value in assignments], link)
+    return kind, text + link.sql(" (") + names + link.sql(") values (") + values + link.sql(")")
 
 
 def merge_text(
@@ -60,16 +60,16 @@ def merge_text(
 ) -> Traced:
     """Return the MERGE that the call `link` begins; at the calls `more` it may have clauses that are not known."""
     words = f"merge {'with schema evolution ' * evolves}into "
-    parts = [link.made(words), target.aliased, link.made("\nusing "), source.aliased, link.made("\non ")]
+    parts = [link.sql(words), target.aliased, link.sql("\nusing "), source.aliased, link.sql("\non ")]
     parts.append(condition.strip())
-    listed = [text for _, text in sorted(clauses, key=lambda clause: _ORDER.index(clause[0]))]
-    for part in (*listed, *(Traced.filled("{…}", each.origin) for each in more)):
-        parts += [link.made("\n"), part]
+    texts = [text for _, text in sorted(clauses, key=lambda clause: _ORDER.index(clause[0]))]
+    for part in (*texts, *(Traced.filled("{…}", call.origin) for call in more)):
+        parts += [link.sql("\n"), part]
     return Traced.joined(parts)
 
 
-def _listed(parts: Sequence[Traced], link: Call) -> Traced:
-    found: list[Traced] = []
+def _join_with_commas(parts: Sequence[Traced], link: Call) -> Traced:
+    texts: list[Traced] = []
     for part in parts:
-        found += [link.made(", "), part] if found else [part]
-    return Traced.joined(found)
+        texts += [link.sql(", "), part] if texts else [part]
+    return Traced.joined(texts)

@@ -48,7 +48,7 @@ def cells(source: SourceText) -> Iterator[Cell]:
     magic = re.compile(rf"^{re.escape(mark)} MAGIC(?:[ ]|(?=\n)|\Z)", re.MULTILINE)
     sections = _fabric_cells if _is_of_fabric(source, mark) else _databricks_cells
     for span, language in sections(source.text, re.escape(mark)):
-        lines = [found.end() for found in magic.finditer(source.text, span.start, span.end)]
+        lines = [magic_mark.end() for magic_mark in magic.finditer(source.text, span.start, span.end)]
         if lines:
             yield _magic(source, lines, language)
         else:
@@ -62,7 +62,7 @@ def _is_of_fabric(source: SourceText, mark: str) -> bool:
 def _databricks_cells(text: str, mark: str) -> Iterator[tuple[Span, None]]:
     command = re.compile(rf"^{mark} COMMAND -+[^\S\n]*$", re.MULTILINE)
     at = 0
-    for end, after in [*(found.span() for found in command.finditer(text)), (len(text),) * 2]:
+    for end, after in [*(separator.span() for separator in command.finditer(text)), (len(text),) * 2]:
         yield Span(at, end), None
         at = after
 
@@ -70,9 +70,9 @@ def _databricks_cells(text: str, mark: str) -> Iterator[tuple[Span, None]]:
 def _fabric_cells(text: str, mark: str) -> Iterator[tuple[Span, str | None]]:
     """The cells of code, each with the language that the metadata after it names."""
     section = re.compile(rf"^{mark} ([A-Z ]+) \*{{8,}}[^\S\n]*$", re.MULTILINE)
-    found = list(section.finditer(text))
-    ends = [each.start() for each in found[1:]] + [len(text)]
-    kinds = [(each[1], Span(each.end(), end)) for each, end in zip(found, ends, strict=True)]
+    marks = list(section.finditer(text))
+    ends = [match.start() for match in marks[1:]] + [len(text)]
+    kinds = [(match[1], Span(match.end(), end)) for match, end in zip(marks, ends, strict=True)]
     for number, (kind, span) in enumerate(kinds):
         if kind not in ("CELL", "PARAMETERS CELL"):
             continue
@@ -81,12 +81,12 @@ def _fabric_cells(text: str, mark: str) -> Iterator[tuple[Span, str | None]]:
 
 
 def _meta_language(metadata: str) -> str | None:
-    found = _META_LANGUAGE.search(metadata)
-    if found is None:
+    language = _META_LANGUAGE.search(metadata)
+    if language is None:
         return None
     if _WAREHOUSE.search(metadata) is not None:
         return "T-SQL"
-    return _LANGUAGES.get(found[1], found[1])
+    return _LANGUAGES.get(language[1], language[1])
 
 
 def _magic(source: SourceText, starts: list[int], language: str | None) -> Cell:

@@ -42,19 +42,19 @@ def with_placeholders(text: Traced) -> Traced:
         return text
     edits: list[tuple[Span, Traced]] = []
     quote = ""
-    for found in _TOKEN.finditer(text.text):
-        kind, start = found.lastgroup, found.start()
+    for token in _TOKEN.finditer(text.text):
+        kind, start = token.lastgroup, token.start()
         if kind == "quote":
-            quote = found[0] if not quote else "" if found[0] == quote else quote
+            quote = token[0] if not quote else "" if token[0] == quote else quote
             continue
         if kind in ("known", "escape") or (kind == "comment" and not quote):
             continue
-        if kind == "comment" or not _is_placeholder(text.text, found, quote):
+        if kind == "comment" or not _is_placeholder(text.text, token, quote):
             continue
-        span = Span(start, found.end())
+        span = Span(start, token.end())
         first, last = text.origin(span.start), text.origin(span.end - 1)
         at = Origin(first.source, first.start, max(first.end, last.end) if first.source == last.source else first.end)
-        edits.append((span, Traced.filled(found[0], at)))
+        edits.append((span, Traced.filled(token[0], at)))
     return text.edited(edits) if edits else text
 
 
@@ -63,13 +63,13 @@ def placeholders_of(rendered: Rendered) -> Rendered:
     if _HINTS.search(rendered.text) is None:
         return rendered
     text = Traced.of(rendered)
-    marked = with_placeholders(text)
-    return rendered if marked is text else marked.rendered([rendered.source])
+    converted = with_placeholders(text)
+    return rendered if converted is text else converted.rendered([rendered.source])
 
 
-def _is_placeholder(text: str, found: re.Match[str], quote: str) -> bool:
+def _is_placeholder(text: str, match: re.Match[str], quote: str) -> bool:
     """Whether a match is one where it is: `t.id %s` outside of a string may be a remainder."""
-    kind = found.lastgroup
+    kind = match.lastgroup
     if kind in ("brace", "jinja", "call"):
         return True
     if kind == "bare":
@@ -77,7 +77,7 @@ def _is_placeholder(text: str, found: re.Match[str], quote: str) -> bool:
     if kind == "dollar":
         return not quote or quote == "`"
     if kind == "printf":
-        before = text[max(found.start() - 40, 0) : found.start()]
+        before = text[max(match.start() - 40, 0) : match.start()]
         operand = _OPERAND_ENDS.search(before) is not None and _KEYWORD_ENDS.search(before) is None
-        return "(" in found[0] or not (quote or operand)
+        return "(" in match[0] or not (quote or operand)
     return False

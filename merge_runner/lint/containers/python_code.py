@@ -48,22 +48,22 @@ def read_python(sources: Sequence[SourceText]) -> Contents:
     """
     if not any(IN_CODE.search(source.text) or _DDL.search(source.text) for source in sources):
         return Contents()
-    parsed: list[tuple[PythonFile, ast.Module]] = []
+    modules: list[tuple[PythonFile, ast.Module]] = []
     unread: list[UnreadMerge] = []
     for number, source in enumerate(sources):
         try:
-            parsed.append((PythonFile(source, number), _parsed(source)))
+            modules.append((PythonFile(source, number), _parse(source)))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             if (merge := IN_CODE.search(source.text)) is not None:
                 why = f"this is not Python that lint can read: {_why(error)}"
                 unread.append(UnreadMerge("python", source.place(*merge.span()), why))
-    if not parsed:
+    if not modules:
         return Contents(unread=tuple(unread))
     try:
-        found = _Reader(sources, parsed)
-        statements = sorted([*found.views(), *found.statements()], key=_where)
-        read = Contents(tuple(statements), (*unread, *found.unread()))
-        return read if read.merges or read.unread else replace(read, unread=tuple(found.parts()))
+        reader = _Reader(sources, modules)
+        statements = sorted([*reader.views(), *reader.statements()], key=_where)
+        contents = Contents(tuple(statements), (*unread, *reader.unread()))
+        return contents if contents.merges or contents.unread else replace(contents, unread=tuple(reader.parts()))
     except RecursionError:
         why = "the code is nested too deeply for lint"
     except OverBudgetError as error:
@@ -84,7 +84,7 @@ def _is_statement(text: str) -> bool:
     )
 
 
-def _parsed(source: SourceText) -> ast.Module:
+def _parse(source: SourceText) -> ast.Module:
     """The syntax tree; lines of IPython are taken out only of what is no Python with them."""
     text = source.text
     with warnings.catch_warnings():
@@ -109,23 +109,23 @@ def _why(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _where(found: FoundStatement) -> tuple[int, int, int]:
-    place = found.rendered.place(0)
+def _where(statement: FoundStatement) -> tuple[int, int, int]:
+    place = statement.rendered.place(0)
     return place.cell or 0, place.line, place.column
 
 
-def _called(node: ast.Attribute, use: Use) -> Place:
+def _callee_place(node: ast.Attribute, use: Use) -> Place:
     """The place of the name of what is called."""
     end = use.file.origin(node).end
     return use.file.source.place(end - len(node.attr), end)
 
 
 class _Reader:
-    def __init__(self, sources: Sequence[SourceText], parsed: Sequence[tuple[PythonFile, ast.Module]]) -> None:
+    def __init__(self, sources: Sequence[SourceText], modules: Sequence[tuple[PythonFile, ast.Module]]) -> None:
         self.sources = sources
-        self.names = Names.read(parsed)
+        self.names = Names.read(modules)
         self.values = Values(self.names)
-        self.used: set[int] = set()
+        self.literals: set[int] = set()
         """The string literals that a statement is made of."""
         self.inside: list[UnreadMerge] = []
         """MERGEs in texts that `.sql(…)` is given, and that are no statements."""
@@ -135,16 +135,16 @@ class _Reader:
     def statements(self) -> Iterator[FoundStatement]:
         seen: set[object] = set()
         for call, use in self.names.calls:
-            built = built_merge(call, use, self.values)
-            if built is not None:
-                self.begun.add(id(built.begins))
-                rendered = with_placeholders(built.text).rendered(self.sources)
+            builder = built_merge(call, use, self.values)
+            if builder is not None:
+                self.begun.add(id(builder.begins))
+                rendered = with_placeholders(builder.text).rendered(self.sources)
                 yield FoundStatement("builder", rendered, discarded=self._discarded() if len(self.begun) == 1 else ())
-            for text in self._given(call, use):
+            for text in self._query_texts(call, use):
                 merge = find_merge(text.text)
                 if merge is None and _TABLE.match(text.text) is None:
                     continue
-                self.used |= self.values.touched
+                self.literals |= self.values.touched
                 key = (text.text, text.origin(merge.start if merge is not None else 0))
                 if key in seen:
                     continue
@@ -159,34 +159,45 @@ class _Reader:
 
     def views(self) -> Iterator[FoundStatement]:
         """The temporary views of DataFrames whose query is known, and the same wherever a view is created."""
-        found: dict[str, list[tuple[Traced, Traced]]] = {}
+        views: dict[str, list[tuple[Traced, Traced]]] = {}
         for call, use in self.names.calls:
-            made = _VIEWS.fullmatch(call.func.attr) if isinstance(call.func, ast.Attribute) else None
-            given = next((each.value for each in call.keywords if each.arg == "name"), (*call.args, None)[0])
-            name = self.values.text(given, use) if made is not None and given is not None else None
-            if made is None or name is None or not isinstance(call.func, ast.Attribute):
+            method = _VIEWS.fullmatch(call.func.attr) if isinstance(call.func, ast.Attribute) else None
+            name_argument = next(
+                (keyword.value for keyword in call.keywords if keyword.arg == "name"), (*call.args, None)[0]
+            )
+            name = self.values.text(name_argument, use) if method is not None and name_argument is not None else None
+            if method is None or name is None or not isinstance(call.func, ast.Attribute):
                 continue
             at = use.file.origin(call.func)
-            name = Traced.made("global_temp." if made[1] else "", at) + name
+            name = Traced.from_origin("global_temp." if method[1] else "", at) + name
             rows = relation(chain(call.func.value, use, self.values), self.values).text
-            text = Traced.made("create temporary view ", at) + name + Traced.made(" as select * from ", at) + rows
-            found.setdefault(name.text.casefold(), []).append((rows, text))
-        for created in found.values():
-            rows, text = created[0]
-            if not rows.text.startswith("${") and all(other.text == rows.text for other, _ in created):
+            text = (
+                Traced.from_origin("create temporary view ", at)
+                + name
+                + Traced.from_origin(" as select * from ", at)
+                + rows
+            )
+            views.setdefault(name.text.casefold(), []).append((rows, text))
+        for definitions in views.values():
+            rows, text = definitions[0]
+            if not rows.text.startswith("${") and all(other.text == rows.text for other, _ in definitions):
                 yield FoundStatement("python", with_placeholders(text).rendered(self.sources))
 
-    def _given(self, call: ast.Call, use: Use) -> list[Traced]:
+    def _query_texts(self, call: ast.Call, use: Use) -> list[Traced]:
         """The texts that a call of `….sql` is given."""
-        called: ast.expr | None = call.func
-        if isinstance(called, ast.Name):  # run = spark.sql
-            bound = self.values.bindings(called, use)
-            called = bound[0].value if len(bound) == 1 and bound[0].kind == "assign" and not bound[0].path else None
-        if not isinstance(called, ast.Attribute) or called.attr != "sql":
+        function: ast.expr | None = call.func
+        if isinstance(function, ast.Name):  # run = spark.sql
+            bindings = self.values.bindings(function, use)
+            function = (
+                bindings[0].value
+                if len(bindings) == 1 and bindings[0].kind == "assign" and not bindings[0].path
+                else None
+            )
+        if not isinstance(function, ast.Attribute) or function.attr != "sql":
             return []
-        named = next((each.value for each in call.keywords if each.arg in ("sqlQuery", "query")), None)
-        given = call.args[0] if call.args else named
-        return self.values.texts(given, use) if given is not None else []
+        by_keyword = next((keyword.value for keyword in call.keywords if keyword.arg in ("sqlQuery", "query")), None)
+        query = call.args[0] if call.args else by_keyword
+        return self.values.texts(query, use) if query is not None else []
 
     def unread(self) -> Iterator[UnreadMerge]:
         """MERGEs in strings that no `.sql(…)` of these files is given, and in other statements; builders not read."""
@@ -194,7 +205,7 @@ class _Reader:
         yield from self._not_followed()
         for node, use in self.names.strings:
             text = node.value
-            if not isinstance(text, str) or id(node) in self.used or not _is_statement(text):
+            if not isinstance(text, str) or id(node) in self.literals or not _is_statement(text):
                 continue
             if find_merge(text) is not None:
                 at = use.file.origin(node)
@@ -203,12 +214,12 @@ class _Reader:
 
     def _discarded(self) -> tuple[Place, ...]:
         """The calls of these files that add a clause to nothing; they are said once, with the first builder."""
-        named = [(call.func, use) for call, use in self.names.discarded if throws_clause_away(call)]
-        return tuple(_called(node, use) for node, use in named if isinstance(node, ast.Attribute))
+        calls = [(call.func, use) for call, use in self.names.discarded if throws_clause_away(call)]
+        return tuple(_callee_place(node, use) for node, use in calls if isinstance(node, ast.Attribute))
 
     def parts(self) -> Iterator[UnreadMerge]:
         """The first string that begins a MERGE whose other parts are not found."""
-        strings = [(node, use) for node, use in self.names.strings if id(node) not in self.used]
+        strings = [(node, use) for node, use in self.names.strings if id(node) not in self.literals]
         first = merge_in_parts([node.value for node, _ in strings if isinstance(node.value, str)])
         if first is not None:
             node, use = strings[first]
@@ -217,12 +228,14 @@ class _Reader:
 
     def _not_followed(self) -> Iterator[UnreadMerge]:
         """The calls that begin a builder and that no chain is read from; without any, the first that adds a clause."""
-        named = [(call.func, call, use) for call, use in self.names.calls if isinstance(call.func, ast.Attribute)]
-        adding = [(called, use) for called, _, use in named if called.attr in WHEN]
-        if not adding:
+        methods = [(call.func, call, use) for call, use in self.names.calls if isinstance(call.func, ast.Attribute)]
+        when_calls = [(method, use) for method, _, use in methods if method.attr in WHEN]
+        if not when_calls:
             return
-        begun = [(called, use) for called, call, use in named if begins_merge(call) and id(call) not in self.begun]
+        merge_calls = [
+            (method, use) for method, call, use in methods if begins_merge(call) and id(call) not in self.begun
+        ]
         not_run = {id(begins.func) for call, _ in self.names.discarded if (begins := begun_by(call)) is not None}
-        for called, use in begun if begun or self.begun else adding[:1]:
-            reason = NOT_RUN if id(called) in not_run else NOT_FOLLOWED
-            yield UnreadMerge("builder", _called(called, use), reason)
+        for method, use in merge_calls if merge_calls or self.begun else when_calls[:1]:
+            reason = NOT_RUN if id(method) in not_run else NOT_FOLLOWED
+            yield UnreadMerge("builder", _callee_place(method, use), reason)

@@ -28,7 +28,7 @@ class Shows(Protocol):
     def text(self, node: ast.expr, use: Use, env: Environment | None = None) -> Traced | None:
         """Return the text of an expression, where known."""
 
-    def shown(self, node: ast.expr, use: Use, at: Origin, env: Environment | None = None) -> Traced:
+    def formatted(self, node: ast.expr, use: Use, at: Origin, env: Environment | None = None) -> Traced:
         """Return what formatting an expression gives."""
 
     def hole_at(self, node: ast.expr, use: Use, at: Origin) -> Traced:
@@ -42,75 +42,77 @@ class Shows(Protocol):
         """What the values of the file may take."""
 
 
-def printf(values: Shows, text: Traced, given: ast.expr, use: Use, env: Environment) -> Traced:
-    listed = list(given.elts) if isinstance(given, ast.Tuple) else [given]
-    named = values.dictionary(given, use)
-    place = named[1] if named is not None else use
+def printf(values: Shows, text: Traced, arguments: ast.expr, use: Use, env: Environment) -> Traced:
+    positional = list(arguments.elts) if isinstance(arguments, ast.Tuple) else [arguments]
+    by_name = values.dictionary(arguments, use)
+    place = by_name[1] if by_name is not None else use
     count = 0
     edits = []
-    for found in _PRINTF.finditer(text.text):
-        span = Span(*found.span())
-        at = _whole(text, span, use.file.origin(given))
-        if found["kind"] == "%":
-            edits.append((span, Traced.made("%", at)))
+    for field in _PRINTF.finditer(text.text):
+        span = Span(*field.span())
+        at = _whole(text, span, use.file.origin(arguments))
+        if field["kind"] == "%":
+            edits.append((span, Traced.from_origin("%", at)))
             continue
         value: ast.expr | None = None
-        if found["name"] is not None:
-            value = entry(named[0], found["name"]) if named is not None else None
-            spelled = "{" + found["name"] + "}"
+        if field["name"] is not None:
+            value = entry(by_name[0], field["name"]) if by_name is not None else None
+            placeholder = "{" + field["name"] + "}"
         else:
-            value = listed[count] if count < len(listed) and (len(listed) > 1 or not named) else None
-            spelled = found[0]
+            value = positional[count] if count < len(positional) and (len(positional) > 1 or not by_name) else None
+            placeholder = field[0]
             count += 1
-        edits.append((span, values.shown(value, place, at, env) if value is not None else Traced.filled(spelled, at)))
+        edits.append(
+            (span, values.formatted(value, place, at, env) if value is not None else Traced.filled(placeholder, at))
+        )
     return text.edited(edits)
 
 
 def _format(values: Shows, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced:
-    named = {each.arg: each.value for each in node.keywords if each.arg is not None}
-    spread = [values.dictionary(each.value, use) for each in node.keywords if each.arg is None]
+    keywords = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
+    dictionaries = [values.dictionary(keyword.value, use) for keyword in node.keywords if keyword.arg is None]
     count = 0
     edits = []
-    for found in _FIELD.finditer(text.text):
-        span = Span(*found.span())
+    for field in _FIELD.finditer(text.text):
+        span = Span(*field.span())
         at = _whole(text, span, use.file.origin(node))
-        name = found["name"]
+        name = field["name"]
         if name is None:
-            edits.append((span, Traced.made(found[0][0], at)))
+            edits.append((span, Traced.from_origin(field[0][0], at)))
             continue
-        value: ast.expr | None = named.get(name)
+        value: ast.expr | None = keywords.get(name)
         place = use
         if name == "" or name.isdigit():
             index = count if name == "" else int(name)
             count += 1
-            given = [each for each in node.args if not isinstance(each, ast.Starred)]
-            value = given[index] if index < len(given) == len(node.args) else None
+            positional = [argument for argument in node.args if not isinstance(argument, ast.Starred)]
+            value = positional[index] if index < len(positional) == len(node.args) else None
         elif value is None:
-            for each in spread:
-                if each is not None and (given_value := entry(each[0], name)) is not None:
-                    value, place = given_value, each[1]
-        if value is not None and not found["rest"]:
-            edits.append((span, values.shown(value, place, at, env)))
+            for dictionary in dictionaries:
+                if dictionary is not None and (entry_value := entry(dictionary[0], name)) is not None:
+                    value, place = entry_value, dictionary[1]
+        if value is not None and not field["rest"]:
+            edits.append((span, values.formatted(value, place, at, env)))
         else:
-            edits.append((span, Traced.filled(found[0], at)))
+            edits.append((span, Traced.filled(field[0], at)))
     return text.edited(edits)
 
 
 def _substitute(values: Shows, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced:
-    named = {each.arg: each.value for each in node.keywords if each.arg is not None}
-    given = values.dictionary(node.args[0], use) if node.args else None
+    keywords = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
+    dictionary = values.dictionary(node.args[0], use) if node.args else None
     edits = []
-    for found in _TEMPLATE.finditer(text.text):
-        span = Span(*found.span())
+    for field in _TEMPLATE.finditer(text.text):
+        span = Span(*field.span())
         at = _whole(text, span, use.file.origin(node))
-        name = found["named"] or found["braced"]
-        value, place = named.get(name) if name else None, use
-        if value is None and given is not None and name:
-            value, place = entry(given[0], name), given[1]
-        if found["escaped"]:
-            edits.append((span, Traced.made("$", at)))
+        name = field["named"] or field["braced"]
+        value, place = keywords.get(name) if name else None, use
+        if value is None and dictionary is not None and name:
+            value, place = entry(dictionary[0], name), dictionary[1]
+        if field["escaped"]:
+            edits.append((span, Traced.from_origin("$", at)))
         else:
-            new = values.shown(value, place, at, env) if value is not None else Traced.filled(found[0], at)
+            new = values.formatted(value, place, at, env) if value is not None else Traced.filled(field[0], at)
             edits.append((span, new))
     return text.edited(edits)
 
@@ -121,9 +123,9 @@ def _replace(values: Shows, text: Traced, node: ast.Call, use: Use, env: Environ
     old = values.text(node.args[0], use, env)
     if old is None:
         return None
-    found = values.text(node.args[1], use, env)
+    replacement = values.text(node.args[1], use, env)
     at = use.file.origin(node.args[1])
-    new = found.at(at) if found is not None else values.hole_at(node.args[1], use, at)
+    new = replacement.at(at) if replacement is not None else values.hole_at(node.args[1], use, at)
     values.budget.characters(text.text.count(old.text) * len(new.text) if old else 0)
     return text.replace(old.text, new)
 

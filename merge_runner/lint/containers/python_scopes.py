@@ -72,7 +72,7 @@ class Names:
     """By name, the functions and methods that are defined anywhere."""
     discarded: list[tuple[ast.Call, Use]] = field(default_factory=list)
     """The calls that are statements: what they return is thrown away."""
-    changed: set[str] = field(default_factory=set)
+    changed_names: set[str] = field(default_factory=set)
     """Names whose list or dict a method or an assignment changes, anywhere."""
 
     @classmethod
@@ -90,16 +90,16 @@ def visible(use: Use, name: str) -> list[Binding]:
     """Return the bindings of a name that a use may see: one where it is certain, none where the name is unknown."""
     scope: Scope | None = use.scope
     if scope is not None and name in scope.names:
-        before = [each for each in scope.names[name] if each.use.order < use.order]
+        before = [binding for binding in scope.names[name] if binding.use.order < use.order]
         return _reaching(before, use) if before else scope.names[name]
     while scope is not None:
         scope = scope.parent
         if scope is not None and name in scope.names and not isinstance(scope.node, ast.ClassDef):
-            found = scope.names[name]
-            if all(not each.use.block and each.kind in ("assign", "augment") for each in found):
-                assigned = [i for i, each in enumerate(found) if each.kind == "assign"]
-                return found[assigned[-1] :][-1:] if len(assigned) == 1 else list(found)
-            return list(found)
+            bindings = scope.names[name]
+            if all(not binding.use.block and binding.kind in ("assign", "augment") for binding in bindings):
+                assigned = [i for i, binding in enumerate(bindings) if binding.kind == "assign"]
+                return bindings[assigned[-1] :][-1:] if len(assigned) == 1 else list(bindings)
+            return list(bindings)
     return []
 
 
@@ -108,9 +108,9 @@ def before(binding: Binding, name: str) -> list[Binding]:
     return visible(binding.use, name)
 
 
-def _reaching(found: list[Binding], use: Use) -> list[Binding]:
+def _reaching(bindings: list[Binding], use: Use) -> list[Binding]:
     possible: list[Binding] = []
-    for binding in reversed(found):
+    for binding in reversed(bindings):
         if _excludes(binding.use.block, use.block):
             continue
         possible.append(binding)
@@ -119,9 +119,9 @@ def _reaching(found: list[Binding], use: Use) -> list[Binding]:
     return possible[::-1]
 
 
-def _excludes(one: Block, other: Block) -> bool:
+def _excludes(block: Block, other: Block) -> bool:
     """Whether two blocks are different branches of one statement."""
-    branches = dict(one)
+    branches = dict(block)
     return any(statement in branches and branches[statement] != branch for statement, branch in other)
 
 
@@ -176,7 +176,7 @@ class _Reader:
         self.names.functions.setdefault(node.name, []).append(inner)
         arguments = node.args
         parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-        parameters += [each for each in (arguments.vararg, arguments.kwarg) if each is not None]
+        parameters += [argument for argument in (arguments.vararg, arguments.kwarg) if argument is not None]
         for parameter in parameters:
             inner.names[parameter.arg] = [Binding("parameter", None, Use(inner, use.order, ()))]
         for decorator in node.decorator_list:
@@ -199,9 +199,9 @@ class _Reader:
         for node in _nodes(root):
             if isinstance(node, ast.Call):
                 self.names.calls.append((node, use))
-                called = node.func
-                if isinstance(called, ast.Attribute) and called.attr in _CHANGES and isinstance(called.value, ast.Name):
-                    self.names.changed.add(called.value.id)
+                callee = node.func
+                if isinstance(callee, ast.Attribute) and callee.attr in _CHANGES and isinstance(callee.value, ast.Name):
+                    self.names.changed_names.add(callee.value.id)
             elif isinstance(node, ast.Constant):
                 if isinstance(node.value, str):
                     self.names.strings.append((node, use))
@@ -221,7 +221,7 @@ class _Reader:
         elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
             self._add(f"self.{target.attr}", Binding(kind, value, use, path), in_class=True)
         elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-            self.names.changed.add(target.value.id)
+            self.names.changed_names.add(target.value.id)
         elif isinstance(target, ast.Tuple | ast.List):
             for index, element in enumerate(target.elts):
                 self._bind(element, kind, value, use, (*path, index))
@@ -246,7 +246,7 @@ def _nodes(root: ast.expr) -> Iterator[ast.AST]:
         for name in node._fields:
             value = getattr(node, name, None)
             if isinstance(value, list):
-                todo += [each for each in value if isinstance(each, ast.AST)]
+                todo += [child for child in value if isinstance(child, ast.AST)]
             elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
                 todo.append(value)
 

@@ -53,9 +53,9 @@ def constant_text(file: PythonFile, node: ast.expr, value: str) -> Traced:
     """Return the string that a literal, or several one after the other, is."""
     at = file.origin(node)
     pieces = list(_pieces(file.source.text, at, fields=False))
-    found = Traced.joined(piece for piece in pieces if isinstance(piece, Traced))
+    text = Traced.joined(piece for piece in pieces if isinstance(piece, Traced))
     # What is read otherwise than Python does must not be given wrong places.
-    return found if found.text == value else Traced.made(value, at)
+    return text if text.text == value else Traced.from_origin(value, at)
 
 
 def formatted_pieces(file: PythonFile, node: ast.JoinedStr) -> list[Traced | tuple[Origin, ast.FormattedValue]]:
@@ -114,10 +114,10 @@ class _Body:
                     yield Traced.written(char, number, at)
                     continue
                 self.at = escape.end()
-                yield Traced.made(_unescaped(escape[0]), Origin(number, at, self.at))
+                yield Traced.from_origin(_unescaped(escape[0]), Origin(number, at, self.at))
             elif self.fields and char in "{}" and text.startswith(char * 2, at):
                 self.at += 2
-                yield Traced.made(char, Origin(number, at, self.at))
+                yield Traced.from_origin(char, Origin(number, at, self.at))
             elif self.fields and char == "{":
                 self.at = self._field_end(at)
                 yield Origin(number, at, self.at)

@@ -38,9 +38,9 @@ class Values:
         with self._deeper() as shallow:
             if not shallow:
                 return []
-            found = self.text(node, use)
-            if found is not None:
-                return [found]
+            text = self.text(node, use)
+            if text is not None:
+                return [text]
             if isinstance(node, ast.IfExp):
                 return [*self.texts(node.body, use), *self.texts(node.orelse, use)]
             if isinstance(node, ast.Name):
@@ -48,18 +48,18 @@ class Values:
                 if any(binding.kind == "augment" for binding in bindings[1:]):
                     # A loop or a branch adds to it: what, and how often, is not known.
                     at = use.file.origin(node)
-                    more = Traced.made(" ", at) + Traced.filled("{…}", at)
-                    return [text + more for text in self._bound(bindings[0], node.id)]
-                return [text for binding in bindings for text in self._bound(binding, node.id)][:_MOST]
+                    more = Traced.from_origin(" ", at) + Traced.filled("{…}", at)
+                    return [text + more for text in self._binding_texts(bindings[0], node.id)]
+                return [text for binding in bindings for text in self._binding_texts(binding, node.id)][:_MOST]
             return []
 
     def text(self, node: ast.expr, use: Use, env: Environment | None = None) -> Traced | None:
         """Return the one text that an expression gives, with placeholders for what is not known; None: no such text."""
         with self._deeper() as shallow:
-            read = _READERS.get(type(node)) if shallow else None
-            found = read(self, node, use, env or {}) if read is not None else None
-            self.budget.characters(len(found.text) if found is not None else 0)
-            return found
+            reader = _READERS.get(type(node)) if shallow else None
+            text = reader(self, node, use, env or {}) if reader is not None else None
+            self.budget.characters(len(text.text) if text is not None else 0)
+            return text
 
     def items(self, node: ast.expr, use: Use) -> list[Item] | None:
         """Return the elements of a list, tuple or set that is written out; None: not known."""
@@ -67,24 +67,26 @@ class Values:
             if not shallow:
                 return None
             if isinstance(node, ast.List | ast.Tuple | ast.Set):
-                known = len(node.elts) <= _MOST and not any(isinstance(each, ast.Starred) for each in node.elts)
-                return [(each, use) for each in node.elts] if known else None
+                is_known = len(node.elts) <= _MOST and not any(
+                    isinstance(element, ast.Starred) for element in node.elts
+                )
+                return [(element, use) for element in node.elts] if is_known else None
             if isinstance(node, ast.Name):
                 binding = _only(self._visible(use, node.id))
                 if binding is None or binding.kind != "assign" or binding.value is None or binding.path:
                     return None
-                if node.id in self.names.changed:
+                if node.id in self.names.changed_names:
                     return None
                 return self.items(binding.value, binding.use)
             if isinstance(node, ast.Call):
-                return self._listed(node, use)
+                return self._dictionary_items(node, use)
             return None
 
     def dictionary(self, node: ast.expr, use: Use) -> tuple[ast.Dict, Use] | None:
         """Return the dict that an expression is, as it is written out, and where."""
         if isinstance(node, ast.Dict):
             return node, use
-        if isinstance(node, ast.Name) and node.id in self.names.changed:
+        if isinstance(node, ast.Name) and node.id in self.names.changed_names:
             return None
         binding = _only(self._visible(use, node.id)) if isinstance(node, ast.Name) else None
         if binding is not None and binding.kind == "assign" and binding.value is not None and not binding.path:
@@ -101,19 +103,19 @@ class Values:
 
     def filled(self, node: ast.expr, use: Use, env: Environment | None = None) -> Traced:
         """Return the text of an expression, or a placeholder that shows the expression in braces."""
-        found = self.text(node, use, env)
-        return found if found is not None else self.hole(node, use)
+        text = self.text(node, use, env)
+        return text if text is not None else self.hole(node, use)
 
     def hole(self, node: ast.expr, use: Use) -> Traced:
         """Return the placeholder of an expression."""
         return Traced.filled("{" + use.file.written(node) + "}", use.file.origin(node))
 
-    def shown(self, node: ast.expr, use: Use, at: Origin, env: Environment | None = None) -> Traced:
+    def formatted(self, node: ast.expr, use: Use, at: Origin, env: Environment | None = None) -> Traced:
         """Return what formatting an expression gives, at the range of the field that it is put in."""
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
-            return Traced.made(str(node.value), at)
-        found = self.text(node, use, env)
-        return found.at(at) if found is not None else Traced.filled("{" + use.file.written(node) + "}", at)
+            return Traced.from_origin(str(node.value), at)
+        text = self.text(node, use, env)
+        return text.at(at) if text is not None else Traced.filled("{" + use.file.written(node) + "}", at)
 
     @contextmanager
     def _deeper(self) -> Iterator[bool]:
@@ -132,15 +134,15 @@ class Values:
             scope = scope.parent
         return visible(use, name)
 
-    def _bound(self, binding: Binding, name: str) -> Iterator[Traced]:
+    def _binding_texts(self, binding: Binding, name: str) -> Iterator[Traced]:
         """The texts that one binding may give."""
         value, use = binding.value, binding.use
         if binding.kind == "parameter":
-            yield from self._given(use.scope, name)
+            yield from self._argument_texts(use.scope, name)
         elif binding.kind == "assign" and value is not None and not binding.path:
             yield from self.texts(value, use)
-        elif binding.kind == "augment" and (found := self._augmented(binding, name)) is not None:
-            yield found
+        elif binding.kind == "augment" and (text := self._augmented(binding, name)) is not None:
+            yield text
         elif binding.kind == "loop" and value is not None:
             for item, place in self.items(value, use) or ():
                 part = _part(item, binding.path)
@@ -159,31 +161,31 @@ class Values:
         self.budget.characters(len(start.text))
         return start + self.filled(binding.value, binding.use)
 
-    def _given(self, function: Scope, name: str) -> Iterator[Traced]:
+    def _argument_texts(self, function: Scope, name: str) -> Iterator[Traced]:
         """The texts that the calls of a function in these files give to its parameter."""
         node = function.node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             return
         for call, use in self.names.calls:
             self.budget.step()
-            if _called(call) == node.name and (given := arguments(call, node).get(name)) is not None:
-                yield from self.texts(given, use)
+            if _callee_name(call) == node.name and (argument := arguments(call, node).get(name)) is not None:
+                yield from self.texts(argument, use)
 
-    def _listed(self, node: ast.Call, use: Use) -> list[Item] | None:
+    def _dictionary_items(self, node: ast.Call, use: Use) -> list[Item] | None:
         """The elements of `QUERIES.values()`, `QUERIES.items()`, `enumerate(QUERIES)`."""
-        called = node.func
-        if isinstance(called, ast.Attribute) and called.attr in ("values", "items") and not node.args:
-            found = self.dictionary(called.value, use)
-            if found is None or None in found[0].keys:
+        callee = node.func
+        if isinstance(callee, ast.Attribute) and callee.attr in ("values", "items") and not node.args:
+            dictionary = self.dictionary(callee.value, use)
+            if dictionary is None or None in dictionary[0].keys:
                 return None
-            pairs = zip(found[0].keys, found[0].values, strict=True)
-            if called.attr == "values":
-                return [(value, found[1]) for _, value in pairs]
-            return [(_pair(key, value), found[1]) for key, value in pairs if key is not None]
-        if not isinstance(called, ast.Name) or not node.args:
+            pairs = zip(dictionary[0].keys, dictionary[0].values, strict=True)
+            if callee.attr == "values":
+                return [(value, dictionary[1]) for _, value in pairs]
+            return [(_pair(key, value), dictionary[1]) for key, value in pairs if key is not None]
+        if not isinstance(callee, ast.Name) or not node.args:
             return None
-        inner = self.items(node.args[0], use) if called.id in _LISTS else None
-        if inner is None or called.id != "enumerate":
+        inner = self.items(node.args[0], use) if callee.id in _LISTS else None
+        if inner is None or callee.id != "enumerate":
             return inner
         return [(_pair(value, value), place) for value, place in inner]
 
@@ -202,7 +204,7 @@ class Values:
                 continue
             at, value = piece
             plain = value.conversion in (-1, ord("s")) and value.format_spec is None
-            parts.append(self.shown(value.value, use, at, env) if plain else self.hole_at(value.value, use, at))
+            parts.append(self.formatted(value.value, use, at, env) if plain else self.hole_at(value.value, use, at))
         return Traced.joined(parts)
 
     def hole_at(self, node: ast.expr, use: Use, at: Origin) -> Traced:
@@ -252,83 +254,83 @@ class Values:
         return []
 
     def _subscript(self, node: ast.Subscript, use: Use, env: Environment) -> Traced | None:
-        found = self.dictionary(node.value, use)
+        dictionary = self.dictionary(node.value, use)
         key = node.slice
-        if found is None or not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+        if dictionary is None or not isinstance(key, ast.Constant) or not isinstance(key.value, str):
             return None
-        value = entry(found[0], key.value)
-        return self.text(value, found[1]) if value is not None else None
+        value = entry(dictionary[0], key.value)
+        return self.text(value, dictionary[1]) if value is not None else None
 
     def _walrus(self, node: ast.NamedExpr, use: Use, env: Environment) -> Traced | None:
         return self.text(node.value, use, env)
 
     def _call(self, node: ast.Call, use: Use, env: Environment) -> Traced | None:
-        called = node.func
-        if isinstance(called, ast.Attribute):
-            if called.attr == "join" and len(node.args) == 1:
-                return self._join(called.value, node.args[0], use, env)
-            if called.attr in _DEDENTS and len(node.args) == 1:
-                return self._dedented(node.args[0], use, env, called.attr)
-            method = METHODS.get(called.attr)
-            receiver = self.text(called.value, use, env) if method is not None else None
+        callee = node.func
+        if isinstance(callee, ast.Attribute):
+            if callee.attr == "join" and len(node.args) == 1:
+                return self._join(callee.value, node.args[0], use, env)
+            if callee.attr in _DEDENTS and len(node.args) == 1:
+                return self._dedented(node.args[0], use, env, callee.attr)
+            method = METHODS.get(callee.attr)
+            receiver = self.text(callee.value, use, env) if method is not None else None
             if method is not None and receiver is not None:
                 return method(self, receiver, node, use, env)
-        if isinstance(called, ast.Name) and node.args and called.id in (*_DEDENTS, "str", "Template"):
-            return self._dedented(node.args[0], use, env, called.id)
-        if isinstance(called, ast.Attribute) and called.attr == "Template" and node.args:
+        if isinstance(callee, ast.Name) and node.args and callee.id in (*_DEDENTS, "str", "Template"):
+            return self._dedented(node.args[0], use, env, callee.id)
+        if isinstance(callee, ast.Attribute) and callee.attr == "Template" and node.args:
             return self.text(node.args[0], use, env)
-        return self._returned(node, use, env)
+        return self._return_text(node, use, env)
 
     def _dedented(self, node: ast.expr, use: Use, env: Environment, how: str) -> Traced | None:
-        found = self.text(node, use, env)
-        if found is None or how not in _DEDENTS:
-            return found
-        return found.dedent().strip() if how == "cleandoc" else found.dedent()
+        text = self.text(node, use, env)
+        if text is None or how not in _DEDENTS:
+            return text
+        return text.dedent().strip() if how == "cleandoc" else text.dedent()
 
-    def _returned(self, node: ast.Call, use: Use, env: Environment) -> Traced | None:
+    def _return_text(self, node: ast.Call, use: Use, env: Environment) -> Traced | None:
         """What a function of these files returns, where it has one return."""
-        scopes = self.names.functions.get(_called(node)) or []
+        scopes = self.names.functions.get(_callee_name(node)) or []
         function = scopes[0].node if len(scopes) == 1 else None
         if not isinstance(function, ast.FunctionDef):
             return None
         nodes = list(ast.walk(function))
         self.budget.step(len(nodes))
-        returns = [each for each in nodes if isinstance(each, ast.Return)]
+        returns = [part for part in nodes if isinstance(part, ast.Return)]
         if len(returns) != 1 or returns[0].value is None:
             return None
         inner: dict[str, Traced | None] = {}
-        given = arguments(node, function)
+        values = arguments(node, function)
         for name in scopes[0].names:
             if _is_parameter(scopes[0], name):
-                inner[name] = self.text(given[name], use, env) if name in given else None
+                inner[name] = self.text(values[name], use, env) if name in values else None
         at = returns[0]
         # Names of the function's own scope that depend on its parameters are read without them.
         return self.text(returns[0].value, Use(scopes[0], (scopes[0].file.number, at.lineno, at.col_offset), ()), inner)
 
-    def _join(self, glue: ast.expr, listed: ast.expr, use: Use, env: Environment) -> Traced | None:
+    def _join(self, glue: ast.expr, iterable: ast.expr, use: Use, env: Environment) -> Traced | None:
         between = self.text(glue, use, env)
         if between is None:
             return None
-        found = self._elements(listed, use, env)
-        if found is None:
+        elements = self._elements(iterable, use, env)
+        if elements is None:
             return None
-        self.budget.characters(len(between.text) * len(found))
+        self.budget.characters(len(between.text) * len(elements))
         parts: list[Traced] = []
-        for part in found:
+        for part in elements:
             parts += [between, part] if parts else [part]
         return Traced.joined(parts)
 
     def _elements(self, node: ast.expr, use: Use, env: Environment) -> list[Traced] | None:
         if not isinstance(node, ast.ListComp | ast.GeneratorExp):
-            listed = self.items(node, use)
-            return None if listed is None else [self.filled(each, place, env) for each, place in listed]
+            items = self.items(node, use)
+            return None if items is None else [self.filled(item, place, env) for item, place in items]
         if len(node.generators) != 1 or node.generators[0].ifs:
             return None
         target = node.generators[0].target
-        listed = self.items(node.generators[0].iter, use)
-        if listed is None or not isinstance(target, ast.Name):
+        items = self.items(node.generators[0].iter, use)
+        if items is None or not isinstance(target, ast.Name):
             return None
-        return [self.filled(node.elt, use, {**env, target.id: self.text(each, place)}) for each, place in listed]
+        return [self.filled(node.elt, use, {**env, target.id: self.text(item, place)}) for item, place in items]
 
 
 _READERS: dict[type[ast.expr], Callable[..., Traced | None]] = {
@@ -345,29 +347,29 @@ _READERS: dict[type[ast.expr], Callable[..., Traced | None]] = {
 
 def arguments(call: ast.Call, function: Function) -> dict[str, ast.expr]:
     """Return the arguments of a call by the names of the function's parameters, as far as they are written out."""
-    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    names = [parameter.arg for parameter in (*function.args.posonlyargs, *function.args.args)]
     if isinstance(call.func, ast.Attribute) and names[:1] in (["self"], ["cls"]):
         names = names[1:]
-    found: dict[str, ast.expr] = {}
+    values: dict[str, ast.expr] = {}
     for name, value in zip(names, call.args, strict=False):
         if isinstance(value, ast.Starred):
             break
-        found[name] = value
-    found.update({each.arg: each.value for each in call.keywords if each.arg is not None})
-    return found
+        values[name] = value
+    values.update({keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None})
+    return values
 
 
 def _terms(node: ast.BinOp) -> list[ast.expr]:
     """The operands of a chain of `+`, which may be hundreds of literals."""
-    found: list[ast.expr] = []
+    operands: list[ast.expr] = []
     inner: ast.expr = node
     while isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Add):
-        found.append(inner.right)
+        operands.append(inner.right)
         inner = inner.left
-    return [inner, *reversed(found)]
+    return [inner, *reversed(operands)]
 
 
-def _called(call: ast.Call) -> str:
+def _callee_name(call: ast.Call) -> str:
     """The last part of the name of what is called."""
     if isinstance(call.func, ast.Attribute):
         return call.func.attr

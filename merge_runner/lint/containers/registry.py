@@ -68,14 +68,14 @@ def read_contents(source: SourceText, render: Render) -> Contents:
     if container is not None and (contents := _too_long(container, [source])) is not None:
         return contents
     if container == "notebook":
-        read = _source_notebook(source, language, list(cells(source)))
+        parts = _source_notebook(source, language, list(cells(source)))
     elif language == "sql":
-        read = [read_script(render(source), is_sql=suffix == "sql")]
-        if not any(contents.unread or contents.merges for contents in read):
-            read.append(_not_read(source))
+        parts = [read_script(render(source), is_sql=suffix == "sql")]
+        if not any(contents.unread or contents.merges for contents in parts):
+            parts.append(_not_read(source))
     else:
-        read = [_code(language, [source])]
-    return _joined(read, (source,))
+        parts = [_code(language, [source])]
+    return _joined(parts, (source,))
 
 
 def _not_read(source: SourceText) -> Contents:
@@ -105,8 +105,8 @@ def _too_long(container: Container, texts: Sequence[SourceText]) -> Contents | N
 
 
 def _cells_of(source: SourceText) -> Contents:
-    found = list(notebook_cells(source))
-    return _too_long("ipynb", [cell.text for cell in found]) or _notebook(found)
+    notebook = list(notebook_cells(source))
+    return _too_long("ipynb", [cell.text for cell in notebook]) or _notebook(notebook)
 
 
 def _data(source: SourceText) -> Contents:
@@ -120,36 +120,36 @@ def _data(source: SourceText) -> Contents:
     return Contents(unread=(UnreadMerge("sql", place, "lint reads no SQL in files of JSON, YAML and TOML"),))
 
 
-def _source_notebook(source: SourceText, language: str, found: Iterable[Cell]) -> list[Contents]:
-    read = []
+def _source_notebook(source: SourceText, language: str, notebook: Iterable[Cell]) -> list[Contents]:
+    parts = []
     code: dict[str, list[SourceText]] = {"python": [], "scala": []}
-    for cell in found:
+    for cell in notebook:
         if (cell.language or language) == "sql":
-            read.append(_sql(cell.text, "notebook"))
+            parts.append(_sql(cell.text, "notebook"))
         elif cell.language in code:
             code[cell.language].append(cell.text)
         elif cell.language is not None:
-            read.append(_other_cell(cell.language, cell.text, "notebook"))
-    foreign = tuple((each, text) for each, texts in code.items() for text in texts)
+            parts.append(_other_cell(cell.language, cell.text, "notebook"))
+    foreign = tuple((name, text) for name, texts in code.items() for text in texts)
     if language in code:
         code[language].insert(0, source)  # cells after MAGIC are comments there
-    return [*read, *(_code(each, texts) for each, texts in code.items() if texts), Contents(code=foreign)]
+    return [*parts, *(_code(name, texts) for name, texts in code.items() if texts), Contents(code=foreign)]
 
 
-def _notebook(found: Iterable[NotebookCell]) -> Contents:
-    read = []
+def _notebook(notebook: Iterable[NotebookCell]) -> Contents:
+    parts = []
     code: dict[str, list[SourceText]] = {"python": [], "scala": []}
     texts = []
-    for cell in found:
+    for cell in notebook:
         texts.append(cell.text)
-        read += [_sql(text, "ipynb") for text in cell.sql]
+        parts += [_sql(text, "ipynb") for text in cell.sql]
         if cell.language in code:
             code[cell.language].append(cell.text)
         elif not cell.sql:
-            read.append(_other_cell(cell.language, cell.text, "ipynb"))
-    read += [_code(language, sources) for language, sources in code.items() if sources]
+            parts.append(_other_cell(cell.language, cell.text, "ipynb"))
+    parts += [_code(language, sources) for language, sources in code.items() if sources]
     foreign = tuple(("scala", text) for text in code["scala"])  # the comments of Python are read in all cells
-    return _joined([*read, Contents(code=foreign)], tuple(texts))
+    return _joined([*parts, Contents(code=foreign)], tuple(texts))
 
 
 def _other_cell(language: str, text: SourceText, container: Container) -> Contents:
@@ -167,19 +167,19 @@ def _sql(text: SourceText, container: Container) -> Contents:
 
 
 def _code(language: str, sources: list[SourceText]) -> Contents:
-    read = [read_python(sources)] if language == "python" else [read_scala(source) for source in sources]
-    statements = tuple(statement for contents in read for statement in contents.statements)
-    unread = tuple(each for contents in read for each in contents.unread)
+    parts = [read_python(sources)] if language == "python" else [read_scala(source) for source in sources]
+    statements = tuple(statement for contents in parts for statement in contents.statements)
+    unread = tuple(merge for contents in parts for merge in contents.unread)
     return Contents(statements, unread, sql=tuple(statement.rendered for statement in statements))
 
 
-def _joined(read: Iterable[Contents], texts: tuple[SourceText, ...]) -> Contents:
+def _joined(parts: Iterable[Contents], texts: tuple[SourceText, ...]) -> Contents:
     """What was read, in the order of its places."""
-    read = list(read)
-    statements = sorted((each for contents in read for each in contents.statements), key=_statement_order)
-    unread = sorted((each for contents in read for each in contents.unread), key=_unread_order)
-    sql = tuple(text for contents in read for text in contents.sql)
-    code = tuple(each for contents in read for each in contents.code)
+    parts = list(parts)
+    statements = sorted((statement for contents in parts for statement in contents.statements), key=_statement_order)
+    unread = sorted((merge for contents in parts for merge in contents.unread), key=_unread_order)
+    sql = tuple(text for contents in parts for text in contents.sql)
+    code = tuple(part for contents in parts for part in contents.code)
     return Contents(tuple(statements), tuple(unread), texts, sql, code)
 
 

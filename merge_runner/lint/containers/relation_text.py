@@ -18,7 +18,7 @@ class Call(Protocol):
     def origin(self) -> Origin:
         """The range of the method's name."""
 
-    def made(self, text: str) -> Traced:
+    def sql(self, text: str) -> Traced:
         """Return SQL that the call means."""
 
 
@@ -34,13 +34,13 @@ class Relation:
         """The relation with its alias, as FROM takes it."""
         if self.alias is None:
             return self.text
-        return self.text + Traced.made(" as ", self.alias.origin(0)) + self.alias
+        return self.text + Traced.from_origin(" as ", self.alias.origin(0)) + self.alias
 
 
 def table_text(name: str, call: Call, text: Traced) -> Traced | None:
     """Return what `forName`, `forPath`, `table` or `sql` of a text reads, as FROM takes it; None: not known."""
     if name == "forPath":
-        return call.made("delta.`") + text.replace("`", call.made("")) + call.made("`")
+        return call.sql("delta.`") + text.replace("`", call.sql("")) + call.sql("`")
     if name == "sql":
-        return call.made("(") + text.strip().rstrip(";").rstrip() + call.made(")")
+        return call.sql("(") + text.strip().rstrip(";").rstrip() + call.sql(")")
     return text if _TABLE.fullmatch(text.text) is not None else None

@@ -57,15 +57,15 @@ class Token:
 
 def scala_tokens(text: str) -> list[Token]:
     """Return the tokens of Scala code, without blanks and comments."""
-    found = []
+    tokens = []
     for token in _TOKEN.finditer(text):
         kind = token.lastgroup or ""
         if token["string"] is not None:
             body = token.start("raw") if token["three"] is not None else token.start("one")
-            found.append(Token("string", token[0], token.start(), token.end(), body))
+            tokens.append(Token("string", token[0], token.start(), token.end(), body))
         elif token["blank"] is None:
-            found.append(Token(kind, token[0], token.start(), token.end()))
-    return found
+            tokens.append(Token(kind, token[0], token.start(), token.end()))
+    return tokens
 
 
 def read_scala(source: SourceText) -> Contents:
@@ -73,20 +73,22 @@ def read_scala(source: SourceText) -> Contents:
     if not _WORDS.search(source.text):
         return Contents()
     tokens = scala_tokens(source.text)
-    given = dict(_given(source, tokens))
-    unread = [UnreadMerge("scala", source.place(*_span(tokens[i])), _NOT_GIVEN) for i in _others(tokens, given)]
+    arguments = dict(_sql_arguments(source, tokens))
+    unread = [UnreadMerge("scala", source.place(*_span(tokens[i])), _NOT_GIVEN) for i in _others(tokens, arguments)]
     unread += [UnreadMerge("builder", source.place(*_span(tokens[i])), _BUILDER) for i in _builders(tokens)]
-    unread += [each for each in given.values() if isinstance(each, UnreadMerge)]
-    whole = Contents(tuple(each for each in given.values() if isinstance(each, FoundStatement)), tuple(unread))
-    if whole.merges or whole.unread:
-        return whole
-    strings = [token for i, token in enumerate(tokens) if token.kind == "string" and i not in given]
+    unread += [argument for argument in arguments.values() if isinstance(argument, UnreadMerge)]
+    contents = Contents(
+        tuple(argument for argument in arguments.values() if isinstance(argument, FoundStatement)), tuple(unread)
+    )
+    if contents.merges or contents.unread:
+        return contents
+    strings = [token for i, token in enumerate(tokens) if token.kind == "string" and i not in arguments]
     first = merge_in_parts([token.text for token in strings])
     parts = () if first is None else (UnreadMerge("scala", source.place(*_span(strings[first])), NOT_PUT_TOGETHER),)
-    return Contents(whole.statements, parts)
+    return Contents(contents.statements, parts)
 
 
-def _given(source: SourceText, tokens: Sequence[Token]) -> Iterator[tuple[int, FoundStatement | UnreadMerge]]:
+def _sql_arguments(source: SourceText, tokens: Sequence[Token]) -> Iterator[tuple[int, FoundStatement | UnreadMerge]]:
     """Yield the literals that `….sql(…)` is given and that are a MERGE or describe a table, by their token."""
     texts = [token.text for token in tokens]
     for i, token in enumerate(tokens):
@@ -106,10 +108,10 @@ def _given(source: SourceText, tokens: Sequence[Token]) -> Iterator[tuple[int, F
             yield i, FoundStatement("scala", with_placeholders(text).rendered([source]))
 
 
-def _others(tokens: Sequence[Token], given: dict[int, FoundStatement | UnreadMerge]) -> Iterator[int]:
+def _others(tokens: Sequence[Token], arguments: dict[int, FoundStatement | UnreadMerge]) -> Iterator[int]:
     """Yield the other literals that are a MERGE."""
     for i, token in enumerate(tokens):
-        if token.kind != "string" or i in given or not has_words(token.text, "USING", "WHEN"):
+        if token.kind != "string" or i in arguments or not has_words(token.text, "USING", "WHEN"):
             continue
         if find_merge(token.text[token.body - token.start :].rstrip('"')) is not None:
             yield i
@@ -142,12 +144,12 @@ def _literal(source: SourceText, token: Token) -> Traced:
         at = piece.end()
         if piece.lastgroup == "field":
             at = _field_end(source.text, at, end) if piece[0] == "${" else at
-            written = source.text[piece.start() : at]
-            spelling = f"{{{written[2:-1].strip()}}}" if piece[0] == "${" else written
+            field = source.text[piece.start() : at]
+            spelling = f"{{{field[2:-1].strip()}}}" if piece[0] == "${" else field
             parts.append(Traced.filled(spelling, Origin(0, piece.start(), at)))
         else:
             value = "$" if piece.lastgroup == "dollar" else _unescaped(piece[0])
-            parts.append(Traced.made(value, Origin(0, piece.start(), at)))
+            parts.append(Traced.from_origin(value, Origin(0, piece.start(), at)))
     return Traced.joined([*parts, Traced.written(source.text[at:end], 0, at)])
 
 

@@ -18,25 +18,25 @@ def read_script(rendered: Rendered, container: Container | None = None, *, is_sq
     a MERGE in is a statement, which Spark refuses; where it is not sure that the text `is_sql`, it says nothing.
     """
     text = rendered.text
-    found = list(statements(text))
-    kind: Container = container or ("script" if len(found) > 1 else "sql")
-    used = []
+    all_statements = list(statements(text))
+    kind: Container = container or ("script" if len(all_statements) > 1 else "sql")
+    read = []
     unread = []
-    for statement in found:
+    for statement in all_statements:
         span = statement.span
         if (reason := _unread(statement, text)) is not None:
             unread.append(UnreadMerge(kind, rendered.place(span.start, span.end), reason))
         elif statement.kind == "hidden":
-            used += [FoundStatement(kind, rendered.part(span.start, span.end))] if is_sql else []
+            read += [FoundStatement(kind, rendered.part(span.start, span.end))] if is_sql else []
         elif statement.kind == "merge" or statement.words[0] in _OF_USE:
             part = rendered.part(span.start, span.end)
-            used.append(FoundStatement(kind, part, statement.in_block, statement.rows))
-    return Contents(tuple(used), tuple(unread))
+            read.append(FoundStatement(kind, part, statement.in_block, statement.rows))
+    return Contents(tuple(read), tuple(unread))
 
 
 def unread_in(text: str) -> str | None:
     """Return why a MERGE in a text that code makes is not read; None where each is a statement."""
-    return next((reason for each in statements(text) if (reason := _unread(each, text)) is not None), None)
+    return next((reason for statement in statements(text) if (reason := _unread(statement, text)) is not None), None)
 
 
 def _unread(statement: ScriptStatement, text: str) -> str | None:

@@ -129,10 +129,10 @@ class FolderTables:
         table = own.version(key, index)
         if table is not None or has_placeholder(key[-1]):
             return table
-        found, changes = self._created.get(key, []), self._changes.get(key, [])
-        if any(table != found[0] for table in found) or not (found or changes):
+        created, changes = self._created.get(key, []), self._changes.get(key, [])
+        if any(table != created[0] for table in created) or not (created or changes):
             return None
-        table = found[0] if found else KnownTable(UNKNOWN)
+        table = created[0] if created else KnownTable(UNKNOWN)
         for change in changes:
             table = replace(table, layout=altered(table.layout, change))
         return table
@@ -140,19 +140,19 @@ class FolderTables:
     @cached_property
     def _created(self) -> dict[TableKey, list[KnownTable]]:
         """The tables as each file leaves them."""
-        found: dict[TableKey, list[KnownTable]] = {}
-        for tables in self.files.values():
-            for key, versions in tables.versions.items():
-                found.setdefault(key, []).append(versions[-1][1])
-        return found
+        tables: dict[TableKey, list[KnownTable]] = {}
+        for file in self.files.values():
+            for key, versions in file.versions.items():
+                tables.setdefault(key, []).append(versions[-1][1])
+        return tables
 
     @cached_property
     def _changes(self) -> dict[TableKey, list[AlterTable]]:
-        found: dict[TableKey, list[AlterTable]] = {}
-        for tables in self.files.values():
-            for key, changes in tables.changes.items():
-                found.setdefault(key, []).extend(changes)
-        return found
+        changes: dict[TableKey, list[AlterTable]] = {}
+        for file in self.files.values():
+            for key, alterations in file.changes.items():
+                changes.setdefault(key, []).extend(alterations)
+        return changes
 
 
 def created(table: CreateTable) -> TableLayout:

@@ -58,7 +58,7 @@ class Traced:
         )
 
     @classmethod
-    def made(cls, text: str, origin: Origin) -> Traced:
+    def from_origin(cls, text: str, origin: Origin) -> Traced:
         """Return text that the range `origin` of a file gives."""
         return cls._one(text, origin._replace(exact=False))
 
@@ -74,7 +74,7 @@ class Traced:
     @classmethod
     def filled(cls, spelling: str, origin: Origin) -> Traced:
         """Return the placeholder of what is known at run time only."""
-        return cls.made(placeholder(spelling), origin)
+        return cls.from_origin(placeholder(spelling), origin)
 
     @classmethod
     def joined(cls, parts: Iterable[Traced]) -> Traced:
@@ -104,7 +104,7 @@ class Traced:
         if start >= end:
             return Traced()
         first, last = bisect_right(self.starts, start) - 1, bisect_right(self.starts, end - 1)
-        starts = (0, *(each - start for each in self.starts[first + 1 : last]))
+        starts = (0, *(offset - start for offset in self.starts[first + 1 : last]))
         return Traced(self.text[start:end], starts, (self.origin(start), *self.origins[first + 1 : last]))
 
     def origin(self, at: int) -> Origin:
@@ -116,7 +116,7 @@ class Traced:
 
     def at(self, origin: Origin) -> Traced:
         """Return the same text as something that the range `origin` gives, as an expression in an f-string does."""
-        return Traced.made(self.text, origin)
+        return Traced.from_origin(self.text, origin)
 
     def strip(self, chars: str | None = None) -> Traced:
         """Return the text without blanks, or without `chars`, around it."""
@@ -135,9 +135,9 @@ class Traced:
         if not old:
             return self
         parts, at = [], 0
-        while (found := self.text.find(old, at)) >= 0:
-            parts += [self.cut(at, found), new]
-            at = found + len(old)
+        while (start := self.text.find(old, at)) >= 0:
+            parts += [self.cut(at, start), new]
+            at = start + len(old)
         return Traced.joined([*parts, self.cut(at)])
 
     def edited(self, edits: Iterable[tuple[Span, Traced]]) -> Traced:
@@ -155,12 +155,12 @@ class Traced:
             cuts = [_margin(line.text, strip_margin) for line in lines]
             return Traced.joined(line.cut(cut) for line, cut in zip(lines, cuts, strict=True))
         dedented = textwrap.dedent(self.text).split("\n")
-        found = []
-        for line, kept in zip(lines, dedented, strict=True):
+        parts = []
+        for line, text in zip(lines, dedented, strict=True):
             end = line.text.endswith("\n")
-            start = len(line.text) - end - len(kept)
-            found.append(line.cut(start))
-        return Traced.joined(found)
+            start = len(line.text) - end - len(text)
+            parts.append(line.cut(start))
+        return Traced.joined(parts)
 
     def _lines(self) -> Iterator[Traced]:
         at = 0

@@ -42,20 +42,20 @@ def merge_in_code(text: str, *, is_data: bool = False) -> Span | None:
     so is a line after the mark of a comment.
     """
     clauses = _last_clauses(text)
-    for found in islice(_INTO.finditer(text), _MOST):
-        since = max(found.start() - _LONGEST_LINE, 0)
-        line = text[max(text.rfind("\n", since, found.start()) + 1, since) : found.start()]
+    for into in islice(_INTO.finditer(text), _MOST):
+        since = max(into.start() - _LONGEST_LINE, 0)
+        line = text[max(text.rfind("\n", since, into.start()) + 1, since) : into.start()]
         if _COMMENT.search(line) is not None:
             continue
-        if found.end() <= clauses or (not is_data and _QUOTE.search(line) is not None):
-            return Span(*found.span())
+        if into.end() <= clauses or (not is_data and _QUOTE.search(line) is not None):
+            return Span(*into.span())
     return None
 
 
 def _last_clauses(text: str) -> int:
     """The offset of the last USING that a WHEN comes after; -1 where there is none."""
-    whens = [found.start() for found in _MATCHED.finditer(text)][-1:]
-    return max((found.start() for when in whens for found in _USING.finditer(text, 0, when)), default=-1)
+    whens = [matched.start() for matched in _MATCHED.finditer(text)][-1:]
+    return max((using.start() for when in whens for using in _USING.finditer(text, 0, when)), default=-1)
 
 
 def merge_in_sql(text: str) -> Span | None:
@@ -64,8 +64,8 @@ def merge_in_sql(text: str) -> Span | None:
     None: there is none outside of comments.
     """
     text = without_jinja_comments(text)
-    if (found := find_merge(text)) is not None:
-        return found
+    if (words := find_merge(text)) is not None:
+        return words
     for token in scan(text):
         if token.kind == "string" and has_words(token.span.of(text), "MERGE", "INTO", "USING", "WHEN"):
             inside = _INTO.search(text, token.start, token.end)
@@ -87,8 +87,8 @@ def merge_in_parts(texts: Sequence[str]) -> int | None:
 
 
 def _ends_with_target(text: str) -> bool:
-    found = _TARGET_ENDS.match(text)
-    return found is not None and _NO_PROSE.search(found["target"]) is not None
+    target = _TARGET_ENDS.match(text)
+    return target is not None and _NO_PROSE.search(target["target"]) is not None
 
 
 def without_jinja_comments(text: str) -> str:

@@ -64,8 +64,8 @@ class DbtConfig:
     @property
     def place(self) -> Located:
         """Where the model says what it is: `materialized`, else config(), else the first line."""
-        if (found := self.find("materialized")) is not None and found.source is self.source:
-            return found
+        if (materialized := self.find("materialized")) is not None and materialized.source is self.source:
+            return materialized
         if self._calls:
             return Located(self.source, self._calls[0].name)
         return Located(self.source, Span(0, len(self.source.line(1))))
@@ -73,11 +73,11 @@ class DbtConfig:
     def query(self, compiled: str | None) -> Located:
         """Return where the model's query begins: its first line that the compiled text has as well, else the first."""
         start = max((call.end for call in self._calls), default=0)
-        known = {line.strip() for line in (compiled or "").splitlines()}
+        compiled_lines = {line.strip() for line in (compiled or "").splitlines()}
         lines = [(span, span.of(self.source.text)) for span in _lines(self.source.text, start)]
-        same = (span for span, line in lines if line in known and not line.startswith(("--", "{#", "/*")))
-        found = next(same, lines[0][0] if lines else None)
-        return self.place if found is None else Located(self.source, found)
+        same = (span for span, line in lines if line in compiled_lines and not line.startswith(("--", "{#", "/*")))
+        span = next(same, lines[0][0] if lines else None)
+        return self.place if span is None else Located(self.source, span)
 
     def _in_yaml(self, key: str, index: int | None, text: str | None) -> Located | None:
         tree = self.described()
@@ -106,32 +106,32 @@ class DbtConfig:
 def without_config(text: str) -> str:
     """Return a template without its `{{ config(…) }}`, which dbt renders to nothing."""
     pieces, at = [], 0
-    for found in CONFIG.finditer(text):
-        close = closing(text, found.end())
+    for call in CONFIG.finditer(text):
+        close = closing(text, call.end())
         end = JINJA_END.match(text, close) if close is not None else None
-        if end is not None and found.start() >= at:
-            pieces.append(text[at : found.start()])
+        if end is not None and call.start() >= at:
+            pieces.append(text[at : call.start()])
             at = end.end()
     return "".join([*pieces, text[at:]])
 
 
 def _narrowed(source: SourceText, span: Span, text: str | None) -> Located:
     """The span without its quotes where what remains is `text`."""
-    written = span.of(source.text)
-    for cut in (0, 1):
-        if text and written[cut : cut + len(text)] == text and len(written) == len(text) + 2 * cut:
-            return Located(source, Span(span.start + cut, span.start + cut + len(text)), exact=True)
+    value = span.of(source.text)
+    for quotes in (0, 1):
+        if text and value[quotes : quotes + len(text)] == text and len(value) == len(text) + 2 * quotes:
+            return Located(source, Span(span.start + quotes, span.start + quotes + len(text)), exact=True)
     return Located(source, span)
 
 
 def _calls(text: str) -> Iterator[_Call]:
-    for found in CONFIG.finditer(text):
-        close = closing(text, found.end())
+    for match in CONFIG.finditer(text):
+        close = closing(text, match.end())
         if close is None:
             continue
         after = JINJA_END.match(text, close)
-        name = Span(found.start(1), found.end(1) - 1)
-        yield _Call(name, after.end() if after else close, _arguments(text, Span(found.start(1), close)))
+        name = Span(match.start(1), match.end(1) - 1)
+        yield _Call(name, after.end() if after else close, _arguments(text, Span(match.start(1), close)))
 
 
 def closing(text: str, at: int) -> int | None:
@@ -164,13 +164,13 @@ def _arguments(text: str, call: Span) -> dict[str, tuple[Span, tuple[Span, ...]]
             edges.append(call.start + source.offset(line, characters + 1))
         return Span(*edges)
 
-    found: dict[str, tuple[Span, tuple[Span, ...]]] = {}
+    arguments: dict[str, tuple[Span, tuple[Span, ...]]] = {}
     for keyword in tree.keywords if isinstance(tree, ast.Call) else ():
         if keyword.arg is not None:
             many = isinstance(keyword.value, (ast.List, ast.Tuple))
             items = keyword.value.elts if isinstance(keyword.value, (ast.List, ast.Tuple)) else [keyword.value]
-            found[keyword.arg] = (span(keyword if many else keyword.value), tuple(span(item) for item in items))
-    return found
+            arguments[keyword.arg] = (span(keyword if many else keyword.value), tuple(span(item) for item in items))
+    return arguments
 
 
 def _lines(text: str, start: int) -> Iterator[Span]:

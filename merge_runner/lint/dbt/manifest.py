@@ -59,8 +59,8 @@ class DbtNode:
     @property
     def materialized(self) -> str | None:
         """How dbt creates it."""
-        found = self.config.get("materialized")
-        return found if isinstance(found, str) else None
+        materialization = self.config.get("materialized")
+        return materialization if isinstance(materialization, str) else None
 
     @property
     def merges(self) -> bool:
@@ -117,18 +117,18 @@ class ManifestReader:
                     _text(entry.get("language")) or "sql",
                     _text(entry.get("raw_code")),
                     _text(entry.get("compiled_code")),
-                    _listed(_mapping(entry.get("depends_on")).get("macros")) or (),
+                    _texts_of(_mapping(entry.get("depends_on")).get("macros")) or (),
                     config,
                     self._strategy(config),
-                    _listed(_mapping(entry.get("depends_on")).get("nodes")) or (),
+                    _texts_of(_mapping(entry.get("depends_on")).get("nodes")) or (),
                 ),
             )
 
     def _strategy(self, config: Mapping[str, Any]) -> str | None:
         if config.get("materialized") != "incremental":
             return None
-        given = config.get("incremental_strategy")
-        return given if isinstance(given, str) else _DEFAULT_STRATEGY.get(self.adapter or "")
+        strategy = config.get("incremental_strategy")
+        return strategy if isinstance(strategy, str) else _DEFAULT_STRATEGY.get(self.adapter or "")
 
     def model(self, unique_id: str, entry: Mapping[str, Any], config: Mapping[str, Any]) -> TableLayout:
         """A model: a table as its config creates it, or a view."""
@@ -163,18 +163,18 @@ class ManifestReader:
         return TableLayout(columns=columns or None, unique=self._keys(unique_id, entry, None))
 
     def _with_table(self, layout: TableLayout, config: Mapping[str, Any]) -> TableLayout:
-        written = config.get("file_format") or ("delta" if self.adapter in _DELTA_BY_DEFAULT else None)
+        format_name = config.get("file_format") or ("delta" if self.adapter in _DELTA_BY_DEFAULT else None)
         if config.get("table_format") not in (None, "default", "delta"):
-            written = None  # Databricks' managed Iceberg: neither of the two as it is
+            format_name = None  # Databricks' managed Iceberg: neither of the two as it is
         # dbt-spark knows no liquid clustering; its `clustered_by` makes buckets, which skip nothing.
-        clustered = () if self.adapter == "spark" else _listed(config.get("liquid_clustered_by"))
+        clustered = () if self.adapter == "spark" else _texts_of(config.get("liquid_clustered_by"))
         properties = {
             str(key): str(value).lower() if isinstance(value, bool) else str(value)
             for key, value in _mapping(config.get("tblproperties")).items()
         }
-        partitions = _listed(config.get("partition_by"))
+        partitions = _texts_of(config.get("partition_by"))
         layout = TableLayout(
-            format=table_format_of(written),
+            format=table_format_of(format_name),
             columns=layout.columns,
             complete=layout.complete,
             partition_by=None if partitions is None else tuple(_partition_fields(partitions)),
@@ -190,15 +190,15 @@ class ManifestReader:
         if enforced:
             for names in _constrained(entry, ("not_null", "primary_key")):
                 not_null |= names
-        found = []
+        columns = []
         for name, column in _mapping(entry.get("columns")).items():
             data_type = _mapping(column).get("data_type")
             nullable = False if name.casefold() in not_null else otherwise
-            found.append(TableColumn(name, parse_type(data_type) if isinstance(data_type, str) else None, nullable))
-        return tuple(found)
+            columns.append(TableColumn(name, parse_type(data_type) if isinstance(data_type, str) else None, nullable))
+        return tuple(columns)
 
     def _keys(self, unique_id: str, entry: Mapping[str, Any], unique_key: Any) -> tuple[frozenset[str], ...]:
-        own = _column_set(_listed(unique_key) or ())
+        own = _column_set(_texts_of(unique_key) or ())
         keys = [own, *_constrained(entry, ("unique", "primary_key")), *self._unique.get(unique_id, ())]
         return tuple(dict.fromkeys(key for key in keys if key))
 
@@ -211,7 +211,7 @@ class ManifestReader:
         name = metadata.get("name")
         column = entry.get("column_name") or arguments.get("column_name")
         if name == "unique_combination_of_columns":
-            key = _column_set(_listed(arguments.get("combination_of_columns")) or ())
+            key = _column_set(_texts_of(arguments.get("combination_of_columns")) or ())
             self._unique.setdefault(owner, []).append(key)
         elif name in ("unique", "not_null") and isinstance(column, str) and (key := _column_set([column])):
             if name == "unique":
@@ -229,12 +229,12 @@ _LAYOUTS: Mapping[str, Callable[[ManifestReader, str, Mapping[str, Any], Mapping
 
 
 def _key(entry: Mapping[str, Any]) -> TableKey:
-    written = entry.get("relation_name")
-    parts = name_parts(written) if isinstance(written, str) else ()
+    relation = entry.get("relation_name")
+    parts = name_parts(relation) if isinstance(relation, str) else ()
     if not parts:
         identifier = entry.get("alias") or entry.get("identifier") or entry.get("name")
-        given = (entry.get("database"), entry.get("schema"), identifier)
-        parts = tuple(part for part in given if isinstance(part, str) and part)
+        database_names = (entry.get("database"), entry.get("schema"), identifier)
+        parts = tuple(part for part in database_names if isinstance(part, str) and part)
     return _NAMES.key(parts)
 
 
@@ -262,15 +262,15 @@ def _constrained(entry: Mapping[str, Any], kinds: tuple[str, ...]) -> Iterator[f
                 yield frozenset({name.casefold()})
     for constraint in _listed_mappings(entry.get("constraints")):
         if constraint.get("type") in kinds:
-            yield _column_set(_listed(constraint.get("columns")) or ())
+            yield _column_set(_texts_of(constraint.get("columns")) or ())
 
 
 def _column_set(names: Iterable[str]) -> frozenset[str]:
     """Names as they compare; empty where one of them is an expression."""
-    found = [name.strip() for name in names]
-    if not all(_COLUMN.fullmatch(name) for name in found):
+    stripped = [name.strip() for name in names]
+    if not all(_COLUMN.fullmatch(name) for name in stripped):
         return frozenset()
-    return frozenset(name.strip("`").replace("``", "`").casefold() for name in found)
+    return frozenset(name.strip("`").replace("``", "`").casefold() for name in stripped)
 
 
 def _partition_fields(texts: Iterable[str]) -> Iterator[PartitionField]:
@@ -278,7 +278,7 @@ def _partition_fields(texts: Iterable[str]) -> Iterator[PartitionField]:
         yield partition_field(text)
 
 
-def _listed(value: Any) -> tuple[str, ...] | None:
+def _texts_of(value: Any) -> tuple[str, ...] | None:
     """A text or a list of texts as a tuple, absence as an empty one; None where it is something else."""
     if value is None:
         return ()

@@ -58,8 +58,8 @@ def next_merge(
         return Unknown("not a SQL model")
     if config.get("file_format") not in _FORMATS:
         return Unknown("dbt-spark merges into delta, iceberg and hudi")
-    if found := sorted(DECIDING & overriding):
-        return Unknown(f"the project overrides {found[0]}")
+    if overridden := sorted(DECIDING & overriding):
+        return Unknown(f"the project overrides {overridden[0]}")
     if not _texts(predicates):
         return Unknown("incremental_predicates must be a list of strings")
     if keys is None or not _texts(updated):
@@ -67,11 +67,11 @@ def next_merge(
     if excluded := config.get("merge_exclude_columns"):
         if updated or not _texts(excluded):
             return Unknown("merge_exclude_columns must be a list of columns, without merge_update_columns")
-        known = columns()
-        if known is None:
+        existing = columns()
+        if existing is None:
             return Unknown("merge_exclude_columns depends on the columns of the table", needs_query=True)
         left_out = {name.lower() for name in excluded}
-        updated = [f"`{name}`" for name in known if name.lower() not in left_out]
+        updated = [f"`{name}`" for name in existing if name.lower() not in left_out]
     joined = [f"DBT_INTERNAL_SOURCE.{key} = DBT_INTERNAL_DEST.{key}" for key in keys]
     on = " and ".join([*predicates, *(joined or ["FALSE"])])
     setting = ", ".join(f"{name} = DBT_INTERNAL_SOURCE.{name}" for name in updated) or "*"
@@ -87,8 +87,8 @@ def next_merge(
 
 def unique_keys(config: Mapping[str, Any]) -> list[str] | None:
     """Return the unique_key of a model's config as a list, empty without one; None where it is something else."""
-    written = config.get("unique_key") or []
-    keys = [written] if isinstance(written, str) else written
+    unique_key = config.get("unique_key") or []
+    keys = [unique_key] if isinstance(unique_key, str) else unique_key
     return keys if _texts(keys) else None
 
 

@@ -80,10 +80,10 @@ class DbtModel:
     def scan(self) -> Literal["bounded", "full"]:
         """What `meta: {merge_runner: …}` of the model's config declares. Raises ProblemsError for anything else."""
         meta = self.node.config.get("meta")
-        given = meta.get("merge_runner") if isinstance(meta, Mapping) else None
-        if given is None:
+        own = meta.get("merge_runner") if isinstance(meta, Mapping) else None
+        if own is None:
             return "bounded"
-        scan = given.get("scan", "bounded") if isinstance(given, Mapping) and given.keys() <= {"scan"} else None
+        scan = own.get("scan", "bounded") if isinstance(own, Mapping) and own.keys() <= {"scan"} else None
         if scan not in _SCANS:
             place = (self.config.find("meta") or self.config.place).place
             message = f"meta of {self.node.name}: merge_runner takes `scan`, which is bounded or full"
@@ -135,32 +135,34 @@ class _Placed(Rendered):
 
 def _pieces(model: DbtModel, text: str, statement: MergeStatement | None) -> list[_Piece]:
     """The parts of a MERGE whose origin is known: predicates as they are written, keys in their order, the source."""
-    config, given = model.config, model.node.config
+    config, settings = model.config, model.node.config
     if statement is None:
         return []
-    found: list[_Piece] = []
-    predicates = given.get("predicates") or given.get("incremental_predicates") or []
-    key = "predicates" if given.get("predicates") else "incremental_predicates"
+    pieces: list[_Piece] = []
+    predicates = settings.get("predicates") or settings.get("incremental_predicates") or []
+    key = "predicates" if settings.get("predicates") else "incremental_predicates"
     at = statement.on_span.start
     for index, predicate in enumerate(predicates if isinstance(predicates, list) else ()):
         start = text.find(predicate, at, statement.on_span.end) if isinstance(predicate, str) and predicate else -1
         if start >= 0:
             at = start + len(predicate)
-            found.append(_Piece(Span(start, at), config.find(key, index, predicate) or config.place))
-    keys = unique_keys(given) or []
-    joins = [each.span for each in statement.on if not any(_meet(each.span, piece.span) for piece in found)]
+            pieces.append(_Piece(Span(start, at), config.find(key, index, predicate) or config.place))
+    keys = unique_keys(settings) or []
+    joins = [
+        conjunct.span for conjunct in statement.on if not any(_meet(conjunct.span, piece.span) for piece in pieces)
+    ]
     for index, span in enumerate(joins):
         located = config.find("unique_key", index if len(joins) == len(keys) else None)
         if not keys:  # the FALSE that dbt writes then
             located = config.find("incremental_strategy")
-        found.append(_Piece(span, located or config.place))
-    found.append(_Piece(statement.source.span, config.query(model.query)))
+        pieces.append(_Piece(span, located or config.place))
+    pieces.append(_Piece(statement.source.span, config.query(model.query)))
     updated = config.find("merge_update_columns")
     for clause in statement.clauses:
         located = updated if updated is not None and clause.action == "update" else config.place
-        found.append(_Piece(clause.span, located))
-    return sorted(found, key=lambda piece: piece.span)
+        pieces.append(_Piece(clause.span, located))
+    return sorted(pieces, key=lambda piece: piece.span)
 
 
-def _meet(one: Span, other: Span) -> bool:
-    return one.start < other.end and other.start < one.end
+def _meet(span: Span, other: Span) -> bool:
+    return span.start < other.end and other.start < span.end

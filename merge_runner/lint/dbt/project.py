@@ -105,7 +105,7 @@ class DbtProject:
             compiled = self._compiled_file(node.file) if node.file is not None else None
             fresh = compiled is not None and (file is None or not _is_newer(file, compiled))
             query = node.compiled_code or (self._read(compiled) if compiled is not None and fresh else None)
-        query = query or self._rendered(node)
+        query = query or self._render(node)
         if isinstance(query, str) and (view := self._unknown_view(node)) is not None:
             return Unknown(f"the query of the view {view} is not known")
         return query
@@ -158,18 +158,18 @@ class DbtProject:
             str(macro.get("name")) for macro in self.macros.values() if macro.get("package_name") not in _BUILT_IN
         )
 
-    def _rendered(self, node: DbtNode) -> str | Unknown:
+    def _render(self, node: DbtNode) -> str | Unknown:
         """The query of a node, rendered from its template."""
         if node.key not in self._renderings:
             incremental = node.materialized == "incremental"
-            found = rendered_query(node, self.by_id, self._overriding, incremental=incremental)
-            self._renderings[node.key] = found
+            query = rendered_query(node, self.by_id, self._overriding, incremental=incremental)
+            self._renderings[node.key] = query
         return self._renderings[node.key]
 
     def _view(self, node: DbtNode) -> str | None:
         """The query of a view, None where it is not known: compiled by the manifest's command, else rendered."""
-        rendered = node.compiled_code or self._rendered(node)
-        return rendered if isinstance(rendered, str) else self._compiled(node)
+        query = node.compiled_code or self._render(node)
+        return query if isinstance(query, str) else self._compiled(node)
 
     def _unknown_view(self, node: DbtNode) -> str | None:
         """The name of a view whose query is not known, of those that a node reads, also through other views."""
@@ -179,8 +179,8 @@ class DbtProject:
                 continue
             if view.key not in self._unknown_views:
                 self._unknown_views[view.key] = view.name if self._view(view) is None else self._unknown_view(view)
-            if (found := self._unknown_views[view.key]) is not None:
-                return found
+            if (name := self._unknown_views[view.key]) is not None:
+                return name
         return None
 
     def _branches(self, node: DbtNode) -> bool:
@@ -193,11 +193,11 @@ class DbtProject:
             self._asking[key] = False  # a macro that calls itself
             macro = self.macros.get(key)
             depends = macro.get("depends_on") if macro is not None else None
-            called = depends.get("macros") if isinstance(depends, Mapping) else None
+            macros = depends.get("macros") if isinstance(depends, Mapping) else None
             self._asking[key] = (
                 macro is None
                 or bool(_ASKS_THE_WAREHOUSE.search(str(macro.get("macro_sql"))))
-                or any(self._macro_asks(str(each)) for each in (called if isinstance(called, list) else ()))
+                or any(self._macro_asks(str(called)) for called in (macros if isinstance(macros, list) else ()))
             )
         return self._asking[key]
 

@@ -39,8 +39,8 @@ def rendered_query(
     """
     if not node.raw_code or not node.relation:
         return Unknown("the manifest has no template of it")
-    if found := sorted((_DBT | {"config"}) & overriding):
-        return Unknown(f"the project overrides {found[0]}")
+    if overridden := sorted((_DBT | {"config"}) & overriding):
+        return Unknown(f"the project overrides {overridden[0]}")
     source = SourceText(node.path or node.name, without_config(node.raw_code))
     names = free_names(source.text)
     if names is None:
@@ -52,13 +52,15 @@ def rendered_query(
     inputs = [(key, nodes.get(key)) for key in node.inputs]
 
     def resolve(what: str, ids: list[str]) -> Relation:
-        found = nodes.get(ids[0]) if len(ids) == 1 else None
-        if found is None or not found.relation:
+        parent = nodes.get(ids[0]) if len(ids) == 1 else None
+        if parent is None or not parent.relation:
             raise LookupError(f"{what} is no table or view of the manifest")
-        return _relation(found)
+        return _relation(parent)
 
     def ref(name: str) -> Relation:
-        return resolve(f"ref('{name}')", [key for key, each in inputs if each and _is_ref(key) and each.name == name])
+        return resolve(
+            f"ref('{name}')", [key for key, parent in inputs if parent and _is_ref(key) and parent.name == name]
+        )
 
     def dbt_source(name: str, table: str) -> Relation:
         ids = [key for key, _ in inputs if key.startswith("source.") and key.endswith(f".{name}.{table}")]

@@ -20,14 +20,14 @@ def gutter(place: Place) -> int:
 def excerpt(text: str, place: Place, style: Style, fg: str) -> Iterator[str]:
     """The excerpt's lines; none where the text is empty or has no such place."""
     lines = text.split("\n")
-    marked = list(_marked(lines, place))
-    if not marked:
+    marks = list(_marks(lines, place))
+    if not marks:
         return
     digits = gutter(place)
     empty = style.styled(" " * digits + " |", fg="blue", bold=True)
-    before = marked[0][0]
+    before = marks[0][0]
     yield empty
-    for number, start, end in marked:
+    for number, start, end in marks:
         if number > before + 1:
             yield style.styled("." * max(digits, 3), fg="blue", bold=True)
         before = number
@@ -39,7 +39,7 @@ def excerpt(text: str, place: Place, style: Style, fg: str) -> Iterator[str]:
     yield empty
 
 
-def _marked(lines: Sequence[str], place: Place) -> Iterator[tuple[int, int, int]]:
+def _marks(lines: Sequence[str], place: Place) -> Iterator[tuple[int, int, int]]:
     """The lines to show, each with the 0-based columns where the carets start and end."""
     first, column = place.line, place.column
     if not 1 <= first <= len(lines) or lines == [""]:
@@ -80,11 +80,11 @@ def _line(line: str, start: int, end: int, available: int, ellipsis: str) -> tup
     if total > available:
         inner = available - 2 * mark
         # A quarter of what is shown precedes the carets, or less where they would not fit after it.
-        wanted = left - max(0, min(inner // 4, inner - (right - left)))
+        first_column = left - max(0, min(inner // 4, inner - (right - left)))
         if right <= available - mark or left <= inner // 4:
-            wanted = 0
-        wanted = max(min(wanted, total - available + mark), 0)
-        first = next(index for index, edge in enumerate(edges) if edge >= wanted)
+            first_column = 0
+        first_column = max(min(first_column, total - available + mark), 0)
+        first = next(index for index, edge in enumerate(edges) if edge >= first_column)
         last_column = edges[first] + available - (mark if first else 0)
         if total > last_column:
             stop = max(index for index, edge in enumerate(edges) if edge <= last_column - mark)

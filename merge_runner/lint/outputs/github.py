@@ -20,7 +20,9 @@ def render(report: Report, style: Style) -> str:
     """A command per finding, one for what was not judged, and the summary as a plain line of the log."""
     findings = sorted(report.findings, key=lambda finding: SEVERITIES.index(finding.severity))
     # After the findings, in one annotation for all its models: they must not use up the ten warnings.
-    warnings = (f"::warning title=not judged::{_data(_with_hint(each.message, each.hint))}" for each in groups(report))
+    warnings = (
+        f"::warning title=not judged::{_data(_with_hint(group.message, group.hint))}" for group in groups(report)
+    )
     return "\n".join([*(_command(finding) for finding in findings), *warnings, summary(report)])
 
 

@@ -24,19 +24,20 @@ def _lines(report: Report) -> Iterator[str]:
     if report.findings:
         yield ""
         rows = [
-            (_MARKS[each.severity], f"{each.code} {each.name}", each.place, each.message) for each in report.findings
+            (_MARKS[finding.severity], f"{finding.code} {finding.name}", finding.place, finding.message)
+            for finding in report.findings
         ]
         yield from table(("", "rule", "place", "what"), rows[:_ROWS])
         yield from _more(len(rows))
     if report.not_judged:
         yield ""
         yield from table(
-            ("not judged", "place", "why"), [(each.what, each.place, each.reason) for each in report.not_judged[:_ROWS]]
+            ("not judged", "place", "why"), [(item.what, item.place, item.reason) for item in report.not_judged[:_ROWS]]
         )
         yield from _more(len(report.not_judged))
     if report.merges:
         yield ""
-        verdicts = [(each.verdict, each.place, each.target, each.reason) for each in report.merges]
+        verdicts = [(merge.verdict, merge.place, merge.target, merge.reason) for merge in report.merges]
         yield from table(("verdict", "merge", "target", "why"), verdicts[:_ROWS])
         yield from _more(len(verdicts))
 

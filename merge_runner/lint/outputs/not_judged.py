@@ -24,12 +24,12 @@ class Group:
     def message(self) -> str:
         """What was not judged, for which files, and why."""
         first = self.items[0]
-        named = ", ".join(f"{_where(item)} ({item.reason})" for item in self.items[:_MOST])
+        places = ", ".join(f"{_where(item)} ({item.reason})" for item in self.items[:_MOST])
         more = f" and {len(self.items) - _MOST} more" if len(self.items) > _MOST else ""
-        them = f"at {counted(len(self.items), 'place')}"
+        subject = f"at {counted(len(self.items), 'place')}"
         if first.model is not None:
-            them = f"for {counted(len(self.items), 'model')}"
-        return one_line(f"{first.what} not judged {them}: {named}{more}")
+            subject = f"for {counted(len(self.items), 'model')}"
+        return one_line(f"{first.what} not judged {subject}: {places}{more}")
 
     @property
     def hint(self) -> str | None:
@@ -39,10 +39,10 @@ class Group:
 
 def groups(report: Report) -> Iterator[Group]:
     """Give what was not judged, models and places with the same rules and hint together."""
-    found: dict[tuple[bool, tuple[str, ...], str | None], list[NotJudged]] = {}
+    by_cause: dict[tuple[bool, tuple[str, ...], str | None], list[NotJudged]] = {}
     for item in report.not_judged:
-        found.setdefault((item.model is None, item.rules, item.hint), []).append(item)
-    yield from (Group(tuple(items)) for items in found.values())
+        by_cause.setdefault((item.model is None, item.rules, item.hint), []).append(item)
+    yield from (Group(tuple(items)) for items in by_cause.values())
 
 
 def _where(item: NotJudged) -> str:

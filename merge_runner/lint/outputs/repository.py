@@ -13,7 +13,7 @@ from merge_runner.text import Place
 def from_repository(report: Report, folder: Path) -> Report:
     """The report, whose paths are relative to `folder`, with paths from the repository that holds the folder."""
     here = folder.resolve()
-    top = next((each for each in (here, *here.parents) if (each / ".git").exists()), here)
+    top = next((parent for parent in (here, *here.parents) if (parent / ".git").exists()), here)
     if top == here:
         return report
     prefix = PurePosixPath(here.relative_to(top).as_posix())
@@ -24,7 +24,7 @@ def from_repository(report: Report, folder: Path) -> Report:
     def placed(place: Place) -> Place:
         return replace(place, path=moved(place.path))
 
-    def found(finding: Finding) -> Finding:
+    def with_paths(finding: Finding) -> Finding:
         fix = finding.fix
         if fix is not None:
             fix = replace(fix, edits=tuple(replace(edit, place=placed(edit.place)) for edit in fix.edits))
@@ -33,7 +33,7 @@ def from_repository(report: Report, folder: Path) -> Report:
     return replace(
         report,
         merges=tuple(replace(merge, path=moved(merge.path)) for merge in report.merges),
-        findings=tuple(found(finding) for finding in report.findings),
+        findings=tuple(with_paths(finding) for finding in report.findings),
         not_judged=tuple(replace(item, place=placed(item.place)) for item in report.not_judged),
         sources={moved(path): text for path, text in report.sources.items()},
     )

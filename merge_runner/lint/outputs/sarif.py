@@ -24,7 +24,7 @@ _HOME = "https://github.com/merge-runner/merge-runner"
 
 def render(report: Report, style: Style) -> str:
     """One run, with the rules that found something and the verdicts among its properties."""
-    known = {rule.code: rule for rule in rules()}
+    by_code = {rule.code: rule for rule in rules()}
     codes = sorted({finding.code for finding in report.findings})
     first = {finding.code: finding for finding in reversed(report.findings)}
     run = {
@@ -33,7 +33,7 @@ def render(report: Report, style: Style) -> str:
                 "name": "merge-runner",
                 "informationUri": _HOME,
                 "semanticVersion": version(),
-                "rules": [_rule(first[code], known.get(code)) for code in codes],
+                "rules": [_rule(first[code], by_code.get(code)) for code in codes],
             }
         },
         "invocations": [_invocation(report)],

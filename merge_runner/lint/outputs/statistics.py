@@ -32,8 +32,8 @@ class Count:
 def statistics(report: Report) -> tuple[Count, ...]:
     """The counts of the rules that found something, the largest first."""
     counts = Counter((finding.code, finding.name, finding.severity) for finding in report.findings)
-    found = [Count(code, name, severity, count) for (code, name, severity), count in counts.items()]
-    return tuple(sorted(found, key=lambda item: (-item.count, item.code, item.severity)))
+    results = [Count(code, name, severity, count) for (code, name, severity), count in counts.items()]
+    return tuple(sorted(results, key=lambda item: (-item.count, item.code, item.severity)))
 
 
 def table(report: Report, style: Style) -> Iterator[str]:

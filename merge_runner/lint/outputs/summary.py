@@ -33,7 +33,9 @@ def summary(report: Report) -> str:
     """
     left_out = f"; {report.hidden} hidden by the baseline" if report.hidden else ""
     kinds = Counter((item.what, *(_PLACE if item.model is None else _MODEL)) for item in report.not_judged)
-    left_out += "".join(f"; {what} not judged {at} {counted(number, one)}" for (what, at, one), number in kinds.items())
+    left_out += "".join(
+        f"; {what} not judged {at} {counted(number, noun)}" for (what, at, noun), number in kinds.items()
+    )
     if report.findings:
         return f"{_merges(report)}{_verdicts(report)}; {_findings(report)}{left_out}"
     if not report.merges and not report.hidden and not report.not_judged:
@@ -55,9 +57,9 @@ def _merges(report: Report) -> str:
     """
     if not report.merges:
         return "no merge judged" if any(not item.rules for item in report.not_judged) else "no merges"
-    found = report.containers
-    kinds = f" ({', '.join(f'{count} in {_WRITTEN_IN[kind]}' for kind, count in found.items())})"
-    return counted(len(report.merges), "merge") + (kinds if len(found) > 1 else "")
+    containers = report.containers
+    kinds = f" ({', '.join(f'{count} in {_WRITTEN_IN[kind]}' for kind, count in containers.items())})"
+    return counted(len(report.merges), "merge") + (kinds if len(containers) > 1 else "")
 
 
 def _files(report: Report) -> str:
@@ -67,23 +69,23 @@ def _files(report: Report) -> str:
 
 
 def _verdicts(report: Report) -> str:
-    words = [f"{count} {verdict}{_meant(report, verdict)}" for verdict, count in report.verdicts.items() if count]
+    words = [f"{count} {verdict}{_purpose(report, verdict)}" for verdict, count in report.verdicts.items() if count]
     return f": {', '.join(words)}{_lines(report)}" if words else ""
 
 
 def _lines(report: Report) -> str:
     """The lines of Spark that the verdicts are for, where one of them is not the recommended one."""
-    found = sorted({merge.spark for merge in report.merges})
-    return f", on {' and '.join(str(LINES[spark]) for spark in found)}" if found != [RECOMMENDED.spark] else ""
+    versions = sorted({merge.spark for merge in report.merges})
+    return f", on {' and '.join(str(LINES[spark]) for spark in versions)}" if versions != [RECOMMENDED.spark] else ""
 
 
-def _meant(report: Report, verdict: str) -> str:
+def _purpose(report: Report, verdict: str) -> str:
     if verdict != "none":
         return ""
-    meant = [merge.scans_all_on_purpose for merge in report.merges if merge.verdict == "none"]
-    if all(meant):
+    on_purpose = [merge.scans_all_on_purpose for merge in report.merges if merge.verdict == "none"]
+    if all(on_purpose):
         return " (scan: full)"
-    return f" ({sum(meant)} of them scan: full)" if any(meant) else ""
+    return f" ({sum(on_purpose)} of them scan: full)" if any(on_purpose) else ""
 
 
 def _findings(report: Report) -> str:

@@ -13,7 +13,7 @@ from merge_runner.lint.outputs.not_judged import lines
 from merge_runner.lint.outputs.statistics import COLOURS, table
 from merge_runner.lint.outputs.style import Style
 from merge_runner.lint.outputs.summary import summary
-from merge_runner.lint.outputs.verdicts import by_place, listed, proof, proofs, scan
+from merge_runner.lint.outputs.verdicts import by_place, proof, proofs, scan, verdict_lines
 from merge_runner.lint.report import Report, ReportedMerge
 from merge_runner.text import Place, SourceText
 
@@ -36,7 +36,7 @@ _HANGING = 4
 def render(report: Report, style: Style) -> str:
     """Blocks of findings, verdicts, counts and the summary, a blank line between them."""
     parts = list(_blocks(report, style))
-    parts.append(list(proofs(report, style) if style.verbose else listed(report, style)))
+    parts.append(list(proofs(report, style) if style.verbose else verdict_lines(report, style)))
     if style.statistics or len(report.findings) > _MANY:
         parts.append(list(table(report, style)))
     parts.append(list(lines(report, style)))
@@ -56,7 +56,7 @@ def _blocks(report: Report, style: Style) -> Iterator[list[str]]:
     merges = by_place(report.merges)
     grouped = [finding for finding in report.findings if _of_unknown_layout(finding)]
     grouped = grouped if len(grouped) > 1 else []
-    for findings in _groups(each for each in report.findings if not (grouped and _of_unknown_layout(each))):
+    for findings in _groups(finding for finding in report.findings if not (grouped and _of_unknown_layout(finding))):
         first = findings[0].place
         source = SourceText(first.path, report.sources.get(first.text_name, ""))
         head = next((finding for finding in findings if _HEAD in finding.codes), None)
@@ -106,7 +106,7 @@ def _groups(findings: Iterable[Finding]) -> Iterator[list[Finding]]:
         if len(by_merge.keys() - {None}) > 1:
             yield from by_merge.values()
         else:
-            joined = (finding for found in by_merge.values() for finding in found)
+            joined = (finding for of_merge in by_merge.values() for finding in of_merge)
             yield sorted(joined, key=lambda finding: (finding.place.line, finding.place.column, finding.code))
 
 
@@ -132,8 +132,8 @@ def _finding(finding: Finding, source: SourceText, style: Style, merge: Reported
 
 
 def _fix(fix: Fix, source: SourceText, style: Style, note: str) -> Iterator[str]:
-    said = f"{note}{style.styled(f'fix ({fix.applicability}):', fg='green', bold=True)} {one_line(fix.message)}"
-    yield from style.lines(said, _HANGING)
+    head = f"{note}{style.styled(f'fix ({fix.applicability}):', fg='green', bold=True)} {one_line(fix.message)}"
+    yield from style.lines(head, _HANGING)
     lines = list(changed_lines(source, fix)) if source.text else []
     indent = " " * len(note)
     for line in lines[:_CHANGED]:

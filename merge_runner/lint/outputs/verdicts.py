@@ -23,7 +23,7 @@ _COLUMN = 44
 _COLOURS: dict[Verdict, str] = {"static": "green", "runtime": "green", "none": "red", "unknown": "yellow"}
 
 
-def listed(report: Report, style: Style) -> Iterator[str]:
+def verdict_lines(report: Report, style: Style) -> Iterator[str]:
     """A line per merge: verdict, file, target, reason, by path; of many only those that nothing else reports."""
     merges = sorted(report.merges, key=_order)
     shown = merges
@@ -96,8 +96,8 @@ def proof(merge: ReportedMerge, style: Style) -> Iterator[str]:
 
 def by_place(merges: Sequence[ReportedMerge]) -> dict[Place | str, ReportedMerge]:
     """The merges by their places, and by their files."""
-    found: dict[Place | str, ReportedMerge] = {merge.path: merge for merge in merges}
-    return found | {merge.place: merge for merge in merges}
+    by_path: dict[Place | str, ReportedMerge] = {merge.path: merge for merge in merges}
+    return by_path | {merge.place: merge for merge in merges}
 
 
 def bounded_or_meant(merge: ReportedMerge) -> bool:
@@ -129,8 +129,8 @@ def _verdict(merge: ReportedMerge, style: Style, available: int) -> str:
 
 
 def _reason(merge: ReportedMerge) -> str:
-    meant = " (scan: full)" if merge.verdict == "none" and merge.scans_all_on_purpose else ""
-    return one_line(merge.reason) + meant
+    purpose = " (scan: full)" if merge.verdict == "none" and merge.scans_all_on_purpose else ""
+    return one_line(merge.reason) + purpose
 
 
 def _table(merge: ReportedMerge) -> str:

@@ -19,15 +19,15 @@ class AuthorsTexts(Mapping[str, SourceText]):
         self._prepared = prepared
         self._boundary = Boundary(prepared.files.root)
         self._texts = {source.path: source for source in (*prepared.files.macros, *prepared.files.singular_tests)}
-        known = (path for path in sorted(paths) if path in prepared.model_names or path in self._texts)
-        self._paths = dict.fromkeys((*known, *(path for path in sorted(others - paths) if self.get(path) is not None)))
+        own = (path for path in sorted(paths) if path in prepared.model_names or path in self._texts)
+        self._paths = dict.fromkeys((*own, *(path for path in sorted(others - paths) if self.get(path) is not None)))
 
     def __getitem__(self, path: str) -> SourceText:
         if path not in self._texts:
-            found = self._read(path)
-            if found is None:
+            source = self._read(path)
+            if source is None:
                 raise KeyError(path)
-            self._texts[path] = found
+            self._texts[path] = source
         return self._texts[path]
 
     def __iter__(self) -> Iterator[str]:

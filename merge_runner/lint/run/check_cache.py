@@ -27,10 +27,10 @@ from merge_runner.template.redact import redact
 class Outcome:
     """The outcome for a model, and what is kept of it."""
 
-    checked: CheckResult
+    result: CheckResult
     text: str | None = None
     """Its JSON text; None: it may hold a secret."""
-    said: str | None = None
+    inputs: str | None = None
     """What it was made of, with the answers; None: that has other answers each time."""
 
 
@@ -67,15 +67,15 @@ class CheckCache:
         not_judged = tuple(map(not_judged_of_json, value["not_judged"]))
         return CheckResult(tuple(map(finding_of_json, value["findings"])), merge, hooks, not_judged)
 
-    def outcome(self, unique_id: str, checked: CheckResult) -> Outcome:
+    def outcome(self, unique_id: str, result: CheckResult) -> Outcome:
         """Return an outcome with what is kept of it: best made where its model was looked at, whose parts are read."""
         if self._store is None:
-            return Outcome(checked)
-        value = {name: as_json(getattr(checked, name)) for name in ("findings", "merge", "hooks", "not_judged")}
+            return Outcome(result)
+        value = {name: as_json(getattr(result, name)) for name in ("findings", "merge", "hooks", "not_judged")}
         text = json.dumps(value)
-        if may_hold_secret(text, checked.reads, self._prepared.files.vars, self._answers.env):
-            return Outcome(checked)
-        return Outcome(checked, text, answered(self._key(unique_id), checked.reads, self._answers))
+        if may_hold_secret(text, result.reads, self._prepared.files.vars, self._answers.env):
+            return Outcome(result)
+        return Outcome(result, text, answered(self._key(unique_id), result.reads, self._answers))
 
     def put(self, outcomes: Mapping[str, Outcome]) -> None:
         """Keep what was found in models."""
@@ -84,7 +84,7 @@ class CheckCache:
         secrets = self._prepared.secrets
         for unique_id, outcome in outcomes.items():
             if outcome.text is not None and redact(outcome.text, secrets) == outcome.text:
-                self._store.put_text(self._key(unique_id), outcome.said, outcome.text)
+                self._store.put_text(self._key(unique_id), outcome.inputs, outcome.text)
 
     def close(self) -> None:
         """Close the file, before processes are forked."""
@@ -105,11 +105,11 @@ class CachingLinter:
     """Looks at models as `linter` does, and makes what is kept of each; `check_all` may call it in other processes."""
 
     linter: ProjectLinter
-    kept: CheckCache
+    cache: CheckCache
 
     def check(self, unique_id: str) -> Outcome:
         """Return the outcome for a model or seed."""
-        return self.kept.outcome(unique_id, self.linter.check(unique_id))
+        return self.cache.outcome(unique_id, self.linter.check(unique_id))
 
     def arranged(self, unique_ids: Sequence[str]) -> Sequence[str]:
         """Return the models in the order in which they are best looked at."""

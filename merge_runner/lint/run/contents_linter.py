@@ -62,7 +62,10 @@ class ContentsReader:
         holding = [self._holds_merge(file) for file in files]
         if not any(holding):
             return [ReadFile(file) for file in files]
-        return [self.whole(file) if held else self._tables(file) for file, held in zip(files, holding, strict=True)]
+        return [
+            self.whole(file) if has_merge else self._tables(file)
+            for file, has_merge in zip(files, holding, strict=True)
+        ]
 
     def _holds_merge(self, file: PlainFile) -> bool:
         if file.source is not None:
@@ -84,7 +87,7 @@ class ContentsReader:
             error = MergeSyntaxError(why, Span(0, 0), hint or "lint reads files in UTF-8")
             return ReadFile(file, error=LintedFile(nothing, None, Rendered.plain(nothing), error=error))
         try:
-            contents = read_contents(source, self._rendered)
+            contents = read_contents(source, self._render)
         except ProblemsError as error:
             foreign = _of_another_tool(source, error)
             if foreign is None:
@@ -98,10 +101,10 @@ class ContentsReader:
     def _tables(self, file: PlainFile) -> ReadFile:
         if file.source is None or not may_describe_tables(file.source):
             return ReadFile(file)
-        read = self.whole(file)
-        return ReadFile(file, tables=read.tables)
+        whole = self.whole(file)
+        return ReadFile(file, tables=whole.tables)
 
-    def _rendered(self, source: SourceText) -> Rendered:
+    def _render(self, source: SourceText) -> Rendered:
         """The text as Spark gets it: Jinja rendered where its names are known, else as a placeholder."""
         if _JINJA.search(source.text) is None:
             return placeholders_of(Rendered.plain(source))
@@ -136,7 +139,7 @@ _OPEN = frozenset({"undefined-name", "undefined-variable", ASKS_ENGINE})
 class LintedContents:
     """What was found in a file. `texts` are by SourceText.name, `comments` those of SQL in another language."""
 
-    checked: tuple[CheckResult, ...] = ()
+    results: tuple[CheckResult, ...] = ()
     texts: Mapping[str, SourceText] = field(default_factory=dict)
     comments: Mapping[str, Sequence[Comment]] = field(default_factory=dict)
     not_judged: tuple[NotJudged, ...] = ()
@@ -156,43 +159,43 @@ class ContentsLinter:
     @classmethod
     def of(
         cls,
-        read: Sequence[ReadFile],
+        files: Sequence[ReadFile],
         selection: RuleSelection,
         outer: Callable[[PlainFile, tuple[str, ...]], KnownTable | None],
     ) -> ContentsLinter:
         """Return the linter of files that were read."""
-        return cls(FolderTables({each.file.path: each.tables for each in read}), selection, outer)
+        return cls(FolderTables({file.file.path: file.tables for file in files}), selection, outer)
 
-    def lint(self, read: ReadFile) -> LintedContents:
+    def lint(self, file_contents: ReadFile) -> LintedContents:
         """Return the findings in a file, and the verdicts on its MERGEs."""
-        file, contents = read.file, read.contents
-        if read.error is not None:
+        file, contents = file_contents.file, file_contents.contents
+        if file_contents.error is not None:
             texts = {file.path: file.source} if file.source is not None else {}
-            return LintedContents((check_file(read.error, None, self.selection),), texts)
-        checked = tuple(unit.check(self.selection) for unit in self._units(file, contents.statements))
+            return LintedContents((check_file(file_contents.error, None, self.selection),), texts)
+        results = tuple(unit.check(self.selection) for unit in self._units(file, contents.statements))
         texts = {text.name: text for text in contents.texts}
         if not file.path.lower().endswith(CODE) and file.source is not None and not contents.texts:
             texts = {file.path: file.source}
         comments: dict[str, list[Comment]] = {}
-        embeds: list[tuple[str, Rendered | SourceText]] = [("sql", each) for each in contents.sql]
+        embeds: list[tuple[str, Rendered | SourceText]] = [("sql", rendered) for rendered in contents.sql]
         for language, text in (*embeds, *contents.code):
             for name, comment in embedded(text, language, texts):
                 comments.setdefault(name, []).append(comment)
         not_judged = tuple(
-            NotJudged(None, each.place, (), each.reason, _UNREAD_HELP, each.container) for each in contents.unread
+            NotJudged(None, merge.place, (), merge.reason, _UNREAD_HELP, merge.container) for merge in contents.unread
         )
-        return LintedContents(checked, texts, comments, not_judged)
+        return LintedContents(results, texts, comments, not_judged)
 
-    def _units(self, file: PlainFile, found: Sequence[FoundStatement]) -> Iterator[LintUnit]:
+    def _units(self, file: PlainFile, all_statements: Sequence[FoundStatement]) -> Iterator[LintUnit]:
         """Give the statements of a file that are, or are meant as, a MERGE."""
-        for index, statement in enumerate(found):
+        for index, statement in enumerate(all_statements):
             rendered = statement.rendered
-            if any(each.kind != "other" for each in statements(rendered.text)):
+            if any(part.kind != "other" for part in statements(rendered.text)):
                 linted = LintedFile(
                     rendered.source,
                     None,
                     rendered,
-                    variables=_variables(found[:index], statement),
+                    variables=_variables(all_statements[:index], statement),
                     container=statement.container,
                     discarded=statement.discarded,
                 )
@@ -201,8 +204,8 @@ class ContentsLinter:
     def _lookup(self, file: PlainFile, index: int) -> Lookup:
         def find(parts: tuple[str, ...]) -> KnownTable | None:
             complete = self.tables.key(file.path, index, parts)
-            known = self.outer(file, parts) or (self.outer(file, complete) if complete != parts else None)
-            return known or self.tables.find(file.path, index, parts)
+            table = self.outer(file, parts) or (self.outer(file, complete) if complete != parts else None)
+            return table or self.tables.find(file.path, index, parts)
 
         return find
 
@@ -217,7 +220,7 @@ def _of_another_tool(source: SourceText, error: ProblemsError) -> Contents | Non
 
 def _variables(before: Sequence[FoundStatement], statement: FoundStatement) -> dict[str, Variable]:
     """The variables that a statement sees: what those before it declare, and the rows of the loops around it."""
-    found: dict[str, Variable] = {}
-    for each in before:
-        found |= declared_variables([each.rendered.text], "local" if each.in_block else "session")
-    return found | {row.casefold(): Variable(kind="row") for row in statement.rows}
+    variables: dict[str, Variable] = {}
+    for earlier in before:
+        variables |= declared_variables([earlier.rendered.text], "local" if earlier.in_block else "session")
+    return variables | {row.casefold(): Variable(kind="row") for row in statement.rows}

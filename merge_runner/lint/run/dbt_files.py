@@ -15,7 +15,7 @@ from merge_runner.lint.dbt.manifest import DbtNode
 from merge_runner.lint.dbt.merge import Unknown
 from merge_runner.lint.dbt.model import DbtModel
 from merge_runner.lint.dbt.project import MANIFEST, DbtProject, read_dbt_project, target_folder
-from merge_runner.lint.run.plain_file import PlainFile, shown, sql_files
+from merge_runner.lint.run.plain_file import PlainFile, display_path, sql_files
 from merge_runner.merge.find import holds_merge
 from merge_runner.project.load.not_read import DBT_PROJECT
 from merge_runner.project.syntax.read_text import read_text
@@ -25,7 +25,7 @@ from merge_runner.text import SourceText
 
 
 @dataclass(frozen=True)
-class Meant:
+class PathResolution:
     """What a path means: models of a dbt project, and files that are none of its models'."""
 
     models: tuple[PlainFile, ...] = ()
@@ -53,7 +53,7 @@ class DbtFiles:
         self._read: dict[Path, YamlTree | None] = {}
         self._by_file: dict[Path, dict[Path, list[DbtNode]]] = {}
 
-    def meant(self, path: Path) -> Meant | None:
+    def resolve(self, path: Path) -> PathResolution | None:
         """Return what a path means; None where it is in no dbt project, or is none of its models' files."""
         place = Path(os.path.abspath(path))  # noqa: PTH100 -- `..` ends, links stay
         home = self._home(place if place.is_dir() else place.parent)
@@ -68,28 +68,28 @@ class DbtFiles:
             return self._without_manifest(place, home, target)
         return self._in_project(place, home, self._project(target))
 
-    def _in_target(self, place: Path, target: Path, home: Path | None) -> Meant:
+    def _in_target(self, place: Path, target: Path, home: Path | None) -> PathResolution:
         project = self._project(target)
         run = target / "run"
         files = sql_files(run if run.is_relative_to(place) else place) if place.is_dir() else [place]
-        found, others = [], []
+        models, others = [], []
         for file in files:
             node = project.node(file)
             if node is None or not node.merges:
                 others.append(file)
                 continue
             text = _read(file, project.boundary)
-            ran = text is not None and holds_merge(text)
-            found.append(self._file(project, home, node, text, file) if ran else self._next(project, home, node))
-        return Meant(tuple(found), tuple(others))
+            has_merge = text is not None and holds_merge(text)
+            models.append(self._file(project, home, node, text, file) if has_merge else self._next(project, home, node))
+        return PathResolution(tuple(models), tuple(others))
 
-    def _in_project(self, place: Path, home: Path, project: DbtProject) -> Meant | None:
+    def _in_project(self, place: Path, home: Path, project: DbtProject) -> PathResolution | None:
         nodes = project.linted
         if place.name == DBT_PROJECT:
             return self._models(project, home, nodes)
         by_file = self._files(project, home)
         if place.is_dir():
-            here = [node for file, found in by_file.items() if file.is_relative_to(place) for node in found]
+            here = [node for file, in_file in by_file.items() if file.is_relative_to(place) for node in in_file]
         else:
             here = by_file.get(place, [])
         if here:
@@ -99,19 +99,21 @@ class DbtFiles:
             return self._models(project, home, [node for node in nodes if node.patch == described])
         return None
 
-    def _without_manifest(self, place: Path, home: Path, target: Path) -> Meant | None:
+    def _without_manifest(self, place: Path, home: Path, target: Path) -> PathResolution | None:
         """A dbt project whose manifest is missing: its statements in target/run are plain files then."""
         folders = [home, *(home / folder for folder in self._of(home).models)]
         if not any(place.is_relative_to(folder) for folder in folders[1:]) and place != home:
             return None
         if place == home and (target / "run").is_dir():
-            return Meant(others=tuple(sql_files(target / "run")))
+            return PathResolution(others=tuple(sql_files(target / "run")))
         message = f"{place if place == home else home} is a dbt project without {target.name}/{MANIFEST}"
         self._problems.add("no-such-file", message, None, "run `dbt parse`, which needs no warehouse, and lint again")
-        return Meant()
+        return PathResolution()
 
-    def _models(self, project: DbtProject, home: Path, nodes: Iterable[DbtNode]) -> Meant:
-        return Meant(tuple(self._next(project, home, node) for node in sorted(nodes, key=lambda node: node.file or "")))
+    def _models(self, project: DbtProject, home: Path, nodes: Iterable[DbtNode]) -> PathResolution:
+        return PathResolution(
+            tuple(self._next(project, home, node) for node in sorted(nodes, key=lambda node: node.file or ""))
+        )
 
     def _next(self, project: DbtProject, home: Path | None, node: DbtNode) -> PlainFile:
         """The MERGE that dbt will run next; where only dbt knows it, the one that it ran last."""
@@ -138,17 +140,17 @@ class DbtFiles:
     ) -> PlainFile:
         file = self._path(node, home if home is not None else project.target.parent)
         place = file if file is not None else project.target / MANIFEST
-        path = shown(place, self._root)
+        path = display_path(place, self._root)
         has_text = node.kind != "seed" and file is not None and file.is_file()
         source = read_text(place, path, Problems(), project.boundary) if has_text else None
         if source is None and node.raw_code:
             source = SourceText(path, node.raw_code)
         if source is None and generated is not None:
-            place, path = generated, shown(generated, self._root)
+            place, path = generated, display_path(generated, self._root)
             source = SourceText(path, text or "")
         source = source or SourceText(path, "")
         config = DbtConfig(node.name, source, self._described(project, node, place, file))
-        into = shown(generated, self._root) if generated is not None else None
+        into = display_path(generated, self._root) if generated is not None else None
         own = file if file is not None and file.is_file() else None
         model = DbtModel(project, node, config, text, unknown, into, own)
         return PlainFile(path, place, source, model=model)
@@ -164,7 +166,7 @@ class DbtFiles:
 
     def _yaml(self, file: Path, boundary: Boundary) -> YamlTree | None:
         if file not in self._read:
-            source = read_text(file, shown(file, self._root), Problems(), boundary)
+            source = read_text(file, display_path(file, self._root), Problems(), boundary)
             self._read[file] = yaml_tree(source, Problems()) if source is not None else None
         return self._read[file]
 
@@ -179,11 +181,11 @@ class DbtFiles:
     def _files(self, project: DbtProject, home: Path) -> dict[Path, list[DbtNode]]:
         """The nodes of a project by their files."""
         if project.target not in self._by_file:
-            found: dict[Path, list[DbtNode]] = {}
+            by_file: dict[Path, list[DbtNode]] = {}
             for node in project.linted:
                 if (file := self._path(node, home)) is not None:
-                    found.setdefault(file, []).append(node)
-            self._by_file[project.target] = found
+                    by_file.setdefault(file, []).append(node)
+            self._by_file[project.target] = by_file
         return self._by_file[project.target]
 
     def _project(self, target: Path) -> DbtProject:
@@ -194,7 +196,7 @@ class DbtFiles:
     def _home(self, folder: Path) -> Path | None:
         """The nearest folder, from this one upwards, that is a dbt project; those of packages are in another one."""
         if folder not in self._roots:
-            homes = [each for each in (folder, *folder.parents) if (each / DBT_PROJECT).is_file()]
+            homes = [parent for parent in (folder, *folder.parents) if (parent / DBT_PROJECT).is_file()]
             outer = [home for home in homes[1:] if homes[0].is_relative_to(home / self._of(home).packages)]
             self._roots[folder] = outer[0] if outer else next(iter(homes), None)
         return self._roots[folder]

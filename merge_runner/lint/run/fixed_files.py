@@ -48,9 +48,9 @@ def fix(files: Mapping[str, Path], report: Report, messages: Messages, *, unsafe
             why = "it has changed meanwhile or has carriage returns within its lines"
             messages.say(f"{path}: not fixed, {why}", "warn")
             continue
-        left += sum(each.applicability == "unsafe" for each in fixes)
+        left += sum(change.applicability == "unsafe" for change in fixes)
         ending = "\r\n" if "\r\n" in text else "\n"
-        fixed = apply(SourceText(path, text), [_with_newlines(each, ending) for each in fixes], unsafe)
+        fixed = apply(SourceText(path, text), [_with_newlines(change, ending) for change in fixes], unsafe)
         if fixed.applied:
             write_atomic(file, (_MARK if raw != text else "") + fixed.text)
             messages.say(f"{path}: {_counted(len(fixed.applied))} applied")

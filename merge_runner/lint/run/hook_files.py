@@ -36,7 +36,7 @@ def hooks_of(node: RefNode) -> tuple[WrittenHook, ...]:
     return (*before, *(WrittenHook("post_hook", text) for text in config.post_hook))
 
 
-def hook_file(files: ProjectFiles, node: RefNode, written: WrittenHook, compiler: Compiler) -> LintedFile | None:
+def hook_file(files: ProjectFiles, node: RefNode, declaration: WrittenHook, compiler: Compiler) -> LintedFile | None:
     """Return a hook as a file to lint, not parsed yet; None where it renders to no MERGE in this kind of run.
 
     It has no node: its MERGE is no model's, and nothing is added to it when it runs. Its source has the texts of the
@@ -44,13 +44,13 @@ def hook_file(files: ProjectFiles, node: RefNode, written: WrittenHook, compiler
     """
     try:
         layers = _layers(files, node, compiler)
-        snippet = hook(node.path, layers, written.when, written.text)
+        snippet = hook(node.path, layers, declaration.when, declaration.text)
         rendered = compiler.snippet(node, snippet)
     except ProblemsError:
         return None  # it is reported where the model is rendered, or where its hooks are captured
     if not holds_merge(rendered.text):
         return None
-    texts = (node.raw_code, *(each.text for each in hooks_of(node)))
+    texts = (node.raw_code, *(entry.text for entry in hooks_of(node)))
     return LintedFile(
         SourceText(snippet.at.path, ";\n".join(texts)),
         None,

@@ -19,7 +19,7 @@ from merge_runner.lint.registry import rules
 from merge_runner.lint.report import NotJudged, Report
 from merge_runner.lint.run.contents_linter import ContentsLinter, ContentsReader
 from merge_runner.lint.run.dbt_files import created
-from merge_runner.lint.run.plain_file import PlainFile, shown
+from merge_runner.lint.run.plain_file import PlainFile, display_path
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lint.suppress.apply import finish
 from merge_runner.lint.suppress.baseline import Baseline
@@ -74,24 +74,24 @@ def lint_files(
     selection = RuleSelection.from_settings(settings, around.places, rules=options.rules, ignore=options.ignore)
     baseline = Baseline.of_options(options, around.root, settings.baseline)
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
-    known = _KnownTables(options, around.root)
-    read = ContentsReader(Templates(around.macros), vars, env).read([file for file in files if file.model is None])
-    linter = ContentsLinter.of(read, selection, known.of_file)
-    found = [linter.lint(each) for each in read]
-    checked = [item for each in found for item in each.checked]
-    texts = {name: text for each in found for name, text in each.texts.items()}
+    tables = _KnownTables(options, around.root)
+    contents = ContentsReader(Templates(around.macros), vars, env).read([file for file in files if file.model is None])
+    linter = ContentsLinter.of(contents, selection, tables.of_file)
+    linted = [linter.lint(file_contents) for file_contents in contents]
+    results = [item for content in linted for item in content.results]
+    texts = {name: text for content in linted for name, text in content.texts.items()}
     models = [file.model for file in files if file.model is not None]
-    of_dbt = _DbtUnits(known, selection, Templates(around.macros), vars)
-    checked += [unit.check(selection) for model in models for unit in of_dbt.of_model(model)]
-    texts |= _described(models, checked)
+    of_dbt = _DbtUnits(tables, selection, Templates(around.macros), vars)
+    results += [unit.check(selection) for model in models for unit in of_dbt.of_model(model)]
+    texts |= _property_sources(models, results)
     unknown = list(_unknown_merges(models, around.root))
-    checked += [check_file(file, None, selection) for file in unknown]
+    results += [check_file(file, None, selection) for file in unknown]
     texts |= {file.path: file.source for file in files if file.model is not None and file.source is not None}
     texts |= {file.path: file.source for file in unknown}
-    merges = [item.merge for item in checked if item.merge is not None]
+    merges = [item.merge for item in results if item.merge is not None]
     parsed = {merge.place.text_name for merge in merges}
     return finish(
-        [finding for item in checked for finding in item.findings],
+        [finding for item in results for finding in item.findings],
         merges,
         texts,
         selection,
@@ -99,9 +99,9 @@ def lint_files(
         secrets=frozenset((*secret_values(dict(env.asked)), *secret_vars(vars))),
         files=len(files),
         models={file.path: file.model.node.name for file in files if file.model is not None},
-        not_judged=(*_not_judged(models, selection), *(item for each in found for item in each.not_judged)),
+        not_judged=(*_not_judged(models, selection), *(item for content in linted for item in content.not_judged)),
         ran=lambda name, rule: rule.check_project is None and rule.ran_on(name in parsed),
-        embedded={name: comments for each in found for name, comments in each.comments.items()},
+        embedded={name: comments for content in linted for name, comments in content.comments.items()},
     )
 
 
@@ -147,9 +147,9 @@ class _DbtUnits:
     """Makes units of the MERGEs that dbt runs for its models."""
 
     def __init__(
-        self, known: _KnownTables, selection: RuleSelection, templates: Templates, vars: Mapping[str, Any]
+        self, tables: _KnownTables, selection: RuleSelection, templates: Templates, vars: Mapping[str, Any]
     ) -> None:
-        self._known = known
+        self._tables = tables
         self._configured = selection.configured_codes
         self._templates = templates
         self._vars = vars
@@ -158,7 +158,7 @@ class _DbtUnits:
         """Give the MERGE of a model, where it has one that is known, and those in its hooks."""
         if model.text is not None:
             yield self._merge(model, model.text)
-        lookup = self._known.lookup(model.project.lookup())
+        lookup = self._tables.lookup(model.project.lookup())
         for rendered in hook_merges(model, self._templates, self._vars):
             hook = LintedFile(model.config.source, None, rendered, model.node.name, container="dbt")
             yield LintUnit(hook, lookup, adapt=without_fix)
@@ -168,7 +168,7 @@ class _DbtUnits:
             return model.adapted(finding, merge, configured=finding.code in self._configured)
 
         file = LintedFile(model.config.source, None, None, model.node.name, scan=model.scan, container="dbt")
-        lookup = self._known.lookup(model.project.lookup(model.node, model.query))
+        lookup = self._tables.lookup(model.project.lookup(model.node, model.query))
         try:
             statement = parse(text)
         except MergeSyntaxError as error:
@@ -177,9 +177,9 @@ class _DbtUnits:
         return LintUnit(replace(file, statement=statement, rendered=model.rendered(statement)), lookup, adapt=adapt)
 
 
-def _described(models: Sequence[DbtModel], checked: Sequence[CheckResult]) -> Mapping[str, SourceText]:
+def _property_sources(models: Sequence[DbtModel], results: Sequence[CheckResult]) -> Mapping[str, SourceText]:
     """The YAML files of dbt models in which findings are."""
-    paths = {finding.place.path for item in checked for finding in item.findings}
+    paths = {finding.place.path for item in results for finding in item.findings}
     paths -= {model.config.source.path for model in models}
     trees = [model.config.described() for model in models] if paths else []
     return {tree.source.path: tree.source for tree in trees if tree is not None and tree.source.path in paths}
@@ -190,12 +190,12 @@ def _not_judged(models: Sequence[DbtModel], selection: RuleSelection) -> Iterato
     about = [rule for rule in rules() if rule.code in NEED_THE_QUERY]
     for model in models:
         path = model.config.source.path
-        found = model.not_judged([rule.code for rule in about if selection.severity(rule, path) is not None])
-        if found is not None:
-            yield found
+        item = model.not_judged([rule.code for rule in about if selection.severity(rule, path) is not None])
+        if item is not None:
+            yield item
 
 
-def _named(model: DbtModel) -> str:
+def _describe(model: DbtModel) -> str:
     why = model.unknown.why if model.unknown is not None else ""
     return f"{model.node.name} ({why})" if why else model.node.name
 
@@ -203,13 +203,13 @@ def _named(model: DbtModel) -> str:
 def _unknown_merges(models: Sequence[DbtModel], root: Path) -> Iterator[LintedFile]:
     """Give a file for each dbt project in which the MERGE of some model is not known, with that as its error."""
     for project, unknown in created(models):
-        names = ", ".join(_named(model) for model in unknown[:_MOST_NAMES])
+        names = ", ".join(_describe(model) for model in unknown[:_MOST_NAMES])
         more = f" and {len(unknown) - _MOST_NAMES} more" if len(unknown) > _MOST_NAMES else ""
         many = "1 incremental model" if len(unknown) == 1 else f"{len(unknown)} incremental models"
         message = f"the MERGE of {many} is not known yet, since dbt's first run creates the table: {names}{more}"
         hint = "run `dbt run` a second time, which writes the MERGE into target/run, and lint again"
         file = project.target.parent / DBT_PROJECT
-        source = read_text(file, shown(file, root), Problems(), project.boundary)
-        source = source or SourceText(shown(project.target / MANIFEST, root), "")
+        source = read_text(file, display_path(file, root), Problems(), project.boundary)
+        source = source or SourceText(display_path(project.target / MANIFEST, root), "")
         error = MergeSyntaxError(message, Span(0, 0), hint)
         yield LintedFile(source, None, Rendered.plain(source), error=error, is_merge=False)

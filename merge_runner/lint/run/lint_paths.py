@@ -52,6 +52,6 @@ def baseline_file(request: LintRequest) -> tuple[Path, bool]:
 
 
 def _refuse_selection(request: LintRequest) -> None:
-    given = [name for name in _ABOUT_MODELS if getattr(request, name)]
-    if given:
-        raise ArgumentsError(f"--{given[0]} is about the models of a project, and these paths lie in none.")
+    options = [name for name in _ABOUT_MODELS if getattr(request, name)]
+    if options:
+        raise ArgumentsError(f"--{options[0]} is about the models of a project, and these paths lie in none.")

@@ -43,62 +43,62 @@ def lint_project(
     settings = prepared.files.settings
     selection = RuleSelection.from_settings(settings.lint, settings.places, rules=options.rules, ignore=options.ignore)
     baseline = Baseline.of_options(options, prepared.files.root, settings.lint.baseline)
-    found_layouts = layouts or Layouts.load(prepared, options.layout)
-    linter = ProjectLinter(prepared, found_layouts, selection)
+    all_layouts = layouts or Layouts.load(prepared, options.layout)
+    linter = ProjectLinter(prepared, all_layouts, selection)
     models = {node.unique_id for node in nodes_of(prepared.graph.nodes, ModelNode)}
     seeds = {node.unique_id for node in nodes_of(prepared.graph.nodes, SeedNode) if has_merges(node)}
-    asked = [unique_id for unique_id in ids if unique_id in models or unique_id in seeds]
-    chosen = [unique_id for unique_id in asked if unique_id in models]
-    whole = len(chosen) == len(models)
+    linted = [unique_id for unique_id in ids if unique_id in models or unique_id in seeds]
+    linted_models = [unique_id for unique_id in linted if unique_id in models]
+    whole = len(linted_models) == len(models)
     if layouts is None:
-        kept = CheckCache(prepared, found_layouts, selection)
-        checked = _checked(CachingLinter(linter, kept), asked, processes)
-        kept.write()
+        cache = CheckCache(prepared, all_layouts, selection)
+        results = _check(CachingLinter(linter, cache), linted, processes)
+        cache.write()
     else:
-        checked = check_all(linter, asked, processes)
-    of_project = linter.check_project(chosen)
+        results = check_all(linter, linted, processes)
+    of_project = linter.check_project(linted_models)
     reported = {problem.place for problem in jinja}  # rendering says again what the graph has said of refs
-    found = [
+    findings = [
         finding
-        for item in checked
+        for item in results
         for finding in item.findings
         if finding.code != "J001" or finding.place not in reported
     ]
-    merges = [item.merge for item in checked if item.merge is not None]
+    merges = [item.merge for item in results if item.merge is not None]
     parsed = {merge.path for merge in merges}
-    merges += [merge for item in checked for merge in item.hooks]
-    paths = _paths(prepared.graph, frozenset(asked))
-    found += [finding for finding in of_project if whole or finding.place.path in paths]
-    found += _jinja_findings(jinja, selection)
-    texts = AuthorsTexts(prepared, paths, {finding.place.path for finding in found})
+    merges += [merge for item in results for merge in item.hooks]
+    paths = _paths(prepared.graph, frozenset(linted))
+    findings += [finding for finding in of_project if whole or finding.place.path in paths]
+    findings += _jinja_findings(jinja, selection)
+    texts = AuthorsTexts(prepared, paths, {finding.place.path for finding in findings})
     return finish(
-        found,
+        findings,
         merges,
         texts,
         selection,
         baseline,
         secrets=prepared.secrets,
-        files=len(chosen),
+        files=len(linted_models),
         models=prepared.model_names,
         ran=lambda path, rule: rule.ran_on(path in parsed) if rule.check_project is None else whole,
-        not_judged=[each for item in checked for each in item.not_judged],
+        not_judged=[entry for item in results for entry in item.not_judged],
     )
 
 
-def _checked(linter: CachingLinter, chosen: Sequence[str], processes: int | None) -> Sequence[CheckResult]:
+def _check(linter: CachingLinter, unique_ids: Sequence[str], processes: int | None) -> Sequence[CheckResult]:
     """The outcome for each model: that of an earlier run, or one that is made and kept now."""
-    kept = linter.kept
-    found = {unique_id: kept.get(unique_id) for unique_id in chosen}
-    missing = [unique_id for unique_id, known in found.items() if known is None]
-    kept.close()
-    made = dict(zip(missing, check_all(linter, missing, processes), strict=True)) if missing else {}
-    kept.put(made)
-    return [known or made[unique_id].checked for unique_id, known in found.items()]
+    cache = linter.cache
+    cached = {unique_id: cache.get(unique_id) for unique_id in unique_ids}
+    missing = [unique_id for unique_id, result in cached.items() if result is None]
+    cache.close()
+    outcomes = dict(zip(missing, check_all(linter, missing, processes), strict=True)) if missing else {}
+    cache.put(outcomes)
+    return [result or outcomes[unique_id].result for unique_id, result in cached.items()]
 
 
-def _paths(graph: Graph, chosen: Collection[str]) -> set[str]:
+def _paths(graph: Graph, unique_ids: Collection[str]) -> set[str]:
     """The files of the nodes, and those that describe them."""
-    nodes = (node for node in nodes_of(graph.nodes, RefNode) if node.unique_id in chosen)
+    nodes = (node for node in nodes_of(graph.nodes, RefNode) if node.unique_id in unique_ids)
     return {path for node in nodes for path in (node.path, node.patch_path) if path is not None}
 
 

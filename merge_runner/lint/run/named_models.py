@@ -25,7 +25,7 @@ _READ_THROUGH = ("view", "ephemeral")
 
 
 @dataclass(frozen=True)
-class Named:
+class PathSelection:
     """What paths name in a project: models, and seeds with hooks, by id, and plain files."""
 
     models: frozenset[str]
@@ -38,7 +38,7 @@ class Named:
     """Files of models that the paths do not mean; those that cannot be read as Jinja are in no other list."""
 
 
-def named(prepared: Prepared, root: Path, paths: Iterable[Path]) -> Named:
+def select_paths(prepared: Prepared, root: Path, paths: Iterable[Path]) -> PathSelection:
     """What the paths mean in the project at `root`.
 
     A model means itself, a folder the models in it. Any other file of the project means the models that depend on it,
@@ -49,7 +49,7 @@ def named(prepared: Prepared, root: Path, paths: Iterable[Path]) -> Named:
     reader = _Reader(prepared)
     models: set[str] = set()
     files: set[str] = set()
-    others = False
+    has_shared_files = False
     plain: list[Path] = []
     foreign: list[Path] = []
     for path in paths:
@@ -61,16 +61,18 @@ def named(prepared: Prepared, root: Path, paths: Iterable[Path]) -> Named:
         elif path.is_dir():
             files.add(inner)
             models |= reader.in_folder(inner)
-        elif (meant := reader.of_file(inner)) is not None:
+        elif (of_file := reader.of_file(inner)) is not None:
             files.add(inner)
-            others = others or inner not in reader.files
-            models |= meant
+            has_shared_files = has_shared_files or inner not in reader.files
+            models |= of_file
         else:
             plain.append(path)
     # What a macro or a property file is about may be a model whose Jinja cannot be read: none of them is left out then.
-    unnamed = set() if others else {file for file in reader.files if not any(_inside(file, name) for name in files)}
+    unnamed = (
+        set() if has_shared_files else {file for file in reader.files if not any(_inside(file, name) for name in files)}
+    )
     whole = models == reader.linted.keys()
-    return Named(frozenset(models), tuple(plain), tuple(foreign), whole, frozenset(unnamed))
+    return PathSelection(frozenset(models), tuple(plain), tuple(foreign), whole, frozenset(unnamed))
 
 
 def _inside(file: str, folder: str) -> bool:
@@ -124,23 +126,23 @@ class _Reader:
         Seeds, too. The graph has no macros of their hooks: those that have the name of the macro in them are meant.
         """
         graph = self._graph
-        called = macros_affected(graph, (key for key, macro in graph.macros.items() if macro.path == file))
+        macros = macros_affected(graph, (key for key, macro in graph.macros.items() if macro.path == file))
         models = nodes_of(graph.nodes, ModelNode)
-        calling = {node.unique_id for node in models if not called.isdisjoint(node.macros)}
+        calling = {node.unique_id for node in models if not macros.isdisjoint(node.macros)}
         views = [key for key in calling if self.models[key].materialized in _READ_THROUGH]
         seeds = self._in_hooks(macro.name for macro in graph.macros.values() if macro.path == file)
         return calling | seeds | readers(graph, views)
 
     def _in_hooks(self, macros: Iterable[str]) -> set[str]:
         """The seeds whose hooks name one of these macros, or one that names it."""
-        names, found = set(macros), -1
+        names, count = set(macros), -1
         texts = {macro.name: _words(macro.sql) for macro in self._graph.macros.values()}
-        while len(names) != found:
-            found = len(names)
+        while len(names) != count:
+            count = len(names)
             names |= {name for name, words in texts.items() if not words.isdisjoint(names)}
 
         seeds = nodes_of(self._graph.nodes, SeedNode)
-        return {seed.unique_id for seed in seeds if any(_words(each.text) & names for each in hooks_of(seed))}
+        return {seed.unique_id for seed in seeds if any(_words(hook.text) & names for hook in hooks_of(seed))}
 
     def _described(self, file: str) -> set[str]:
         """The models and seeds that a property or data file is about, and those that read what it is about."""
@@ -152,12 +154,12 @@ class _Reader:
 def readers(graph: Graph, ids: Iterable[str]) -> set[str]:
     """The models that read models, seeds or sources, directly or through views."""
     waiting = [key for key in ids if isinstance(graph.nodes[key], RefNode | SourceNode)]
-    found: set[str] = set()
+    models: set[str] = set()
     while waiting:
         for child in graph.dag.succ[waiting.pop()]:
             node = graph.nodes[child]
-            if isinstance(node, ModelNode) and child not in found:
-                found.add(child)
+            if isinstance(node, ModelNode) and child not in models:
+                models.add(child)
                 if node.materialized in _READ_THROUGH:
                     waiting.append(child)
-    return found
+    return models

@@ -24,7 +24,7 @@ def as_json(value: Any) -> Any:
     kind: Any = type(value)
     if names := _names(kind):
         return {name: as_json(getattr(value, name)) for name in names}
-    return [as_json(each) for each in value] if isinstance(value, tuple) else value
+    return [as_json(item) for item in value] if isinstance(value, tuple) else value
 
 
 def report_of_json(entry: Mapping[str, Any], sources: Mapping[str, str]) -> Report:

@@ -150,12 +150,12 @@ def _start(linter: Linter[Any], chunks: Chunks, left: int) -> tuple[Connection, 
 def _take(receiver: Connection, linter: Linter[_Outcome], done: dict[int, list[_Outcome]]) -> bool:
     """Takes what a process says; False where that was its last word. Raises what the process ran into."""
     try:
-        said = receiver.recv()
+        message = receiver.recv()
     except EOFError:
         raise RuntimeError("a process that linted a part of the models was ended from outside") from None
-    match said:
-        case int(number), list(checked):
-            done[number] = checked
+    match message:
+        case int(number), list(outcomes):
+            done[number] = outcomes
             return True
         case ProblemsError.__name__, tuple(problems):
             raise ProblemsError(problems)
@@ -173,15 +173,15 @@ def _work(linter: Linter[Any], chunks: Chunks, left: int, receiver: Connection, 
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     gc.disable()  # trees know their parents, so only a collection frees them: one between chunks is enough
     try:
-        kept = 0
+        checks_since_forget = 0
         try:
             while number := os.read(left, _NUMBER.size):
                 (place,) = _NUMBER.unpack(number)
-                if kept >= _MOST_KEPT:
+                if checks_since_forget >= _MOST_KEPT:
                     linter.forget()
                     gc.collect()
-                    kept = 0
-                kept += len(chunks[place])
+                    checks_since_forget = 0
+                checks_since_forget += len(chunks[place])
                 if gc.get_count()[0] > _GARBAGE:
                     gc.collect(0)  # what has survived one collection stays until it is forgotten
                 sender.send((place, [linter.check(unique_id) for unique_id in chunks[place]]))

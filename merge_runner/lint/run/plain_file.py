@@ -76,7 +76,7 @@ def read_plain(file: Path, path: str, boundary: Boundary | None) -> PlainFile:
     return PlainFile(path, file, source, next(iter(problems), None), boundary=boundary)
 
 
-def shown(file: Path, root: Path) -> str:
+def display_path(file: Path, root: Path) -> str:
     """Return the path of a file relative to `root`; as a whole where it is elsewhere."""
     absolute = Path(os.path.abspath(file))  # noqa: PTH100 -- `..` ends, links stay
     return absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else absolute.as_posix()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from merge_runner.errors import Problems
 from merge_runner.lint.run.dbt_files import DbtFiles
-from merge_runner.lint.run.plain_file import PlainFile, files_below, is_data_without_merge, read_plain, shown
+from merge_runner.lint.run.plain_file import PlainFile, display_path, files_below, is_data_without_merge, read_plain
 from merge_runner.project_file import Boundary
 
 
@@ -22,21 +22,23 @@ def plain_files(paths: Iterable[Path], root: Path) -> Iterator[PlainFile]:
     dbt = DbtFiles(root, problems)
     models: dict[tuple[str, str], PlainFile] = {}
     boundary = Boundary(root)
-    found: dict[Path, Boundary | None] = {}
+    files: dict[Path, Boundary | None] = {}
     for path in paths:
-        meant = dbt.meant(path)
-        if meant is not None:
-            models.update({(file.path, file.model.node.name): file for file in meant.models if file.model is not None})
-            found.update(dict.fromkeys(meant.others, Boundary(path if path.is_dir() else path.parent)))
+        resolution = dbt.resolve(path)
+        if resolution is not None:
+            models.update(
+                {(file.path, file.model.node.name): file for file in resolution.models if file.model is not None}
+            )
+            files.update(dict.fromkeys(resolution.others, Boundary(path if path.is_dir() else path.parent)))
         elif path.is_dir():
-            found.update(dict.fromkeys(sorted(files_below(path)), Boundary(path)))
+            files.update(dict.fromkeys(sorted(files_below(path)), Boundary(path)))
         elif path.exists() or path.is_symlink():
-            found[path] = boundary.of_named(path)
+            files[path] = boundary.of_named(path)
         else:
             problems.add("no-such-file", f"there is no file or folder {path}")
     problems.check()
     yield from models.values()
-    for file, inside in found.items():
-        plain = read_plain(file, shown(file, root), inside)
+    for file, inside in files.items():
+        plain = read_plain(file, display_path(file, root), inside)
         if not is_data_without_merge(plain):
             yield plain

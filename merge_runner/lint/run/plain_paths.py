@@ -37,12 +37,12 @@ def lint_plain(
 
     if text is not None:
         path = paths[0]
-        known = [file for file in plain_files(paths, root) if file.model] if path.exists() else []
-        return look([with_text(known[0] if len(known) == 1 else PlainFile(path.as_posix(), path, None), text)])
+        models = [file for file in plain_files(paths, root) if file.model] if path.exists() else []
+        return look([with_text(models[0] if len(models) == 1 else PlainFile(path.as_posix(), path, None), text)])
     files = list(plain_files(paths, root))
     messages.warn(list(_stale(files)))
     if request.changed is not None:
-        files = _changed(files, root, request.changed)
+        files = _files_changed_since(files, root, request.changed)
     report = look(files)
     if not request.fix:
         return report
@@ -62,7 +62,7 @@ def _stale(files: Sequence[PlainFile]) -> Iterator[Problem]:
 
 def surroundings(paths: Sequence[Path], request: LintRequest) -> Surroundings:
     """Return what holds for files outside of any project: [tool.merge-runner.lint] of a pyproject.toml above them."""
-    vars_ = request.given_vars
+    vars_ = request.vars_by_name
     root = lint_root_of(paths)
     if root is None:
         return Surroundings(Path.cwd(), vars=vars_)
@@ -70,7 +70,7 @@ def surroundings(paths: Sequence[Path], request: LintRequest) -> Surroundings:
     return Surroundings(root, settings, places, vars=vars_)
 
 
-def _changed(files: Sequence[PlainFile], root: Path, ref: str) -> list[PlainFile]:
+def _files_changed_since(files: Sequence[PlainFile], root: Path, ref: str) -> list[PlainFile]:
     """The files below `root` that have changed since a commit."""
-    changed = changed_files(root, ref)
-    return [file for file in files if file.path in changed]
+    paths = changed_files(root, ref)
+    return [file for file in files if file.path in paths]

@@ -50,9 +50,9 @@ class ProjectLinter:
         """Return the environment variables that were asked for, whose values no other process may know of."""
         return asked_of(self._prepared.invocation.env)
 
-    def learn(self, asked: Mapping[str, str | None]) -> None:
+    def learn(self, answers: Mapping[str, str | None]) -> None:
         """Take what `learned` returned in another process."""
-        also_asked(self._prepared.invocation.env, asked)
+        also_asked(self._prepared.invocation.env, answers)
 
     def check(self, unique_id: str) -> CheckResult:
         """Return the findings in a model and the verdict on its MERGE; of a seed, those in its hooks.
@@ -61,8 +61,8 @@ class ProjectLinter:
         hand.
         """
         with self._prepared.reads.collected() as reads:
-            checked = self._check(unique_id)
-        return replace(checked, reads=frozenset(reads))
+            result = self._check(unique_id)
+        return replace(result, reads=frozenset(reads))
 
     def _check(self, unique_id: str) -> CheckResult:
         node = self._prepared.graph.nodes[unique_id]
@@ -72,17 +72,17 @@ class ProjectLinter:
             own = self._in_all_runs(node, partial(self._units.model, node))
         hooks = [self._in_all_runs(node, partial(self._units.hook, node, written)) for written in hooks_of(node)]
         return CheckResult(
-            (*own.findings, *(finding for checked in hooks for finding in checked.findings)),
+            (*own.findings, *(finding for result in hooks for finding in result.findings)),
             own.merge,
-            tuple(checked.merge for checked in hooks if checked.merge is not None),
+            tuple(result.merge for result in hooks if result.merge is not None),
             own.not_judged,
         )
 
     def _in_all_runs(self, node: RefNode, unit_in: Callable[[Compiler], LintUnit | None]) -> CheckResult:
         """The outcome for a text of a model or seed; None: it is not in this kind of run."""
         if isinstance(node, ModelNode) and not node.differs_by_run:
-            return self._checked(unit_in(self._compiler))
-        found: dict[object, Text] = {}
+            return self._check_unit(unit_in(self._compiler))
+        texts: dict[object, Text] = {}
         verdict = None
         not_judged: tuple[NotJudged, ...] = ()
         for run in RUNS:
@@ -92,18 +92,18 @@ class ProjectLinter:
                 continue  # the author's own error, which is raised where a node is about to run so
             rendered = unit.file.rendered if unit is not None else None
             text = rendered.text if rendered is not None else object()
-            if text not in found or compiler is self._compiler:
-                checked = self._checked(unit)
-                found.setdefault(text, Text([], checked.findings))
+            if text not in texts or compiler is self._compiler:
+                result = self._check_unit(unit)
+                texts.setdefault(text, Text([], result.findings))
                 if compiler is self._compiler:
-                    verdict = checked.merge
-                not_judged = not_judged or checked.not_judged
-            found[text].runs.append(run)
-        if not found:  # it raises an error in every run
-            return self._checked(unit_in(self._compiler))
-        return CheckResult(merged(list(found.values())), verdict, not_judged=not_judged)
+                    verdict = result.merge
+                not_judged = not_judged or result.not_judged
+            texts[text].runs.append(run)
+        if not texts:  # it raises an error in every run
+            return self._check_unit(unit_in(self._compiler))
+        return CheckResult(merged(list(texts.values())), verdict, not_judged=not_judged)
 
-    def _checked(self, unit: LintUnit | None) -> CheckResult:
+    def _check_unit(self, unit: LintUnit | None) -> CheckResult:
         return CheckResult(()) if unit is None else unit.check(self._selection)
 
     def check_project(self, unique_ids: Sequence[str]) -> list[Finding]:

@@ -10,7 +10,7 @@ from merge_runner.lint.report import Report
 from merge_runner.lint.request import ArgumentsError, LintMessages, LintRequest, LintResult
 from merge_runner.lint.run.fixed_files import fix
 from merge_runner.lint.run.lint_project import lint_project
-from merge_runner.lint.run.named_models import Named, named, readers
+from merge_runner.lint.run.named_models import PathSelection, readers, select_paths
 from merge_runner.lint.run.plain_paths import Surroundings, lint_plain
 from merge_runner.lint.run.roots import within
 from merge_runner.lint.suppress.apply import joined
@@ -27,13 +27,13 @@ def lint_paths_of_project(
     texts = {inner: text} if inner is not None and text is not None else {}
     prepared, jinja = prepare_to_lint(root, request.flags, env, texts, cache=request.cache)
     messages.not_read(prepared.not_read)
-    meant = named(prepared, root, paths) if paths else None
-    if request.write_baseline is not None and meant is not None and not meant.whole:
+    path_selection = select_paths(prepared, root, paths) if paths else None
+    if request.write_baseline is not None and path_selection is not None and not path_selection.whole:
         raise ArgumentsError("--write-baseline is about the whole project: leave out PATHS.")
-    ids = _ids(prepared, meant, request, messages)
+    ids = _ids(prepared, path_selection, request, messages)
 
     def look() -> Report:
-        return lint_project(prepared, ids, request.rule_options, _of(jinja, meant), request.processes)
+        return lint_project(prepared, ids, request.rule_options, _of(jinja, path_selection), request.processes)
 
     if request.fix:
         report = look()
@@ -43,17 +43,19 @@ def lint_paths_of_project(
     warnings = [*prepared.unread_vars, *prepared.graph.warnings_of(ids)]
     messages.warn(warnings)
     report = look()
-    if meant is None or not (meant.plain or meant.foreign):
+    if path_selection is None or not (path_selection.plain or path_selection.foreign):
         return LintResult(report, root, of_models=not prepared.withheld, warnings=tuple(warnings))  # notes are not kept
-    for path in meant.foreign:
+    for path in path_selection.foreign:
         messages.say(f"{path}: in another project, not looked at", "warn")
 
     settings = prepared.files.settings
     around = Surroundings(root, settings.lint, settings.places, prepared.files.macros, prepared.files.vars)
-    return LintResult(joined(report, lint_plain(meant.plain, request, env, messages, around)), root)
+    return LintResult(joined(report, lint_plain(path_selection.plain, request, env, messages, around)), root)
 
 
-def _ids(prepared: Prepared, meant: Named | None, request: LintRequest, messages: LintMessages) -> list[str]:
+def _ids(
+    prepared: Prepared, path_selection: PathSelection | None, request: LintRequest, messages: LintMessages
+) -> list[str]:
     """The nodes that are selected, among those that the paths mean."""
     reach = None
     if request.columns:
@@ -64,13 +66,13 @@ def _ids(prepared: Prepared, meant: Named | None, request: LintRequest, messages
     if request.changed is not None:
         changes = prepared.select([f"git:{request.changed}"])
         messages.warn(changes.warnings)
-        changed = {*changes.ids, *readers(prepared.graph, changes.ids)}
-        ids = [unique_id for unique_id in ids if unique_id in changed]
-    return ids if meant is None else [unique_id for unique_id in ids if unique_id in meant.models]
+        changed_ids = {*changes.ids, *readers(prepared.graph, changes.ids)}
+        ids = [unique_id for unique_id in ids if unique_id in changed_ids]
+    return ids if path_selection is None else [unique_id for unique_id in ids if unique_id in path_selection.models]
 
 
-def _of(jinja: Sequence[Problem], meant: Named | None) -> list[Problem]:
+def _of(jinja: Sequence[Problem], path_selection: PathSelection | None) -> list[Problem]:
     """Return the problems to report: where paths name models, not those of other models."""
-    if meant is None:
+    if path_selection is None:
         return list(jinja)
-    return [problem for problem in jinja if problem.place is None or problem.place.path not in meant.unnamed]
+    return [problem for problem in jinja if problem.place is None or problem.place.path not in path_selection.unnamed]

@@ -66,7 +66,7 @@ def _cache(request: LintRequest, env: Mapping[str, str]) -> AnswerCache | None:
     root = nearest_project(request.project_dir or next(iter(request.paths), Path.cwd()))
     if root is None:
         return None
-    given = [path for path in (request.layout, request.baseline) if path is not None]
+    files = [path for path in (request.layout, request.baseline) if path is not None]
     depends = {name: getattr(request, name) for name in _DEPENDS}
     there = [(os.path.lexists(path), path.is_dir()) for path in request.paths]
     return AnswerCache.of(
@@ -74,5 +74,5 @@ def _cache(request: LintRequest, env: Mapping[str, str]) -> AnswerCache | None:
         ["report", files_of_provided_rules(), depends, there, str(Path.cwd())],
         env,
         target_path=request.target_path,
-        others=[profiles_outside(env, request.profiles_dir), root / DEFAULT, *given],
+        others=[profiles_outside(env, request.profiles_dir), root / DEFAULT, *files],
     )

@@ -46,11 +46,11 @@ def lint_root_of(paths: Sequence[Path]) -> Path | None:
     Raises ArgumentsError where several do.
     """
     starts = dict.fromkeys(path if path.is_dir() else path.parent for path in paths or [Path()])
-    found = {root for start in starts if (root := find_lint_root(Path(os.path.abspath(start)))) is not None}  # noqa: PTH100 -- links stay
-    if len(found) > 1:
-        names = ", ".join(str(root) for root in sorted(found))
+    roots = {root for start in starts if (root := find_lint_root(Path(os.path.abspath(start)))) is not None}  # noqa: PTH100 -- links stay
+    if len(roots) > 1:
+        names = ", ".join(str(root) for root in sorted(roots))
         raise ArgumentsError(f"The paths have several [tool.merge-runner.lint]: {names}. Lint one folder at a time.")
-    return next(iter(found), None)
+    return next(iter(roots), None)
 
 
 def check_paths(paths: Iterable[Path]) -> None:

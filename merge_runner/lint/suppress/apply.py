@@ -21,7 +21,7 @@ from merge_runner.text import SourceText
 
 
 def finish(
-    found: Iterable[Finding],
+    findings: Iterable[Finding],
     merges: Sequence[ReportedMerge],
     texts: Mapping[str, SourceText],
     selection: RuleSelection,
@@ -42,24 +42,24 @@ def finish(
     """
     by_text: dict[str, list[Finding]] = {name: [] for name in texts}
     if secrets:
-        found = [without_secrets(finding, secrets) for finding in found]
+        findings = [without_secrets(finding, secrets) for finding in findings]
         merges = [merge_without_secrets(merge, secrets) for merge in merges]
-    for finding in dict.fromkeys(found):
-        named = finding if finding.model else replace(finding, model=models.get(finding.place.path))
-        by_text.setdefault(finding.place.text_name, []).append(named)
-    kept: list[Finding] = []
-    for name, findings in by_text.items():
+    for finding in dict.fromkeys(findings):
+        finding_of_model = finding if finding.model else replace(finding, model=models.get(finding.place.path))
+        by_text.setdefault(finding.place.text_name, []).append(finding_of_model)
+    visible: list[Finding] = []
+    for name, in_text in by_text.items():
         source = texts.get(name)
         if source is None:
-            kept += findings
+            visible += in_text
             continue
-        if not findings and not embedded.get(name) and "noqa" not in source.text.lower():
+        if not in_text and not embedded.get(name) and "noqa" not in source.text.lower():
             continue  # most files: nothing hides a finding, and there is none
         suppressions = Suppressions.read(source, rules(), embedded.get(name, ()))
-        visible, used = suppressions.filter(findings)
-        kept += visible
-        kept += suppressions.unused(used, selection.severity, ran=partial(ran, name), model=models.get(source.path))
-    kept.sort(key=_order)
+        shown, used = suppressions.filter(in_text)
+        visible += shown
+        visible += suppressions.unused(used, selection.severity, ran=partial(ran, name), model=models.get(source.path))
+    visible.sort(key=_order)
     hidden = stale = 0
     if baseline is not None:
         by_code = {rule.code: rule for rule in rules()}
@@ -73,12 +73,12 @@ def finish(
                 return False
             return any(ran(name, rule) for name in names[path]) and selection.severity(rule, path) is not None
 
-        left = baseline.hide(kept, looked_at)
-        kept, hidden, stale = list(left.kept), left.hidden, left.stale
-    places = {finding.place.text_name for finding in kept}
+        left = baseline.hide(visible, looked_at)
+        visible, hidden, stale = list(left.visible), left.hidden, left.stale
+    places = {finding.place.text_name for finding in visible}
     return Report(
         merges=tuple(sorted(merges, key=_merge_order)),
-        findings=tuple(kept),
+        findings=tuple(visible),
         files=files,
         hidden=hidden,
         stale=stale,
@@ -87,16 +87,16 @@ def finish(
     )
 
 
-def joined(one: Report, other: Report) -> Report:
+def joined(report: Report, other: Report) -> Report:
     """What two runs over different files have to say, as one report."""
     return Report(
-        merges=tuple(sorted((*one.merges, *other.merges), key=_merge_order)),
-        findings=tuple(sorted((*one.findings, *other.findings), key=_order)),
-        files=one.files + other.files,
-        hidden=one.hidden + other.hidden,
-        stale=one.stale + other.stale,
-        sources={**one.sources, **other.sources},
-        not_judged=(*one.not_judged, *other.not_judged),
+        merges=tuple(sorted((*report.merges, *other.merges), key=_merge_order)),
+        findings=tuple(sorted((*report.findings, *other.findings), key=_order)),
+        files=report.files + other.files,
+        hidden=report.hidden + other.hidden,
+        stale=report.stale + other.stale,
+        sources={**report.sources, **other.sources},
+        not_judged=(*report.not_judged, *other.not_judged),
     )
 
 

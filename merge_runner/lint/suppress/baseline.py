@@ -37,10 +37,10 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Hidden:
+class BaselineResult:
     """What a baseline leaves of the findings: those to report, how many it hid, how many of its entries are gone."""
 
-    kept: tuple[Finding, ...]
+    visible: tuple[Finding, ...]
     hidden: int
     stale: int
 
@@ -59,7 +59,9 @@ class Baseline:
         for finding in findings:
             first.setdefault(finding.key, finding)
             counts[finding.key] += 1
-        entries = (Entry(each.place.path, each.code, _text(each), key, counts[key]) for key, each in first.items())
+        entries = (
+            Entry(finding.place.path, finding.code, _text(finding), key, counts[key]) for key, finding in first.items()
+        )
         return cls(tuple(sorted(entries)))
 
     @classmethod
@@ -122,16 +124,16 @@ class Baseline:
         for entry in sorted(self.entries):
             line = _json({"key": entry.key, "count": entry.count, "text": entry.text})
             files.setdefault(entry.path, {}).setdefault(entry.code, []).append(f"        {line}")
-        written = []
+        blocks = []
         for path, codes in files.items():
             lists = (f"      {_json(code)}: [\n{_lines(lines)}\n      ]" for code, lines in codes.items())
-            written.append(f"    {_json(path)}: {{\n{_lines(lists)}\n    }}")
-        findings = f"{{\n{_lines(written)}\n  }}" if written else "{}"
+            blocks.append(f"    {_json(path)}: {{\n{_lines(lists)}\n    }}")
+        findings = f"{{\n{_lines(blocks)}\n  }}" if blocks else "{}"
         return f'{{\n  "version": {VERSION},\n  "findings": {findings}\n}}\n'
 
     def hide(
         self, findings: Iterable[Finding], looked_at: Callable[[str, str], bool] = lambda _path, _code: True
-    ) -> Hidden:
+    ) -> BaselineResult:
         """Takes out the findings that were there before: of equal ones as many as there were then, the rest is new.
 
         An entry that matches nothing is stale, if `looked_at` says that this run looked at its path for its code.
@@ -139,7 +141,7 @@ class Baseline:
         left: Counter[str] = Counter()
         for entry in self.entries:
             left[entry.key] += entry.count
-        kept = []
+        visible = []
         hidden = 0
         for finding in findings:
             key = finding.key
@@ -147,9 +149,9 @@ class Baseline:
                 left[key] -= 1
                 hidden += 1
             else:
-                kept.append(finding)
+                visible.append(finding)
         stale = {entry.key for entry in self.entries if looked_at(entry.path, entry.code)}
-        return Hidden(tuple(kept), hidden, sum(left[key] for key in stale))
+        return BaselineResult(tuple(visible), hidden, sum(left[key] for key in stale))
 
 
 def _entries(source: SourceText, files: Any) -> Iterable[Entry]:

@@ -53,10 +53,10 @@ class Comment:
 
 def comments(source: SourceText) -> tuple[Comment, ...]:
     """The comments of a file in their order, distinguished from strings; the file name says which language it is."""
-    found = _comments(source)
+    all_comments = _comments(source)
     if is_notebook(source):  # what is after MAGIC is of a cell, whose comments `embedded` gives
-        return tuple(comment for comment in found if not comment.text.startswith(" MAGIC"))
-    return found
+        return tuple(comment for comment in all_comments if not comment.text.startswith(" MAGIC"))
+    return all_comments
 
 
 def _comments(source: SourceText) -> tuple[Comment, ...]:
@@ -82,18 +82,18 @@ def after_space(text: str, at: int) -> int:
 
 
 def embedded(
-    found: Rendered | SourceText, language: str, texts: Mapping[str, SourceText]
+    part: Rendered | SourceText, language: str, texts: Mapping[str, SourceText]
 ) -> Iterator[tuple[str, Comment]]:
     """Give the comments of a text in a file of another language, such as SQL in Python or a cell of Python in SQL.
 
     Each has the name of its text in `texts`, and spans in that text. One that is not as it is in the author's text,
     since a string escapes it, is left out.
     """
-    if "noqa" not in found.text.lower():
+    if "noqa" not in part.text.lower():
         return
-    for comment in _EMBEDDED[language](found.text):
+    for comment in _EMBEDDED[language](part.text):
         span = comment.span
-        place = found.place(span.start, span.end)
+        place = part.place(span.start, span.end)
         source = texts.get(place.text_name)
         if source is None or place.end_line is None or place.end_column is None:
             continue
@@ -103,7 +103,7 @@ def embedded(
             body = Span(comment.body.start + moved, comment.body.end + moved)
             since = comment.counts_from
             if since is not None:
-                begin = found.place(since)
+                begin = part.place(since)
                 since = source.offset(begin.line, begin.column)
             ends = start + span.end - span.start
             yield source.name, replace(comment, span=Span(start, ends), body=body, counts_from=since)
@@ -133,8 +133,8 @@ _QUOTED = {
 def _sql(text: str) -> Iterator[Comment]:
     tags, maybe = _tags(text)
     blotted = _blotted(text, tags)
-    quoted, found = _sql_spans(blotted)
-    for span in found:
+    quoted, comment_spans = _sql_spans(blotted)
+    for span in comment_spans:
         block = text.startswith("/*", span.start)
         body = Span(span.start + 2, span.end - 2 if block else span.end)
         yield Comment("block" if block else "line", span, body, body.of(blotted), conditional=_covers(maybe, span))
@@ -142,7 +142,7 @@ def _sql(text: str) -> Iterator[Comment]:
         if text.startswith("{#", span.start) and not _covers(quoted, span):
             start, end = span.start + 2, span.end - 2
             body = Span(start + text.startswith(("-", "+"), start), end - text.endswith(("-", "+"), start + 1, end))
-            inside = _covers(found, span)
+            inside = _covers(comment_spans, span)
             yield Comment("jinja", span, body, body.of(text), inside, conditional=_covers(maybe, span))
 
 
@@ -228,8 +228,8 @@ def _tag(text: str, start: int) -> Span | None:
 
 def _sql_spans(text: str) -> tuple[list[Span], list[Span]]:
     """Where strings and quoted names are, and where comments."""
-    quoted: list[Span] = []
-    found: list[Span] = []
+    strings: list[Span] = []
+    comment_spans: list[Span] = []
     endless: set[str] = set()
     at = 0
     while begin := _BEGIN.search(text, at):
@@ -238,22 +238,22 @@ def _sql_spans(text: str) -> tuple[list[Span], list[Span]]:
         if word == "--":
             line = _LINE.match(text, start)
             at = line.end() if line else len(text)
-            found.append(Span(start, at))
+            comment_spans.append(Span(start, at))
         elif word == "/*":
             end = comment_end(text, start)
             if end is None:
                 break
-            found.append(Span(start, end))
+            comment_spans.append(Span(start, end))
             at = end
         elif word == "*/":  # the end of a hint; in `*/*` no comment begins
             at = start + 2
         elif word not in endless and (string := _QUOTED[word].match(text, start)):
-            quoted.append(Span(start, string.end()))
+            strings.append(Span(start, string.end()))
             at = string.end()
         else:
             endless.add(word)  # once is enough to know: looking again at each quote would take forever
             at = start + 1
-    return quoted, found
+    return strings, comment_spans
 
 
 _HASH = re.compile(r"(?:(?<=\s)|\A)#[^\r\n]*")
@@ -270,32 +270,32 @@ def _hash(text: str, start: int, end: int) -> Comment:
 
 def _hashes(text: str, texts: Sequence[Span] | None) -> Iterator[Comment]:
     if texts is not None:
-        for found in _HASH.finditer(text):
-            if not _covers(texts, Span(*found.span())):
-                yield _hash(text, *found.span())
+        for match in _HASH.finditer(text):
+            if not _covers(texts, Span(*match.span())):
+                yield _hash(text, *match.span())
 
 
 def _yaml_texts(text: str) -> list[Span] | None:
     """Where the scalars of a YAML file are; None where it is no YAML."""
     import yaml
 
-    found = []
+    scalars = []
     try:
         for token in yaml.scan(text):
             if isinstance(token, yaml.ScalarToken):
                 start, end = token.start_mark.index, token.end_mark.index
                 if token.style in ("|", ">"):  # a comment may follow the sign
                     start = min(end, max(start, text.find("\n", start)))
-                found.append(Span(start, end))
+                scalars.append(Span(start, end))
     except yaml.YAMLError:
         return None
-    return found
+    return scalars
 
 
 def _toml(text: str) -> Iterator[Comment]:
-    for found in _TOML.finditer(text):
-        if found["comment"]:
-            yield _hash(text, *found.span())
+    for match in _TOML.finditer(text):
+        if match["comment"]:
+            yield _hash(text, *match.span())
 
 
 # Python and Scala: comments of the code, next to those in strings of SQL, which `embedded` gives.
@@ -336,9 +336,9 @@ def _python(text: str) -> Iterator[Comment]:
 
 def _scala(text: str) -> Iterator[Comment]:
     string: Span | None = None
-    for found in _SCALA.finditer(text):
-        start, end = found.span()
-        if found["comment"] is None:
+    for match in _SCALA.finditer(text):
+        start, end = match.span()
+        if match["comment"] is None:
             string = Span(start, end)
             continue
         same = string is not None and "\n" not in text[string.end : start]

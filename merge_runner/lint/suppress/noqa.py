@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from merge_runner.lint.finding import Edit, Finding, Fix, Severity
 from merge_runner.lint.rule import Rule
-from merge_runner.lint.selector import meant, suggestion
+from merge_runner.lint.selector import match_rules, suggestion
 from merge_runner.lint.suppress.comments import Comment, after_space, comments
 from merge_runner.text import Place, SourceText, Span
 
@@ -74,35 +74,35 @@ class Suppressions:
     """The suppressing comments of a file."""
 
     source: SourceText
-    known: tuple[Rule, ...]
-    found: tuple[_Noqa, ...] = ()
+    rules: tuple[Rule, ...]
+    noqas: tuple[_Noqa, ...] = ()
 
     @classmethod
-    def read(cls, source: SourceText, known: Iterable[Rule], embedded: Iterable[Comment] = ()) -> Suppressions:
-        """Read the author's text of a file or cell; `known` are all the rules that there are.
+    def read(cls, source: SourceText, rules: Iterable[Rule], embedded: Iterable[Comment] = ()) -> Suppressions:
+        """Read the author's text of a file or cell; `rules` are all the rules that there are.
 
         `embedded` are the comments of SQL in another language, with spans in the text.
         """
-        known = tuple(known)
+        rules = tuple(rules)
         if _KEYWORD.search(source.text) is None:
-            return cls(source, known)
-        found = (_noqa(comment, source, known) for comment in dict.fromkeys((*comments(source), *embedded)))
-        return cls(source, known, tuple(noqa for noqa in found if noqa is not None))
+            return cls(source, rules)
+        noqas = (_noqa(comment, source, rules) for comment in dict.fromkeys((*comments(source), *embedded)))
+        return cls(source, rules, tuple(noqa for noqa in noqas if noqa is not None))
 
     def filter(self, findings: Iterable[Finding]) -> tuple[list[Finding], Used]:
         """The findings that no comment hides, and what was used to hide the others.
 
         Findings in other files are kept. A comment for the line comes before one for the file.
         """
-        kept = []
+        visible = []
         used = set()
         for finding in findings:
             use = self._use(finding) if finding.place.path == self.source.path else None
             if use is None:
-                kept.append(finding)
+                visible.append(finding)
             else:
                 used.add(use)
-        return kept, frozenset(used)
+        return visible, frozenset(used)
 
     def unused(
         self,
@@ -117,33 +117,33 @@ class Suppressions:
         A word counts as unused only where all its rules are selected (`severity` is not None) and have looked at the
         file (`ran`), and never in a Jinja block that need not be rendered.
         """
-        if not self.found:
+        if not self.noqas:
             return []
         path = self.source.path
-        rule = next((rule for rule in self.known if rule.code == UNUSED), None)
+        rule = next((rule for rule in self.rules if rule.code == UNUSED), None)
         level = severity(rule, path) if rule else None
         if rule is None or level is None:
             return []
 
         def judged(rules: Iterable[Rule]) -> bool:
-            return all(severity(each, path) is not None and ran(each) for each in rules if each.code != UNUSED)
+            return all(severity(rule, path) is not None and ran(rule) for rule in rules if rule.code != UNUSED)
 
         def finding(message: str, span: Span, hint: str | None, fix: Fix | None = None) -> Finding:
             place = self.source.place(span.start, span.end)
             subject = span.of(self.source.text)
             return Finding(UNUSED, rule.name, level, message, place, model, hint, fix, subject)
 
-        found: list[Finding] = []
-        all_judged = judged(self.known)
-        for number, noqa in enumerate(self.found):
+        findings: list[Finding] = []
+        all_judged = judged(self.rules)
+        for number, noqa in enumerate(self.noqas):
             if noqa.fault:
-                found.append(finding(noqa.fault, noqa.span, "write `noqa`, or `noqa: P001, C003 -- reason`"))
+                findings.append(finding(noqa.fault, noqa.span, "write `noqa`, or `noqa: P001, C003 -- reason`"))
             elif noqa.words is None:
                 if (number, 0) not in used and all_judged and not noqa.comment.conditional:
                     hint, fix = "remove it", self._fix(noqa, ())
-                    found.append(finding("the noqa hides nothing", noqa.span, hint, fix))
+                    findings.append(finding("the noqa hides nothing", noqa.span, hint, fix))
             else:
-                found += (finding(*parts) for parts in self._faulty(noqa))
+                findings += (finding(*parts) for parts in self._faulty(noqa))
                 idle = {
                     at
                     for at, word in enumerate(noqa.words)
@@ -152,13 +152,13 @@ class Suppressions:
                 if idle and not noqa.comment.conditional:
                     message = f"the noqa for {', '.join(noqa.words[at].text for at in sorted(idle))} hides nothing"
                     fix = self._fix(noqa, [word for at, word in enumerate(noqa.words) if at not in idle])
-                    found.append(finding(message, noqa.span, "remove it", fix))
-        return found
+                    findings.append(finding(message, noqa.span, "remove it", fix))
+        return findings
 
     def _faulty(self, noqa: _Noqa) -> Iterator[tuple[str, Span, str]]:
         for word in noqa.words or ():
             if not word.rules and not word.foreign:
-                yield f'there is no rule "{word.text}"', word.span, suggestion(word.text, self.known)
+                yield f'there is no rule "{word.text}"', word.span, suggestion(word.text, self.rules)
             elif word.rules and not _can_hide(word):
                 hint = f'put `ignore = ["{UNUSED}"]` under [tool.merge-runner.lint] in pyproject.toml'
                 yield f"no comment hides {UNUSED}", word.span, hint
@@ -169,7 +169,7 @@ class Suppressions:
             *(finding.replaced if finding.code.startswith(_OF_SCANS) else ()),
         ):
             for number in (*self._at(*_lines(place)), *self._whole_file):
-                word = self.found[number].hidden_by(code)
+                word = self.noqas[number].hidden_by(code)
                 if word is not None:
                     return number, word
         return None
@@ -184,7 +184,7 @@ class Suppressions:
     @cached_property
     def _by_line(self) -> dict[int, list[int]]:
         numbers: dict[int, list[int]] = {}
-        for number, noqa in enumerate(self.found):
+        for number, noqa in enumerate(self.noqas):
             if not noqa.whole_file:
                 for line in range(noqa.lines[0], noqa.lines[1] + 1):
                     numbers.setdefault(line, []).append(number)
@@ -193,13 +193,13 @@ class Suppressions:
     @cached_property
     def _alone(self) -> tuple[list[int], list[int]]:
         """The first lines and the numbers of the comments that are alone on their lines."""
-        found = [(noqa.lines[0], number) for number, noqa in enumerate(self.found) if noqa.alone]
-        found = [(line, number) for line, number in found if not self.found[number].whole_file]
-        return [line for line, _ in found], [number for _, number in found]
+        lines = [(noqa.lines[0], number) for number, noqa in enumerate(self.noqas) if noqa.alone]
+        lines = [(line, number) for line, number in lines if not self.noqas[number].whole_file]
+        return [line for line, _ in lines], [number for _, number in lines]
 
     @cached_property
     def _whole_file(self) -> tuple[int, ...]:
-        return tuple(number for number, noqa in enumerate(self.found) if noqa.whole_file)
+        return tuple(number for number, noqa in enumerate(self.noqas) if noqa.whole_file)
 
     def _fix(self, noqa: _Noqa, keep: Sequence[_Word]) -> Fix:
         """Removes the words that are not kept, or the whole comment where none is."""
@@ -229,7 +229,7 @@ def _beginning(kind: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{_MARKS[kind]})\s*(merge-runner\s*:\s*)?noqa(?!\w|-(?!-))[ \t]*(:)?", re.IGNORECASE)
 
 
-def _noqa(comment: Comment, source: SourceText, known: tuple[Rule, ...]) -> _Noqa | None:
+def _noqa(comment: Comment, source: SourceText, rules: tuple[Rule, ...]) -> _Noqa | None:
     begin = _beginning(comment.kind).search(comment.text)
     if begin is None:
         return None
@@ -242,7 +242,7 @@ def _noqa(comment: Comment, source: SourceText, known: tuple[Rule, ...]) -> _Noq
     words: tuple[_Word, ...] | None = None
     fault = None
     if begin[2]:
-        words = tuple(_words(comment, begin.end(), known))
+        words = tuple(_words(comment, begin.end(), rules))
         fault = None if words else "the noqa names no rule after its colon"
     if comment.kind == "code":  # other linters of Python read such comments, too
         if not begin[2] and not _END.match(comment.text, begin.end()):
@@ -254,20 +254,22 @@ def _noqa(comment: Comment, source: SourceText, known: tuple[Rule, ...]) -> _Noq
     return _Noqa(comment, span, (first, last), not (before or after), bool(begin[1]), words, fault)
 
 
-def _words(comment: Comment, at: int, known: tuple[Rule, ...]) -> Iterator[_Word]:
+def _words(comment: Comment, at: int, rules: tuple[Rule, ...]) -> Iterator[_Word]:
     """The words from offset `at` of the comment's text on, up to what is not one.
 
     They are parted by commas; without one, what follows is taken as a word only where it is a rule's code or name.
     """
     text = comment.text
-    exact = {key for rule in known for key in (rule.code.lower(), rule.name)}
+    exact = {key for rule in rules for key in (rule.code.lower(), rule.name)}
     comma = True
     while word := _NAME.match(text, after_space(text, at)):
         if not comma and word[0].lower() not in exact:
             return
         start = comment.body.start + word.start()
-        rules = meant(word[0], known)
-        yield _Word(word[0], Span(start, start + len(word[0])), rules, not rules and bool(_FOREIGN.fullmatch(word[0])))
+        matches = match_rules(word[0], rules)
+        yield _Word(
+            word[0], Span(start, start + len(word[0])), matches, not matches and bool(_FOREIGN.fullmatch(word[0]))
+        )
         at = after_space(text, word.end())
         comma = text.startswith(",", at)
         at += comma

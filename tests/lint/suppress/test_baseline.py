@@ -69,20 +69,20 @@ def test_an_empty_one(tmp_path):
 def test_what_was_there_is_hidden_where_lines_have_moved():
     baseline = Baseline.of([finding(line=3), finding(line=9)])
     hidden = baseline.hide([finding(line=30), finding(line=31, subject="t.id\n  = s.id")])
-    assert (hidden.kept, hidden.hidden, hidden.stale) == ((), 2, 0)
+    assert (hidden.visible, hidden.hidden, hidden.stale) == ((), 2, 0)
 
 
 def test_one_more_than_there_was_is_new():
     third = finding(line=9)
     hidden = Baseline.of([finding(), finding()]).hide([finding(line=3), finding(line=5), third])
-    assert (hidden.kept, hidden.hidden, hidden.stale) == ((third,), 2, 0)
+    assert (hidden.visible, hidden.hidden, hidden.stale) == ((third,), 2, 0)
 
 
 @pytest.mark.parametrize("change", [{"code": "P002"}, {"subject": "t.id = s.x"}, {"path": "n.sql"}, {"model": "n"}])
 def test_another_rule_text_file_or_model_is_new(change):
     new = finding(**change)
     hidden = Baseline.of([finding()]).hide([new])
-    assert (hidden.kept, hidden.hidden, hidden.stale) == ((new,), 0, 1)
+    assert (hidden.visible, hidden.hidden, hidden.stale) == ((new,), 0, 1)
 
 
 def test_entries_of_what_was_not_looked_at_are_not_stale():
@@ -109,7 +109,7 @@ def test_a_baseline_hides_what_it_was_made_of(before, new):
     assert json.loads(baseline.text)["version"] == 1
     assert baseline.hide(before) == type(baseline.hide([]))((), len(before), 0)
     mixed = baseline.hide([*before, *new])
-    assert (mixed.hidden, len(mixed.kept), mixed.stale) == (len(before), len(new), 0)
+    assert (mixed.hidden, len(mixed.visible), mixed.stale) == (len(before), len(new), 0)
 
 
 @pytest.mark.parametrize(
