@@ -50,12 +50,14 @@ def changed_columns(before: Version, after: Version, *, merge: bool) -> Columns:
 
 def generated_from(table: Table, columns: frozenset[str]) -> frozenset[str]:
     """Return the generated columns of a table that are made of some of its columns, case folded."""
-    found = set()
+    names = set()
     for name, text in table.generated:
         tree = read_expression(text).expression
-        if columns and (tree is None or any(each.name.casefold() in columns for each in tree.find_all(exp.Identifier))):
-            found.add(name.casefold())
-    return frozenset(found)
+        if columns and (
+            tree is None or any(identifier.name.casefold() in columns for identifier in tree.find_all(exp.Identifier))
+        ):
+            names.add(name.casefold())
+    return frozenset(names)
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,9 @@ def _names_any(tree: exp.Expr | None, columns: frozenset[str]) -> bool:
     """Whether a tree names one of the columns, under any qualifier; a star names all, but not that of COUNT(*)."""
     if tree is None or not columns:
         return False
-    names = (each.name for each in tree.find_all(exp.Identifier) if not isinstance(each.parent, _NO_COLUMN))
+    names = (
+        identifier.name for identifier in tree.find_all(exp.Identifier) if not isinstance(identifier.parent, _NO_COLUMN)
+    )
     if any(name in columns for name in names):
         return True
     return any(not isinstance(star.parent, exp.Count) for star in tree.find_all(exp.Star))
@@ -111,7 +115,7 @@ def _query(pair: _Pair, outer: frozenset[str]) -> Columns:
     """The columns of a query that differ. `outer` are columns that have changed in what it may read by name."""
     if not pair.readable:
         return None
-    before, after = (_unwrapped(each) for each in (pair.before, pair.after))
+    before, after = (_unwrapped(tree) for tree in (pair.before, pair.after))
     if not isinstance(before, exp.Select) or not isinstance(after, exp.Select):
         return None if _Pair(before, after).is_changed(outer) else _NONE
     changed = _ctes(before, after, outer)
@@ -165,17 +169,17 @@ def _select(before: exp.Select, after: exp.Select, changed: frozenset[str]) -> C
     if items and _depends_on_list(after):
         return None
     for key in old.args.keys() | new.args.keys():
-        named = changed | inner if key in _BEFORE_THE_LIST else changed | inner | items
-        if _listed(old.args.get(key)) != _listed(new.args.get(key)):
+        visible = changed | inner if key in _BEFORE_THE_LIST else changed | inner | items
+        if _trees(old.args.get(key)) != _trees(new.args.get(key)):
             return None
-        if any(_names_any(tree, named) for tree in _listed(new.args.get(key))):
+        if any(_names_any(tree, visible) for tree in _trees(new.args.get(key))):
             return None
     return items
 
 
-def _listed(value: object) -> list[exp.Expr]:
+def _trees(value: object) -> list[exp.Expr]:
     """The trees of an argument of a SELECT."""
-    return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, exp.Expr)]
+    return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, exp.Expr)]
 
 
 def _without_list(select: exp.Select) -> exp.Select:
@@ -192,32 +196,32 @@ def _depends_on_list(select: exp.Select) -> bool:
     group, order = select.args.get("group"), select.args.get("order")
     if group is not None and group.args.get("all"):
         return True
-    listed = [*(group.expressions if group is not None else ()), *(order.expressions if order is not None else ())]
+    terms = [*(group.expressions if group is not None else ()), *(order.expressions if order is not None else ())]
     return any(
-        isinstance(each.this if isinstance(each, exp.Ordered) else each, exp.Literal) or each.name.casefold() == "all"
-        for each in listed
+        isinstance(term.this if isinstance(term, exp.Ordered) else term, exp.Literal) or term.name.casefold() == "all"
+        for term in terms
     )
 
 
 def _subqueries(before: exp.Select, after: exp.Select, changed: frozenset[str]) -> Columns:
     """The columns that differ in the subqueries of FROM, each of which is taken out of both versions."""
     pairs = list(zip(_derived(before), _derived(after), strict=False))
-    found = _NONE
+    columns = _NONE
     for old, new in pairs:
         own = _named_query(old, new, changed)
         if own is None:
             return None
-        found |= own
-        for each in (old, new):
-            each.set("this", exp.to_identifier("subquery"))
-    return found
+        columns |= own
+        for subquery in (old, new):
+            subquery.set("this", exp.to_identifier("subquery"))
+    return columns
 
 
 def _derived(select: exp.Select) -> list[exp.Subquery]:
     origin = select.args.get("from_")
     relations = [origin.this] if origin is not None else []
     relations += [join.this for join in select.args.get("joins") or ()]
-    return [each for each in relations if isinstance(each, exp.Subquery)]
+    return [relation for relation in relations if isinstance(relation, exp.Subquery)]
 
 
 def _items(before: Sequence[exp.Expr], after: Sequence[exp.Expr], changed: frozenset[str]) -> Columns:
@@ -227,36 +231,36 @@ def _items(before: Sequence[exp.Expr], after: Sequence[exp.Expr], changed: froze
         return _NONE if list(before) == list(after) and not changed else None
     if old.keys() & {"*"} != new.keys() & {"*"} or old.get("*") != new.get("*"):
         return None
-    found = set(changed) if "*" in new else set()
+    differing = set(changed) if "*" in new else set()
     seen = set(changed)
     again = True
     while again:  # an item may name another one of the list
         again = False
         for name in old.keys() | new.keys():
-            if name == "*" or name in found:
+            if name == "*" or name in differing:
                 continue
             if _Pair(old.get(name), new.get(name)).is_changed(frozenset(seen)):
                 if any(is_generator(node) for tree in (old.get(name), new.get(name)) if tree for node in tree.walk()):
                     return None  # it makes rows
-                found.add(name)
+                differing.add(name)
                 seen.add(name)
                 again = True
-    return frozenset(found)
+    return frozenset(differing)
 
 
 def _by_name(items: Iterable[exp.Expr]) -> dict[str, exp.Expr] | None:
     """Items by their names, all stars as one; None where one has no name, or two have the same."""
-    found: dict[str, exp.Expr] = {}
+    by_name: dict[str, exp.Expr] = {}
     stars: list[exp.Expr] = []
     for item in items:
         if is_star(item):
             stars.append(item)
             continue
         name = item.alias_or_name.casefold()
-        if not name or name in found:
+        if not name or name in by_name:
             return None
-        found[name] = item.unalias()
-    return {**found, "*": exp.Tuple(expressions=stars)} if stars else found
+        by_name[name] = item.unalias()
+    return {**by_name, "*": exp.Tuple(expressions=stars)} if stars else by_name
 
 
 def _merge(old: Version, before: MergeStatement, new: Version, after: MergeStatement) -> Columns:
@@ -274,20 +278,20 @@ def _merge(old: Version, before: MergeStatement, new: Version, after: MergeState
     for first, second in zip(before.clauses, after.clauses, strict=True):
         if first.condition is not None or second.condition is not None:
             conditions.append(pair(first.condition, second.condition))
-    if any(not each.readable or each.is_changed(changed) for each in conditions):
+    if any(not condition.readable or condition.is_changed(changed) for condition in conditions):
         return None
-    found: set[str] = set()
+    columns: set[str] = set()
     for first, second in zip(before.clauses, after.clauses, strict=True):
         if first.partial or second.partial:
             return None
-        found |= changed if second.star else _assigned(first, second, pair, changed)
-    return frozenset(found)
+        columns |= changed if second.star else _assigned(first, second, pair, changed)
+    return frozenset(columns)
 
 
 def _shape(merge: MergeStatement) -> object:
     """What has to be the same for single columns to be compared."""
     target, source = merge.target, merge.source
-    clauses = [(each.kind, each.action, each.star) for each in merge.clauses]
+    clauses = [(clause.kind, clause.action, clause.star) for clause in merge.clauses]
     aliases = [name.casefold() if name else name for name in (target.alias, source.alias)]
     return aliases, source.kind, clauses, merge.schema_evolution, merge.recursive
 
@@ -313,11 +317,11 @@ def _assigned(
     before: Clause, after: Clause, pair: Callable[[Expr | None, Expr | None], _Pair], changed: frozenset[str]
 ) -> set[str]:
     """The columns that a clause sets otherwise."""
-    old = {each.column: each.value for each in before.assignments}
-    new = {each.column: each.value for each in after.assignments}
-    found = set()
+    old = {assignment.column: assignment.value for assignment in before.assignments}
+    new = {assignment.column: assignment.value for assignment in after.assignments}
+    columns = set()
     for column in old.keys() | new.keys():
         values = pair(old.get(column), new.get(column))
         if not values.readable or values.is_changed(changed):
-            found.add(column[0].casefold())
-    return found
+            columns.add(column[0].casefold())
+    return columns

@@ -81,7 +81,7 @@ class TableLineage:
     def column(self, name: str) -> ColumnLineage | None:
         """The column with this name, where there is one."""
         folded = name.casefold()
-        return next((each for each in self.columns if each.column.casefold() == folded), None)
+        return next((column for column in self.columns if column.column.casefold() == folded), None)
 
     def inputs(self, column: ColumnLineage) -> tuple[Input, ...]:
         """All that a column depends on: what writes it, and what decides about its rows."""
@@ -90,10 +90,10 @@ class TableLineage:
     @property
     def all_unresolved(self) -> tuple[Unresolved, ...]:
         """What cannot be said of the table or of one of its columns, each reason and place once."""
-        found = dict.fromkeys(self.unresolved)
+        reasons = dict.fromkeys(self.unresolved)
         for column in self.columns:
-            found.update(dict.fromkeys(column.unresolved))
-        return tuple(found)
+            reasons.update(dict.fromkeys(column.unresolved))
+        return tuple(reasons)
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Table:
     complete: bool = False
     generated: tuple[tuple[str, str], ...] = field(default=())
 
-    def spelled(self, column: str) -> str:
+    def column_name(self, column: str) -> str:
         """The name of a column as the table has it; where that is not known, as it is given."""
         folded = column.casefold()
         return next((name for name in self.columns if name.casefold() == folded), column)

@@ -45,7 +45,7 @@ class Expressions:
         if parts:
             return self.scope.resolve(parts, self.span(node))
         special = self._special(node)
-        return self._parts(node.iter_expressions()).made("transformation") if special is None else special
+        return self._parts(node.iter_expressions()).direct("transformation") if special is None else special
 
     def deciding(self, nodes: Iterable[exp.Expr], role: Indirect) -> Value:
         """All that expressions depend on, where they only decide."""
@@ -57,7 +57,7 @@ class Expressions:
 
     def _parts(self, nodes: Iterable[exp.Expr]) -> Value:
         """The values of several nodes; no recursion along plain functions, as a sum may have thousands of terms."""
-        found: list[Value] = []
+        values: list[Value] = []
         todo = list(nodes)
         while todo:
             node = todo.pop()
@@ -65,20 +65,20 @@ class Expressions:
                 continue
             parts = name_parts(node)
             if parts:
-                found.append(self.scope.resolve(parts, self.span(node)))
+                values.append(self.scope.resolve(parts, self.span(node)))
                 continue
             special = self._special(node)
             if special is None:
                 todo += node.iter_expressions()
             else:
-                found.append(special)
-        return union(found)
+                values.append(special)
+        return union(values)
 
     def _special(self, node: exp.Expr) -> Value | None:
         """The value of what is more than a function of its arguments; None for any other expression."""
-        for kinds, read in _READERS:
+        for kinds, reader in _READERS:
             if isinstance(node, kinds):
-                return read(self, node)
+                return reader(self, node)
         return None
 
     def _dot(self, node: exp.Expr) -> Value:
@@ -88,59 +88,59 @@ class Expressions:
         return self._parts([node.expression])
 
     def _if(self, node: exp.Expr) -> Value:
-        branches = [each for each in (node.args.get("true"), node.args.get("false")) if each is not None]
-        return union([self._parts(branches).made("transformation"), self.deciding([node.this], "conditional")])
+        branches = [branch for branch in (node.args.get("true"), node.args.get("false")) if branch is not None]
+        return union([self._parts(branches).direct("transformation"), self.deciding([node.this], "conditional")])
 
     def _case(self, node: exp.Expr) -> Value:
-        values = [each.args["true"] for each in node.args["ifs"]]
+        values = [branch.args["true"] for branch in node.args["ifs"]]
         if node.args.get("default") is not None:
             values.append(node.args["default"])
-        conditions = [each.this for each in node.args["ifs"]]
+        conditions = [branch.this for branch in node.args["ifs"]]
         if node.this is not None:
             conditions.append(node.this)
-        return union([self._parts(values).made("transformation"), self.deciding(conditions, "conditional")])
+        return union([self._parts(values).direct("transformation"), self.deciding(conditions, "conditional")])
 
     def _window(self, node: exp.Expr) -> Value:
-        named = [self.windows[name] for name in _window_names(node) if name in self.windows]
+        windows = [self.windows[name] for name in _window_names(node) if name in self.windows]
         over: list[exp.Expr] = []
-        for each in (node, *named):
-            order = each.args.get("order")
-            over += each.args.get("partition_by") or ()
+        for window in (node, *windows):
+            order = window.args.get("order")
+            over += window.args.get("partition_by") or ()
             over += [key.this for key in order.expressions] if order is not None else ()
-        return union([self._parts([node.this]).made("transformation"), self.deciding(over, "window")])
+        return union([self._parts([node.this]).direct("transformation"), self.deciding(over, "window")])
 
     def _filtered(self, node: exp.Expr) -> Value:
         return union([self._parts([node.this]), self.deciding([node.expression.this], "filter")])
 
     def _ordered(self, node: exp.Expr) -> Value:
         inner = [node.this] if node.this is not None else []
-        return union([self._parts(inner), self.deciding((each.this for each in node.expressions), "sort")])
+        return union([self._parts(inner), self.deciding((key.this for key in node.expressions), "sort")])
 
     def _aggregate(self, node: exp.Expr) -> Value:
         if isinstance(node, _OF_ONE_ROW):
-            return self._parts(node.iter_expressions()).made("transformation")
+            return self._parts(node.iter_expressions()).direct("transformation")
         if isinstance(node, _COUNTS) and isinstance(node.this, exp.Star):
             return NOTHING
-        return self._parts(node.iter_expressions()).made("aggregation")
+        return self._parts(node.iter_expressions()).direct("aggregation")
 
     def _named_function(self, node: exp.Expr) -> Value:
         value = self._parts(node.iter_expressions())
-        return value.made("aggregation" if str(node.this).casefold() in AGGREGATES else "transformation")
+        return value.direct("aggregation" if str(node.this).casefold() in AGGREGATES else "transformation")
 
     def _struct(self, node: exp.Expr) -> Value:
         """A struct that is made here: a field of it is made of that field's value alone."""
         fields: dict[str, Value] = {}
         values: list[Value] = []
-        for place, each in enumerate(node.expressions, start=1):
-            if isinstance(each, exp.PropertyEQ | exp.Alias):
-                inner = each.expression if isinstance(each, exp.PropertyEQ) else each.this
-                name = each.this.name if isinstance(each, exp.PropertyEQ) else each.alias
+        for place, element in enumerate(node.expressions, start=1):
+            if isinstance(element, exp.PropertyEQ | exp.Alias):
+                inner = element.expression if isinstance(element, exp.PropertyEQ) else element.this
+                name = element.this.name if isinstance(element, exp.PropertyEQ) else element.alias
             else:
-                inner, name = each, (name_parts(each) or (f"col{place}",))[-1]
+                inner, name = element, (name_parts(element) or (f"col{place}",))[-1]
             values.append(self._parts([inner]) if is_star(inner) else self.value(inner))
             fields[name.casefold()] = values[-1]
-        made = union(values).made("transformation")
-        return Value(made.inputs, made.unresolved, {} if any(map(is_star, node.expressions)) else fields)
+        value = union(values).direct("transformation")
+        return Value(value.inputs, value.unresolved, {} if any(map(is_star, node.expressions)) else fields)
 
     def _lambda(self, node: exp.Expr) -> Value:
         """The body of a lambda; its parameters hide columns of their names."""
@@ -155,7 +155,7 @@ class Expressions:
 
     def _exists(self, node: exp.Expr) -> Value:
         if not isinstance(node.this, exp.Query):
-            return self._parts(node.iter_expressions()).made("transformation")
+            return self._parts(node.iter_expressions()).direct("transformation")
         return self.query(node.this, self.scope).deciding
 
     def _subquery(self, node: exp.Expr) -> Value:
@@ -182,8 +182,8 @@ def _is_unit(node: exp.Expr) -> bool:
 
 def _window_names(node: exp.Expr) -> list[str]:
     """The named windows that OVER mentions, as `over w` and `over (w order by x)` do."""
-    found = [node.args.get("alias"), node.args.get("first")]
-    return [each.name.casefold() for each in found if isinstance(each, exp.Identifier)]
+    identifiers = [node.args.get("alias"), node.args.get("first")]
+    return [identifier.name.casefold() for identifier in identifiers if isinstance(identifier, exp.Identifier)]
 
 
 _READERS: tuple[tuple[type | tuple[type, ...], Callable[[Expressions, exp.Expr], Value]], ...] = (

@@ -8,20 +8,20 @@ from merge_runner.lineage.edge import ColumnLineage, Input, Unresolved
 from merge_runner.lineage.value import Value
 
 
-def listed(value: Value) -> tuple[Input, ...]:
+def sorted_inputs(value: Value) -> tuple[Input, ...]:
     """The inputs in order, each once: a column that is written in several ways is one."""
-    found: dict[tuple[str, str, str], Input] = {}
-    for each in sorted(value.inputs):
-        found.setdefault((each.relation, each.column.casefold(), each.subtype), each)
-    return tuple(sorted(found.values()))
+    inputs: dict[tuple[str, str, str], Input] = {}
+    for column_input in sorted(value.inputs):
+        inputs.setdefault((column_input.relation, column_input.column.casefold(), column_input.subtype), column_input)
+    return tuple(sorted(inputs.values()))
 
 
 def reasons(values: Iterable[Value]) -> tuple[Unresolved, ...]:
     """What cannot be said of several values, in the order of the text."""
-    found = {each for value in values for each in value.unresolved}
-    return tuple(sorted(found, key=lambda each: (each.span.start if each.span else -1, each.reason)))
+    gaps = {gap for value in values for gap in value.unresolved}
+    return tuple(sorted(gaps, key=lambda gap: (gap.span.start if gap.span else -1, gap.reason)))
 
 
 def column(name: str, value: Value) -> ColumnLineage:
     """A column with what writes it."""
-    return ColumnLineage(name, listed(value), reasons([value]))
+    return ColumnLineage(name, sorted_inputs(value), reasons([value]))

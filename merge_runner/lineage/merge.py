@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.lineage.edge import ClauseLineage, ColumnLineage, Lookup, Table, TableLineage
 from merge_runner.lineage.expression import Expressions
-from merge_runner.lineage.listed import column, listed, reasons
+from merge_runner.lineage.listed import column, reasons, sorted_inputs
 from merge_runner.lineage.query import Cte, Queries
 from merge_runner.lineage.rows import Rows, of_table
 from merge_runner.lineage.scope import Relation, Scope, qualifiers
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
-def query_lineage(text: str, lookup: Lookup, known: Table | None = None) -> TableLineage:
-    """The lineage of the rows of a query. `known` is what is declared of the table or view that they are.
+def query_lineage(text: str, lookup: Lookup, table: Table | None = None) -> TableLineage:
+    """The lineage of the rows of a query. `table` is what is declared of the table or view that they are.
 
     Spans count from the beginning of `text`.
     """
     rows = Queries(lookup).of(read_query(text))
     names = {name.casefold() for name, _ in rows.columns}
-    declared = known.columns if known is not None and rows.rest else ()
-    found = [column(name, value) for name, value in rows.columns if name]
-    found += [column(name, _further(rows, name)) for name in declared if name.casefold() not in names]
+    declared_columns = table.columns if table is not None and rows.rest else ()
+    columns = [column(name, value) for name, value in rows.columns if name]
+    columns += [column(name, _further(rows, name)) for name in declared_columns if name.casefold() not in names]
     more = [value for name, value in rows.columns if not name]
-    if known is None or not known.complete:
-        more += [_incomplete(each.table) if each.table is not None else each.more for each in rows.rest]
-    return TableLineage(tuple(found), listed(rows.deciding), reasons([rows.deciding, *more]))
+    if table is None or not table.complete:
+        more += [_incomplete(rest.table) if rest.table is not None else rest.more for rest in rows.rest]
+    return TableLineage(tuple(columns), sorted_inputs(rows.deciding), reasons([rows.deciding, *more]))
 
 
 def _further(rows: Rows, name: str) -> Value:
@@ -57,7 +57,7 @@ def merge_lineage(statement: MergeStatement, target: Table, lookup: Lookup) -> T
 
 
 @dataclass(frozen=True)
-class _Written:
+class _ClauseColumns:
     """What one clause does: the columns that it writes by their folded names, and what decides whether it acts."""
 
     clause: Clause
@@ -68,7 +68,7 @@ class _Written:
     def lineage(self) -> ClauseLineage:
         clause = self.clause
         columns = tuple(column(name, value) for name, value in self.columns.values())
-        return ClauseLineage(clause.kind, clause.action, clause.span, columns, listed(self.conditions))
+        return ClauseLineage(clause.kind, clause.action, clause.span, columns, sorted_inputs(self.conditions))
 
 
 class _Merge:
@@ -79,8 +79,10 @@ class _Merge:
         queries = Queries(lookup)
         for cte in statement.ctes:
             query = cte.query
-            one = Cte(cte.name, query.expression, query.span.start, cte.columns, statement.recursive, query.span)
-            queries = queries.with_cte(one)
+            named_query = Cte(
+                cte.name, query.expression, query.span.start, cte.columns, statement.recursive, query.span
+            )
+            queries = queries.with_cte(named_query)
         self.queries = queries
         self.source = queries.of(source.query) if source.query is not None else queries.table(source.parts)
         own = statement.target
@@ -91,30 +93,30 @@ class _Merge:
 
     def lineage(self) -> TableLineage:
         statement = self.statement
-        on = union([self._value(each, "matched") for each in statement.on]).deciding("join")
-        written = list(self._clauses())
+        on = union([self._value(condition, "matched") for condition in statement.on]).deciding("join")
+        clauses = list(self._clauses())
         rows = [self.source.deciding, on]
-        rows += [each.conditions for each in written if each.clause.action != "update"]
-        gaps = [each.unresolved for each in written]
+        rows += [clause.conditions for clause in clauses if clause.clause.action != "update"]
+        gaps = [clause.unresolved for clause in clauses]
         if statement.more_clauses:
             gaps.append(unknown("there may be more clauses, which are filled in at run time", statement.span))
         return TableLineage(
-            tuple(self._columns(written)),
-            listed(union(rows)),
+            tuple(self._columns(clauses)),
+            sorted_inputs(union(rows)),
             reasons([*rows, *gaps]),
-            tuple(each.lineage() for each in written),
+            tuple(clause.lineage() for clause in clauses),
         )
 
-    def _columns(self, written: list[_Written]) -> Iterator[ColumnLineage]:
+    def _columns(self, clauses: list[_ClauseColumns]) -> Iterator[ColumnLineage]:
         """The columns of the target in its order, then those that clauses add to it."""
         names = {name.casefold(): name for name in self.target.columns}
-        for each in written:
-            names.update({folded: name for folded, (name, _) in each.columns.items() if folded not in names})
+        for clause in clauses:
+            names.update({folded: name for folded, (name, _) in clause.columns.items() if folded not in names})
         for folded, name in names.items():
-            values = [each.columns[folded][1] for each in written if folded in each.columns]
+            values = [clause.columns[folded][1] for clause in clauses if folded in clause.columns]
             yield column(name, union(values))
 
-    def _clauses(self) -> Iterator[_Written]:
+    def _clauses(self) -> Iterator[_ClauseColumns]:
         """What each clause does, in their order."""
         before: dict[str, Value] = {}
         for clause in self.statement.clauses:
@@ -122,13 +124,13 @@ class _Merge:
             if clause.condition is not None:
                 own.append(self._value(clause.condition, clause.kind).deciding("conditional"))
             conditions = before[clause.kind] = union(own)
-            columns, gaps = self._written(clause)
+            columns, gaps = self._assignments(clause)
             columns |= self._generated(clause, columns)
             if clause.action == "update":
                 columns = {key: (name, union([value, conditions])) for key, (name, value) in columns.items()}
-            yield _Written(clause, columns, conditions, gaps)
+            yield _ClauseColumns(clause, columns, conditions, gaps)
 
-    def _written(self, clause: Clause) -> tuple[dict[str, tuple[str, Value]], Value]:
+    def _assignments(self, clause: Clause) -> tuple[dict[str, tuple[str, Value]], Value]:
         """The columns that a clause assigns, and what cannot be said of them."""
         gaps: list[Value] = []
         if clause.partial:
@@ -136,15 +138,15 @@ class _Merge:
         if clause.star:
             columns, gap = self._star(clause)
             return columns, union([*gaps, gap])
-        found: dict[str, tuple[str, Value]] = {}
+        by_name: dict[str, tuple[str, Value]] = {}
         for assignment in clause.assignments:
-            name = self.target.spelled(self._assigned(assignment))
+            name = self.target.column_name(self._assigned(assignment))
             value = NOTHING
             if assignment.value.text.strip().upper() != "DEFAULT":
                 value = self._value(assignment.value, clause.kind)
-            own = found.get(name.casefold(), (name, NOTHING))[1]  # several fields of one struct
-            found[name.casefold()] = (name, union([own, value]))
-        return found, union(gaps)
+            own = by_name.get(name.casefold(), (name, NOTHING))[1]  # several fields of one struct
+            by_name[name.casefold()] = (name, union([own, value]))
+        return by_name, union(gaps)
 
     def _assigned(self, assignment: Assignment) -> str:
         """The column that an assignment writes, with a qualifier or without, or a field of it."""
@@ -164,48 +166,48 @@ class _Merge:
         span = Span(clause.span.end - 1, clause.span.end)
         names = {name.casefold(): name for name in target.columns}
         generated = {name.casefold() for name, _ in target.generated}
-        known = {name.casefold(): name for name, _ in source.columns if name}
+        source_columns = {name.casefold(): name for name, _ in source.columns if name}
         gaps: list[Value] = []
         if self.statement.schema_evolution:
-            names = {folded: names.get(folded, name) for folded, name in known.items()} | {
+            names = {folded: names.get(folded, name) for folded, name in source_columns.items()} | {
                 folded: name for folded, name in names.items() if source.rest
             }
             if source.rest:
                 gaps.append(unknown("* takes all columns of the source, which are not all known", span))
         elif not target.complete:
-            names = names | known
+            names = names | source_columns
             if source.rest:
                 gaps.append(unknown("* takes all columns of the target, which are not all known", span))
         side = Scope([self.source_side])
-        found: dict[str, tuple[str, Value]] = {}
+        columns: dict[str, tuple[str, Value]] = {}
         for folded, name in names.items():
-            if folded in generated and folded not in known:
+            if folded in generated and folded not in source_columns:
                 continue
             if not source.having(name) and not source.rest:
                 value = unknown(f'the source has no column "{name}"', span)
             else:
                 value = side.resolve((name,), span)
-            if self.statement.schema_evolution and folded not in known:
+            if self.statement.schema_evolution and folded not in source_columns:
                 value = union([value, unknown(f'whether the source has a column "{name}" is not known', span)])
-            found[folded] = (name, value)
-        return found, union(gaps)
+            columns[folded] = (name, value)
+        return columns, union(gaps)
 
     def _generated(self, clause: Clause, columns: dict[str, tuple[str, Value]]) -> dict[str, tuple[str, Value]]:
         """The generated columns that a clause changes, as it writes columns that they are computed from."""
-        found: dict[str, tuple[str, Value]] = {}
+        generated: dict[str, tuple[str, Value]] = {}
         before = self.target_side.rows.columns
-        kept = [(name, value if clause.action == "update" else NOTHING) for name, value in before]
-        after = tuple(columns.get(name.casefold(), (name, value)) for name, value in kept)
+        values = [(name, value if clause.action == "update" else NOTHING) for name, value in before]
+        after = tuple(columns.get(name.casefold(), (name, value)) for name, value in values)
         for name, text in self.target.generated if clause.action != "delete" else ():
             tree = read_expression(text).expression
             if name.casefold() in columns:
                 continue
             if tree is None:
                 gap = unknown(f'the expression of the generated column "{name}" cannot be read', clause.span)
-                found[name.casefold()] = (name, gap)
-            elif any(each.column.casefold() in columns for each in self._over(tree, before).inputs):
-                found[name.casefold()] = (name, self._over(tree, after))
-        return found
+                generated[name.casefold()] = (name, gap)
+            elif any(column_input.column.casefold() in columns for column_input in self._over(tree, before).inputs):
+                generated[name.casefold()] = (name, self._over(tree, after))
+        return generated
 
     def _over(self, tree: exp.Expr, columns: tuple[tuple[str, Value], ...]) -> Value:
         """The value of an expression over columns of the target."""

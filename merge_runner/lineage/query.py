@@ -61,12 +61,12 @@ class Queries:
 
     def with_cte(self, cte: Cte, outer: Scope | None = None) -> Queries:
         """The same with one more CTE, which itself sees those before it; it is read when it is named."""
-        found: list[Rows] = []
+        cache: list[Rows] = []
 
         def rows() -> Rows:
-            if not found:
-                found.append(self._rows_of(cte, outer))
-            return found[0]
+            if not cache:
+                cache.append(self._rows_of(cte, outer))
+            return cache[0]
 
         return replace(self, ctes={**self.ctes, cte.name.casefold(): rows})
 
@@ -81,10 +81,10 @@ class Queries:
         for _ in range(_MAX_TURNS):
             seen: Callable[[], Rows] = partial(_same, before)
             turn = replace(inside, ctes={**self.ctes, cte.name.casefold(): seen})
-            found = turn.rows(cte.tree, outer).renamed(cte.columns)
-            if found == before:
-                return found
-            before = found
+            after = turn.rows(cte.tree, outer).renamed(cte.columns)
+            if after == before:
+                return after
+            before = after
         return unreadable(unknown(f'the recursion of "{cte.name}" cannot be followed', cte.span))
 
     def table(self, parts: Sequence[str]) -> Rows:
@@ -92,10 +92,10 @@ class Queries:
         if len(parts) == 1 and (cte := self.ctes.get(parts[0].casefold())) is not None:
             return cte()
         if not parts or any(map(has_placeholder, parts)):
-            called = as_written(".".join(parts))
-            return unreadable(unknown(f"which table {called or 'is read'} is known at run time only"))
-        found = self.lookup(tuple(parts))
-        return of_table(found if found is not None else Table(".".join(parts)))
+            name = as_written(".".join(parts))
+            return unreadable(unknown(f"which table {name or 'is read'} is known at run time only"))
+        table = self.lookup(tuple(parts))
+        return of_table(table if table is not None else Table(".".join(parts)))
 
     def rows(self, node: exp.Expr, outer: Scope | None = None) -> Rows:
         """The rows of a query; `outer` are the names of the query around it, which a subquery sees as well."""
@@ -103,18 +103,18 @@ class Queries:
         if isinstance(node, exp.Select):
             return SelectReader(queries, outer).rows(node)
         if isinstance(node, exp.SetOperation):
-            found = queries._combined(node, outer)
+            rows = queries._combined(node, outer)
         elif isinstance(node, exp.Values):
-            found = queries._values(node, outer)
+            rows = queries._values(node, outer)
         elif isinstance(node, exp.Subquery):
             if any(node.args.get(key) for key in ("pivots", "joins", "laterals")) or isinstance(node.this, exp.Table):
                 return SelectReader(queries, outer).joined(node)
-            found = queries.rows(node.this, outer)
+            rows = queries.rows(node.this, outer)
         elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-            found = queries.table([part.name for part in node.parts])
+            rows = queries.table([part.name for part in node.parts])
         else:
             return unreadable(unknown(_UNREADABLE))
-        return queries._sorted(node, found, outer)
+        return queries._sorted(node, rows, outer)
 
     def _with_ctes(self, node: exp.Expr, outer: Scope | None) -> Queries:
         queries = self
@@ -122,10 +122,10 @@ class Queries:
         if ctes is None:
             return self
         recursive = bool(ctes.args.get("recursive"))
-        for each in ctes.expressions:
-            alias = each.args["alias"]
+        for cte in ctes.expressions:
+            alias = cte.args["alias"]
             names = tuple(column.name for column in alias.columns)
-            queries = queries.with_cte(Cte(alias.name, each.this, self.start, names, recursive), outer)
+            queries = queries.with_cte(Cte(alias.name, cte.this, self.start, names, recursive), outer)
         return queries
 
     def _combined(self, node: exp.SetOperation, outer: Scope | None) -> Rows:
@@ -135,31 +135,33 @@ class Queries:
         while isinstance(first, exp.SetOperation) and (first is node or not _has_own_part(first)):
             chain.append(first)
             first = first.this
-        found = self.rows(first, outer)
-        for each in reversed(chain):
-            found = _both(each, found, self.rows(each.expression, outer), names_span(each.expression, self.start))
-        return found
+        rows = self.rows(first, outer)
+        for operation in reversed(chain):
+            rows = _both(
+                operation, rows, self.rows(operation.expression, outer), names_span(operation.expression, self.start)
+            )
+        return rows
 
     def _values(self, node: exp.Values, outer: Scope | None) -> Rows:
         """The rows of VALUES: `col1`, `col2`… where no alias names the columns."""
         reader = Expressions(Scope(outer=outer), self.start, self.rows)
         rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions]
         alias = node.args.get("alias")
-        names = [each.name for each in alias.columns] if alias is not None else []
+        names = [column.name for column in alias.columns] if alias is not None else []
         columns = []
         for place in range(max(map(len, rows), default=0)):
             name = names[place] if place < len(names) else f"col{place + 1}"
             columns.append((name, union([reader.value(row[place]) for row in rows if place < len(row)])))
         return Rows(tuple(columns))
 
-    def _sorted(self, node: exp.Expr, found: Rows, outer: Scope | None) -> Rows:
+    def _sorted(self, node: exp.Expr, rows: Rows, outer: Scope | None) -> Rows:
         """The rows after the ORDER BY of a set operation or of a query in parentheses."""
         order = node.args.get("order")
         if order is None:
-            return found
-        reader = Expressions(Scope([Relation((), found)], outer), self.start, self.rows)
-        keys = [item_at(each.this, found.columns) or reader.value(each.this) for each in order.expressions]
-        return replace(found, deciding=union([found.deciding, union(keys).deciding("sort")]))
+            return rows
+        reader = Expressions(Scope([Relation((), rows)], outer), self.start, self.rows)
+        keys = [item_at(key.this, rows.columns) or reader.value(key.this) for key in order.expressions]
+        return replace(rows, deciding=union([rows.deciding, union(keys).deciding("sort")]))
 
 
 def _same(rows: Rows) -> Rows:
@@ -177,17 +179,17 @@ def _both(node: exp.SetOperation, left: Rows, right: Rows, span: Span | None) ->
     """
     deciding = [left.deciding, right.deciding]
     if isinstance(node, exp.Union):
-        found = _by_place(left, right, span)
+        rows = _by_place(left, right, span)
         if node.args.get("distinct") is not False:
-            deciding.append(found.every().deciding("group_by"))
+            deciding.append(rows.every().deciding("group_by"))
     else:
-        found = left  # whole rows are compared
+        rows = left  # whole rows are compared
         deciding.append(union([left.every(), right.every()]).deciding("filter"))
-    return replace(found, deciding=union(deciding))
+    return replace(rows, deciding=union(deciding))
 
 
 def _by_place(left: Rows, right: Rows, span: Span | None) -> Rows:
-    if _shape(left) == _shape(right) and all(each.table is not None for each in left.rest):
+    if _shape(left) == _shape(right) and all(rest.table is not None for rest in left.rest):
         pairs = zip(left.columns, right.columns, strict=True)
         columns = tuple((name, union([value, other])) for (name, value), (_, other) in pairs)
         rests = zip(left.rest, right.rest, strict=True)
@@ -197,10 +199,10 @@ def _by_place(left: Rows, right: Rows, span: Span | None) -> Rows:
         reason = "the queries of a UNION have different numbers of columns"
     value = unknown(reason, span)
     columns = tuple((name, union([own, value])) for name, own in left.columns)
-    return Rows(columns, tuple(replace(each, more=union([each.more, value])) for each in left.rest))
+    return Rows(columns, tuple(replace(rest, more=union([rest.more, value])) for rest in left.rest))
 
 
 def _shape(rows: Rows) -> tuple[object, ...]:
     """What two queries agree in whose columns meet one by one: stars over one table give the same columns."""
-    rest = ((each.table.name.casefold() if each.table else "", each.left_out, each.place) for each in rows.rest)
+    rest = ((rest.table.name.casefold() if rest.table else "", rest.left_out, rest.place) for rest in rows.rest)
     return (len(rows.columns), *rest)

@@ -47,17 +47,17 @@ class Rows:
     def having(self, name: str) -> list[Value]:
         """The values of the columns that are known to have this name."""
         folded = name.casefold()
-        return [value for each, value in self.columns if each.casefold() == folded]
+        return [value for column, value in self.columns if column.casefold() == folded]
 
     def perhaps(self, name: str) -> list[Rest]:
         """Where a column may be that is not among the known ones."""
         folded = name.casefold()
-        return [each for each in self.rest if folded not in each.left_out]
+        return [rest for rest in self.rest if folded not in rest.left_out]
 
     def every(self) -> Value:
         """All columns together."""
-        rest = (unknown(f"the columns of {each.table.name} are not all known") if each.table else each.more
-                for each in self.rest)  # fmt: skip
+        rest = (unknown(f"the columns of {rest.table.name} are not all known") if rest.table else rest.more
+                for rest in self.rest)  # fmt: skip
         return union([*(value for _, value in self.columns), *rest])
 
     def renamed(self, names: Sequence[str], span: Span | None = None) -> Rows:
@@ -72,9 +72,9 @@ class Rows:
 
 def without(rows: Rows, names: Collection[str]) -> Rows:
     """The rows without the columns of these names, case folded."""
-    kept = [name.casefold() not in names for name, _ in rows.columns]
-    columns = tuple(each for each, is_kept in zip(rows.columns, kept, strict=True) if is_kept)
-    rest = (replace(each, left_out=each.left_out | set(names), place=sum(kept[: each.place])) for each in rows.rest)
+    mask = [name.casefold() not in names for name, _ in rows.columns]
+    columns = tuple(column for column, is_kept in zip(rows.columns, mask, strict=True) if is_kept)
+    rest = (replace(rest, left_out=rest.left_out | set(names), place=sum(mask[: rest.place])) for rest in rows.rest)
     return replace(rows, columns=columns, rest=tuple(rest))
 
 

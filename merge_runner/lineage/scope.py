@@ -33,7 +33,7 @@ class Relation:
     passes: bool = False
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """Its name for people."""
         return ".".join(self.names[0]) if self.names else "a subquery"
 
@@ -55,13 +55,13 @@ class Scope:
 
     def resolve(self, parts: tuple[str, ...], span: Span | None) -> Value:
         """The value of the column that a name means; `span` is its place."""
-        found = self._qualified(parts, span)
-        if found is None:
-            found = self._unqualified(parts, span)
-        if found is None and self.outer is not None:
-            found = self.outer.resolve(parts, span)
-        if found is not None:
-            return found
+        value = self._qualified(parts, span)
+        if value is None:
+            value = self._unqualified(parts, span)
+        if value is None and self.outer is not None:
+            value = self.outer.resolve(parts, span)
+        if value is not None:
+            return value
         if len(parts) == 1 and parts[0].casefold() in NOT_COLUMNS:
             return NOTHING
         if len(parts) > 1:
@@ -76,9 +76,9 @@ class Scope:
             rest: list[Rest] = []
             for relation in self.relations:
                 if relation.visible:
-                    found = without(relation.rows, self.merged)
-                    rest += [replace(each, place=each.place + len(columns)) for each in found.rest]
-                    columns += found.columns
+                    rows = without(relation.rows, self.merged)
+                    rest += [replace(part, place=part.place + len(columns)) for part in rows.rest]
+                    columns += rows.columns
             return Rows(tuple(columns), tuple(rest))
         for relation in self.relations:
             if relation.visible and folded in relation.names:
@@ -98,19 +98,19 @@ class Scope:
         return None
 
     def _column_of(self, relation: Relation, path: tuple[str, ...], span: Span | None) -> Value:
-        known = relation.rows.having(path[0])
+        values = relation.rows.having(path[0])
         perhaps = relation.rows.perhaps(path[0])
-        if not known and len(perhaps) == 1:
+        if not values and len(perhaps) == 1:
             return perhaps[0].column(path[0])
-        if len(known) == 1:
-            return known[0].at(path[1:])
-        if known:
-            return unknown(f'{relation.called} has several columns "{path[0]}"', span)
+        if len(values) == 1:
+            return values[0].at(path[1:])
+        if values:
+            return unknown(f'{relation.display_name} has several columns "{path[0]}"', span)
         if perhaps:
             return unknown(f'"{path[0]}" may be a column of {_tables(perhaps)}: declare their columns', span)
         if path[0].casefold() in HIDDEN:
             return NOTHING
-        return unknown(f'{relation.called} has no column "{path[0]}"', span)
+        return unknown(f'{relation.display_name} has no column "{path[0]}"', span)
 
     def _has(self, name: str) -> bool:
         return any(relation.visible and relation.rows.having(name) for relation in self.relations)
@@ -121,26 +121,26 @@ class Scope:
         if merged is not None:
             return merged.at(parts[1:])
         visible = [relation for relation in self.relations if relation.visible]
-        known = [(relation, value) for relation in visible for value in relation.rows.having(name)]
-        if len(known) == 1:
-            return known[0][1].at(parts[1:])
-        if known:
-            names = " and ".join(dict.fromkeys(relation.called for relation, _ in known))
+        candidates = [(relation, value) for relation in visible for value in relation.rows.having(name)]
+        if len(candidates) == 1:
+            return candidates[0][1].at(parts[1:])
+        if candidates:
+            names = " and ".join(dict.fromkeys(relation.display_name for relation, _ in candidates))
             return unknown(f'"{name}" is a column of {names}', span)
         if len(parts) > 1 and self.outer is not None and self.outer.has_relation(parts):
             return None
         alias = self.aliases.get(name.casefold())
-        perhaps = [each for relation in visible for each in relation.rows.perhaps(name)]
+        perhaps = [rest for relation in visible for rest in relation.rows.perhaps(name)]
         if not perhaps:
             return alias.at(parts[1:]) if alias is not None else None
-        found = perhaps[0].column(name)
+        value = perhaps[0].column(name)
         if len(perhaps) > 1:
             return unknown(f'"{name}" may be a column of {_tables(perhaps)}: declare their columns', span)
-        if alias is not None and not _names(alias, found):
+        if alias is not None and not _names(alias, value):
             return unknown(f'"{name}" may be a column of {_tables(perhaps)}, or the alias before it', span)
         if self.outer is not None and self.outer.may_have(name):
             return unknown(f'"{name}" may be a column of {_tables(perhaps)}, or of the query around it', span)
-        return found
+        return value
 
     def has_relation(self, parts: tuple[str, ...]) -> bool:
         """Whether the first parts of a name are those of a relation here or in a query around this one."""
@@ -150,16 +150,18 @@ class Scope:
 
     def may_have(self, name: str) -> bool:
         """Whether a relation here or in a query around this one has such a column, or may have it."""
-        here = any(each.rows.having(name) or each.rows.perhaps(name) for each in self.relations)
+        here = any(relation.rows.having(name) or relation.rows.perhaps(name) for relation in self.relations)
         return here or (self.outer is not None and self.outer.may_have(name))
 
 
-def _names(alias: Value, found: Value) -> bool:
+def _names(alias: Value, value: Value) -> bool:
     """Whether the value of an alias is made of the column itself, so that FROM is certain to have it."""
-    columns = {(each.relation, each.column.casefold()) for each in alias.inputs}
-    return bool(found.inputs) and all((each.relation, each.column.casefold()) in columns for each in found.inputs)
+    columns = {(column_input.relation, column_input.column.casefold()) for column_input in alias.inputs}
+    return bool(value.inputs) and all(
+        (column_input.relation, column_input.column.casefold()) in columns for column_input in value.inputs
+    )
 
 
 def _tables(rests: Sequence[Rest]) -> str:
-    named = dict.fromkeys(each.table.name if each.table else "a query that cannot be read" for each in rests)
-    return " or ".join(named)
+    names = dict.fromkeys(rest.table.name if rest.table else "a query that cannot be read" for rest in rests)
+    return " or ".join(names)

@@ -53,27 +53,27 @@ class SelectReader:
         origin = select.args.get("from_")
         if origin is not None:
             self._from(origin.this, select)
-        windows = {each.name.casefold(): each for each in select.args.get("windows") or ()}
+        windows = {window.name.casefold(): window for window in select.args.get("windows") or ()}
         self._reader = replace(self._reader, windows=windows)
         self._decide([self._clause(select, "where")], "filter")
         for node in select.expressions:
             self._item(node)
         columns = tuple((name, value) for name, value, _ in self._items)
-        found = Rows(columns, tuple(self._rest))
+        rows = Rows(columns, tuple(self._rest))
         if select.args.get("group") is not None:
             self._deciding.append(self._grouped(select.args["group"]).deciding("group_by"))
         for key in ("having", "qualify"):
             condition = self._clause(select, key)
             if condition is not None:
-                self._deciding.append(self._of_output(condition, found).deciding("filter"))
+                self._deciding.append(self._of_output(condition, rows).deciding("filter"))
         if select.args.get("distinct") is not None:
-            self._deciding.append(found.every().deciding("group_by"))
+            self._deciding.append(rows.every().deciding("group_by"))
         for key in ("order", "sort", "cluster"):
             if select.args.get(key) is not None:
-                keys = (getattr(each, "this", each) if isinstance(each, exp.Ordered) else each
-                        for each in select.args[key].expressions)  # fmt: skip
-                self._deciding += [self._of_output(each, found).deciding("sort") for each in keys]
-        return replace(found, deciding=union(self._deciding))
+                keys = (getattr(key, "this", key) if isinstance(key, exp.Ordered) else key
+                        for key in select.args[key].expressions)  # fmt: skip
+                self._deciding += [self._of_output(key, rows).deciding("sort") for key in keys]
+        return replace(rows, deciding=union(self._deciding))
 
     def joined(self, node: exp.Expr) -> Rows:
         """The rows of a relation with joins in parentheses, `(a JOIN b ON …)`: all columns of it."""
@@ -88,8 +88,8 @@ class SelectReader:
         return clause.this if clause is not None else None
 
     def _decide(self, nodes: Iterable[exp.Expr | None], role: str) -> None:
-        found = [self._reader.value(node) for node in nodes if node is not None]
-        self._deciding.append(union(found).deciding(role))  # type: ignore[arg-type]
+        values = [self._reader.value(node) for node in nodes if node is not None]
+        self._deciding.append(union(values).deciding(role))  # type: ignore[arg-type]
 
     def _from(self, first: exp.Expr, around: exp.Expr) -> None:
         """Read a relation, its joins and those around it, and lateral views."""
@@ -120,7 +120,7 @@ class SelectReader:
         else:
             rows = self._queries.rows(node, self._scope.outer)
         if alias is not None and not isinstance(node, exp.Values) and not self._is_generated(node):
-            rows = rows.renamed([each.name for each in alias.columns], self._reader.span(node))
+            rows = rows.renamed([column.name for column in alias.columns], self._reader.span(node))
         relation = Relation(qualifiers(alias.name if alias is not None else None, parts), rows)
         self._scope.relations.append(relation)
         self._deciding.append(rows.deciding)
@@ -135,7 +135,7 @@ class SelectReader:
         left = list(self._scope.relations)
         merged = dict(self._scope.merged)
         new = self._add(join.this)
-        using = [each.name for each in join.args.get("using") or ()]
+        using = [column.name for column in join.args.get("using") or ()]
         if (join.method or "").upper() == "NATURAL":
             using = self._common(left, new, merged, self._reader.span(join))
         before = Scope(left, self._scope.outer, merged)
@@ -143,9 +143,9 @@ class SelectReader:
             own = before.resolve((name,), None)
             other = Scope([new]).resolve((name,), None)
             side = (join.side or "").upper()
-            both = union([own, other])
-            self._deciding.append(both.deciding("join"))
-            whole = both.made("transformation") if side == "FULL" else other if side == "RIGHT" else own
+            common = union([own, other])
+            self._deciding.append(common.deciding("join"))
+            whole = common.direct("transformation") if side == "FULL" else other if side == "RIGHT" else own
             self._scope.merged[name.casefold()] = whole
         if join.args.get("on") is not None:
             self._decide([join.args["on"]], "join")
@@ -154,10 +154,12 @@ class SelectReader:
 
     def _common(self, left: list[Relation], new: Relation, merged: dict[str, Value], span: Span | None) -> list[str]:
         """The columns that a NATURAL JOIN joins by."""
-        if new.rows.rest or any(each.rows.rest for each in left):
+        if new.rows.rest or any(relation.rows.rest for relation in left):
             self._deciding.append(unknown("which columns a NATURAL JOIN joins by is not known", span))
             return []
-        names = {name.casefold() for each in left if each.visible for name, _ in each.rows.columns} | merged.keys()
+        names = {
+            name.casefold() for relation in left if relation.visible for name, _ in relation.rows.columns
+        } | merged.keys()
         return [name for name, _ in new.rows.columns if name.casefold() in names]
 
     def _lateral(self, node: exp.Expr) -> None:
@@ -170,16 +172,16 @@ class SelectReader:
 
     def _generated(self, node: exp.Expr, alias: exp.TableAlias | None) -> Rows:
         """The rows that a function gives."""
-        value = self._reader.value(node).made("transformation")
+        value = self._reader.value(node).direct("transformation")
         name = node.name.casefold() if isinstance(node, exp.Anonymous) else node.key
-        names = [each.name for each in alias.columns] if alias is not None else []
+        names = [column.name for column in alias.columns] if alias is not None else []
         names = names or list(_GENERATED.get(name, ()))
         deciding = value.deciding("filter")
         if not names:
             reason = f"which columns the function {name} gives is not known"
             return Rows(rest=(Rest(None, more=union([value, unknown(reason, self._reader.span(node))])),),
                         deciding=deciding)  # fmt: skip
-        return Rows(tuple((each, value) for each in names), deciding=deciding)
+        return Rows(tuple((name, value) for name in names), deciding=deciding)
 
     def _item(self, node: exp.Expr) -> None:
         """One item of the SELECT list."""
@@ -200,9 +202,9 @@ class SelectReader:
 
     def _generator(self, node: exp.Expr) -> None:
         inner = node.this if isinstance(node, exp.Aliases | exp.Alias) else node
-        value = self._reader.value(inner).made("transformation")
+        value = self._reader.value(inner).direct("transformation")
         self._deciding.append(value.deciding("filter"))
-        names = [each.name for each in node.aliases] if isinstance(node, exp.Aliases) else [node.alias]
+        names = [alias.name for alias in node.aliases] if isinstance(node, exp.Aliases) else [node.alias]
         if not any(names):
             names = list(_GENERATED.get(inner.name.casefold() if isinstance(inner, exp.Anonymous) else inner.key, ()))
         if not names:
@@ -213,10 +215,10 @@ class SelectReader:
     def _star(self, node: exp.Expr) -> None:
         star = node.this if isinstance(node, exp.Column) else node
         qualifier = [part.name for part in node.parts[:-1]] if isinstance(node, exp.Column) else []
-        left_out = frozenset(each.name.casefold() for each in star.args.get("except_") or ())
-        found = without(self._scope.star(qualifier, self._reader.span(node)), left_out)
-        self._rest += [replace(each, place=each.place + len(self._items)) for each in found.rest]
-        self._items += [(name, value, None) for name, value in found.columns]
+        left_out = frozenset(column.name.casefold() for column in star.args.get("except_") or ())
+        rows = without(self._scope.star(qualifier, self._reader.span(node)), left_out)
+        self._rest += [replace(rest, place=rest.place + len(self._items)) for rest in rows.rest]
+        self._items += [(name, value, None) for name, value in rows.columns]
 
     def _grouped(self, group: exp.Group) -> Value:
         """What GROUP BY groups by: columns of FROM before aliases, and items by their places."""
@@ -224,18 +226,18 @@ class SelectReader:
             return union(value for _, value, node in self._items if node is None or not aggregates(_inner(node)))
         parts = [*group.expressions]
         for key in ("rollup", "cube", "grouping_sets"):
-            found = group.args.get(key)
-            parts += found if isinstance(found, list) else []
+            elements = group.args.get(key)
+            parts += elements if isinstance(elements, list) else []
         columns = [(name, value) for name, value, _ in self._items]
-        return union(self._of_number(each, columns) for each in parts)
+        return union(self._of_number(key, columns) for key in parts)
 
     def _of_number(self, node: exp.Expr, columns: list[tuple[str, Value]]) -> Value:
         return item_at(node, columns) or self._reader.value(node)
 
-    def _of_output(self, node: exp.Expr, found: Rows) -> Value:
+    def _of_output(self, node: exp.Expr, rows: Rows) -> Value:
         """A condition or key after the SELECT list: a name of an item means the item, before a column of FROM."""
         if node.is_int:
-            return self._of_number(node, list(found.columns))
+            return self._of_number(node, list(rows.columns))
         names = {name.casefold(): value for name, value, item in self._items if isinstance(item, exp.Alias)}
         inner = Scope([*self._scope.relations], self._scope.outer, {**self._scope.merged, **names})
         return replace(self._reader, scope=inner).value(node)

@@ -19,25 +19,30 @@ class Value:
     unresolved: frozenset[Unresolved] = frozenset()
     fields: Mapping[str, Value] = field(default_factory=dict, compare=False)
 
-    def made(self, by: Direct) -> Value:
+    def direct(self, by: Direct) -> Value:
         """The value after a transformation or aggregation of it; what it was before counts where that is more."""
-        changed = [
-            Input(each.relation, each.column, by) if _RANK.get(each.subtype, 3) < _RANK[by] else each
-            for each in self.inputs
+        inputs = [
+            Input(column_input.relation, column_input.column, by)
+            if _RANK.get(column_input.subtype, 3) < _RANK[by]
+            else column_input
+            for column_input in self.inputs
         ]
-        return Value(frozenset(changed), self.unresolved)
+        return Value(frozenset(inputs), self.unresolved)
 
     def deciding(self, role: Indirect) -> Value:
         """The value where it only decides; what decided about it already keeps its own name."""
-        changed = [Input(each.relation, each.column, role) if each.is_direct else each for each in self.inputs]
-        return Value(frozenset(changed), self.unresolved)
+        inputs = [
+            Input(column_input.relation, column_input.column, role) if column_input.is_direct else column_input
+            for column_input in self.inputs
+        ]
+        return Value(frozenset(inputs), self.unresolved)
 
     def at(self, path: Iterable[str]) -> Value:
         """The field of a struct that a path of names leads to; a field of any other column counts as the column."""
-        found = self
+        value = self
         for name in path:
-            found = found.fields.get(name.casefold(), found)
-        return found
+            value = value.fields.get(name.casefold(), value)
+        return value
 
 
 NOTHING = Value()
