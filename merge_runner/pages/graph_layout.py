@@ -30,9 +30,9 @@ def layout(parents: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
         for column in columns[1:] if down else columns[-2::-1]:
             _order(column, above if down else below, places)
             places.update(_places([column]))
-        found = crossings(columns, below)
-        if found < fewest:
-            best, fewest = [list(column) for column in columns], found
+        count = crossings(columns, below)
+        if count < fewest:
+            best, fewest = [list(column) for column in columns], count
     place = {node: number for column in best for number, node in enumerate(n for n in column if n < len(parents))}
     return [(level[node], place[node]) for node in range(len(parents))]
 
@@ -40,11 +40,11 @@ def layout(parents: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
 def levels(parents: Sequence[Sequence[int]]) -> list[int]:
     """Return the level of each node: the longest path to it; what has no parents is next to its first child."""
     children: list[list[int]] = [[] for _ in parents]
-    for node, known in enumerate(parents):
-        for parent in known:
+    for node, node_parents in enumerate(parents):
+        for parent in node_parents:
             children[parent].append(node)
     level = [0] * len(parents)
-    waiting = [len(known) for known in parents]
+    waiting = [len(node_parents) for node_parents in parents]
     ready = [node for node, count in enumerate(waiting) if not count]
     for node in ready:  # grows while it is walked
         for child in children[node]:
@@ -52,8 +52,8 @@ def levels(parents: Sequence[Sequence[int]]) -> list[int]:
             waiting[child] -= 1
             if not waiting[child]:
                 ready.append(child)
-    for node, known in enumerate(parents):
-        if not known and children[node]:
+    for node, node_parents in enumerate(parents):
+        if not node_parents and children[node]:
             level[node] = min(level[child] for child in children[node]) - 1
     return level
 
@@ -87,9 +87,9 @@ def _bent(
     above: dict[int, list[int]] = {}
     below: dict[int, list[int]] = {}
     bend = len(parents)
-    bends = sum(level[node] - level[parent] - 1 for node, known in enumerate(parents) for parent in known)
-    for node, known in enumerate(parents):
-        for parent in known:
+    bends = sum(level[node] - level[parent] - 1 for node, node_parents in enumerate(parents) for parent in node_parents)
+    for node, node_parents in enumerate(parents):
+        for parent in node_parents:
             last = parent
             for at in range(level[parent] + 1, level[node]) if bends <= _MOST_BENDS else ():
                 columns[at].append(bend)
@@ -108,7 +108,9 @@ def _places(columns: Sequence[Sequence[int]]) -> dict[int, float]:
 
 def _order(column: list[int], neighbours: Mapping[int, Sequence[int]], places: Mapping[int, float]) -> None:
     """Sort a column by the medians of its nodes' neighbours; a node without any stays where it is."""
-    key = {node: _median([places[each] for each in neighbours.get(node, ())], places[node]) for node in column}
+    key = {
+        node: _median([places[neighbour] for neighbour in neighbours.get(node, ())], places[node]) for node in column
+    }
     column.sort(key=key.__getitem__)
 
 

@@ -38,7 +38,7 @@ def page(title: str, view: View, data: Mapping[str, Any], chunks: Iterable[Any] 
 
     `chunks` are read when they are needed: each is a JSON value, or bytes that are gzipped JSON already.
     """
-    script, style = _joined(_SCRIPTS[view]), _joined(_STYLES[view])
+    script, style = _join(_SCRIPTS[view]), _join(_STYLES[view])
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -79,7 +79,7 @@ def _packed(chunk: Any) -> str:
 
 
 @cache
-def _joined(names: tuple[str, ...]) -> str:
+def _join(names: tuple[str, ...]) -> str:
     folder = files("merge_runner.pages") / "front_end"
     return "\n" + "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
 

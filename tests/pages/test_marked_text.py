@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merge_runner.pages.project.marked_text import joined, run_pieces
+from merge_runner.pages.project.marked_text import join_pieces, run_pieces
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_what_the_runner_put_in_is_marked(compiled, run, expected):
 def test_the_pieces_are_the_text_that_ran(compiled, run):
     pieces = run_pieces(compiled, run)
     assert "".join(text for _, text in pieces) == run
-    assert pieces == joined(pieces)
+    assert pieces == join_pieces(pieces)
 
 
 def test_texts_that_differ_too_much_are_marked_as_a_whole_between_their_ends():

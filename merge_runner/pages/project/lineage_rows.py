@@ -18,11 +18,11 @@ def lineage_rows(numbers: NodeNumbers, lineages: Iterable[ModelLineage]) -> dict
     `columns` are the inputs of each column, `rows` those that decide which rows there are, and `readers` the columns
     that each is an input of. A column of which all rows depend on is read by all columns of a model: `*`.
     """
-    found: dict[int, dict[str, Any]] = {}
+    entries: dict[int, dict[str, Any]] = {}
     readers: dict[int, dict[str, dict[tuple[int, str, str], None]]] = {}
     for lineage in lineages:
         number = numbers[lineage.node.unique_id]
-        entry = found.setdefault(number, {})
+        entry = entries.setdefault(number, {})
         entry["columns"] = {
             column.column: [_input(numbers, part.relation, part.column, part.subtype) for part in column.inputs]
             for column in lineage.table.columns
@@ -32,8 +32,8 @@ def lineage_rows(numbers: NodeNumbers, lineages: Iterable[ModelLineage]) -> dict
         ]
         if lineage.unresolved:
             entry["gaps"] = [
-                {"column": each.column, "reason": each.reason, "place": str(each.place) if each.place else None}
-                for each in lineage.unresolved
+                {"column": gap.column, "reason": gap.reason, "place": str(gap.place) if gap.place else None}
+                for gap in lineage.unresolved
             ]
         for column, inputs in [*entry["columns"].items(), ("*", entry["rows"])]:
             for relation, name, subtype in inputs:
@@ -41,8 +41,10 @@ def lineage_rows(numbers: NodeNumbers, lineages: Iterable[ModelLineage]) -> dict
                     of_relation = readers.setdefault(relation, {})
                     of_relation.setdefault(name.casefold(), {})[number, column, subtype] = None
     for number, columns in readers.items():
-        found.setdefault(number, {})["readers"] = {name: [list(each) for each in to] for name, to in columns.items()}
-    return found
+        entries.setdefault(number, {})["readers"] = {
+            name: [list(reader) for reader in to] for name, to in columns.items()
+        }
+    return entries
 
 
 def _input(numbers: NodeNumbers, relation: str, column: str, subtype: str) -> Input:

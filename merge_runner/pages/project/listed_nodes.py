@@ -51,7 +51,7 @@ class NodeNumbers:
 
     def of(self, ids: Iterable[str]) -> list[int]:
         """The numbers of nodes, sorted."""
-        return sorted(self._numbers[each] for each in ids)
+        return sorted(self._numbers[unique_id] for unique_id in ids)
 
 
 def is_test(node: Node) -> bool:
@@ -67,10 +67,12 @@ def listed_nodes(
 ) -> list[dict[str, Any]]:
     """Return an entry for each node. `columns`, `merges` and `last` are by id."""
     graph = numbers.graph
-    drawn = [unique_id for unique_id in numbers.ids if not is_test(graph.nodes[unique_id])]
-    place = {unique_id: number for number, unique_id in enumerate(drawn)}
-    laid = layout([[place[each] for each in sorted(graph.dag.pred[node]) if each in place] for node in drawn])
-    positions = dict(zip(drawn, laid, strict=True))
+    unique_ids = [unique_id for unique_id in numbers.ids if not is_test(graph.nodes[unique_id])]
+    place = {unique_id: number for number, unique_id in enumerate(unique_ids)}
+    coordinates = layout(
+        [[place[parent] for parent in sorted(graph.dag.pred[node]) if parent in place] for node in unique_ids]
+    )
+    positions = dict(zip(unique_ids, coordinates, strict=True))
     return [
         _without_empty(
             {
@@ -82,12 +84,12 @@ def listed_nodes(
                 "materialized": node.materialized,
                 "format": node.config.format if isinstance(node, RefNode) and node.materialized != "view" else None,
                 "tags": list(node.tags),
-                "about": _cut(node.description),
+                "about": _shorten(node.description),
                 "columns": list(columns.get(unique_id, ())),
                 "parents": numbers.of(graph.dag.pred[unique_id]),
                 "at": positions.get(unique_id),
-                **_judged(merges.get(unique_id)),
-                **_ran(last.get(unique_id)),
+                **_verdict(merges.get(unique_id)),
+                **_last_run(last.get(unique_id)),
             }
         )
         for unique_id in numbers.ids
@@ -102,13 +104,13 @@ def group(node: Node) -> str:
     return "/".join(node.fqn[1:-1]) if isinstance(node, ModelNode) else node.path.rpartition("/")[0]
 
 
-def _judged(merge: ReportedMerge | None) -> dict[str, Any]:
+def _verdict(merge: ReportedMerge | None) -> dict[str, Any]:
     if merge is None:
         return {}
     return {"verdict": merge.verdict, "scan_full": merge.scans_all_on_purpose}
 
 
-def _ran(result: LastResult | None) -> dict[str, Any]:
+def _last_run(result: LastResult | None) -> dict[str, Any]:
     if result is None:
         return {}
     figures = result.entry.get("response", {})
@@ -119,7 +121,7 @@ def _ran(result: LastResult | None) -> dict[str, Any]:
     }
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1].rstrip() + "…"
 

@@ -22,7 +22,7 @@ def rendered_pieces(rendered: Rendered) -> list[Piece]:
     pieces: list[Piece] = []
     for start, end, origin in zip(starts, (*starts[1:], len(rendered.text)), rendered.map.origins, strict=True):
         pieces.append(("author" if origin >= 0 else "jinja", rendered.text[start:end]))
-    return joined(pieces) if starts else joined([("author", rendered.text)])
+    return join_pieces(pieces) if starts else join_pieces([("author", rendered.text)])
 
 
 def run_pieces(compiled: str, run: str) -> list[Piece]:
@@ -31,25 +31,27 @@ def run_pieces(compiled: str, run: str) -> list[Piece]:
     first = _equal(before, after)
     last = _equal(before[first:][::-1], after[first:][::-1])
     middle = after[first : len(after) - last]
-    changed: Iterator[Piece] | list[Piece]
+    middle_pieces: Iterator[Piece] | list[Piece]
     if len(middle) + len(before) - first - last > _MOST_WORDS:
-        changed = [("runner", "".join(middle))]
+        middle_pieces = [("runner", "".join(middle))]
     else:
-        changed = _changed(before[first : len(before) - last], middle)
-    return joined([("author", "".join(after[:first])), *changed, ("author", "".join(after[len(after) - last :]))])
+        middle_pieces = _compare(before[first : len(before) - last], middle)
+    return join_pieces(
+        [("author", "".join(after[:first])), *middle_pieces, ("author", "".join(after[len(after) - last :]))]
+    )
 
 
-def joined(pieces: list[Piece]) -> list[Piece]:
+def join_pieces(pieces: list[Piece]) -> list[Piece]:
     """Return pieces of which no two in a row have one origin, and none is empty."""
-    found: list[Piece] = []
+    merged: list[Piece] = []
     for origin, text in pieces:
         if not text:
             continue
-        if found and found[-1][0] == origin:
-            found[-1] = (origin, found[-1][1] + text)
+        if merged and merged[-1][0] == origin:
+            merged[-1] = (origin, merged[-1][1] + text)
         else:
-            found.append((origin, text))
-    return found
+            merged.append((origin, text))
+    return merged
 
 
 def _equal(before: list[str], after: list[str]) -> int:
@@ -62,6 +64,6 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\w+|\s+|[^\w\s]", text)
 
 
-def _changed(before: list[str], after: list[str]) -> Iterator[Piece]:
+def _compare(before: list[str], after: list[str]) -> Iterator[Piece]:
     for kind, _, _, start, end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         yield ("author" if kind == "equal" else "runner"), "".join(after[start:end])

@@ -45,17 +45,17 @@ def node_details(
     values = {
         "description": node.description,
         "columns": _columns(numbers, node, layout),
-        "author": _cut(node.raw_code),
+        "author": _shorten(node.raw_code),
         **_compiled(prepared, node, last),
         "proof": _proof(merge),
-        "findings": [_finding(each) for each in findings],
+        "findings": [_finding(finding) for finding in findings],
         "layout": _layout(layout) if _has_table(node) else None,
         "config": plain({key: value for key, value in config_as_json(node).items() if value not in (None, [], {})}),
         "meta": plain(node.meta),
         "tests": numbers.of(
             child for child in numbers.graph.dag.succ[node.unique_id] if is_test(numbers.graph.nodes[child])
         ),
-        "macros": [each.rpartition(".")[2] for each in node.macros],
+        "macros": [macro.rpartition(".")[2] for macro in node.macros],
         "unit": _unit(node),
         "source": _source(node),
         "exposure": _exposure(node),
@@ -70,53 +70,57 @@ def _has_table(node: Node) -> bool:
 
 def _columns(numbers: NodeNumbers, node: Node, layout: TableLayout | None) -> list[dict[str, Any]]:
     """The columns of the table in its order, with what is declared of each; those that are declared alone at last."""
-    declared = dict(node.columns) if isinstance(node, RefNode | SourceNode) else {}
-    folded = {name.casefold(): column for name, column in declared.items()}
+    declarations = dict(node.columns) if isinstance(node, RefNode | SourceNode) else {}
+    folded = {name.casefold(): column for name, column in declarations.items()}
     tests = _column_tests(numbers, node)
-    known = [(each.name, str(each.data_type) if each.data_type else None, each.nullable, each.generated)
-             for each in (layout.columns if layout is not None and layout.columns else ())]  # fmt: skip
-    names = {name.casefold() for name, *_ in known}
-    known += [(name, None, None, None) for name in declared if name.casefold() not in names]
-    found = []
-    for name, data_type, nullable, generated in known:
-        said = folded.get(name.casefold(), {})
+    columns = [(column.name, str(column.data_type) if column.data_type else None, column.nullable, column.generated)
+             for column in (layout.columns if layout is not None and layout.columns else ())]  # fmt: skip
+    names = {name.casefold() for name, *_ in columns}
+    columns += [(name, None, None, None) for name in declarations if name.casefold() not in names]
+    entries = []
+    for name, data_type, nullable, generated in columns:
+        declaration = folded.get(name.casefold(), {})
         entry = {
             "name": name,
-            "type": said.get("data_type") or data_type,
-            "about": said.get("description"),
+            "type": declaration.get("data_type") or data_type,
+            "about": declaration.get("description"),
             "not_null": nullable is False,
             "generated": generated,
             "tests": tests.get(name.casefold()),
-            "constraints": [each.get("type") for each in said.get("constraints") or () if isinstance(each, Mapping)],
+            "constraints": [
+                constraint.get("type")
+                for constraint in declaration.get("constraints") or ()
+                if isinstance(constraint, Mapping)
+            ],
         }
-        found.append({key: value for key, value in entry.items() if value not in (None, "", [], False)})
-    return found
+        entries.append({key: value for key, value in entry.items() if value not in (None, "", [], False)})
+    return entries
 
 
 def _column_tests(numbers: NodeNumbers, node: Node) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    tests: dict[str, list[int]] = {}
     for child in sorted(numbers.graph.dag.succ[node.unique_id]):
         test = numbers.graph.nodes[child]
-        called = test.generic_test if isinstance(test, DataTestNode) else None
-        if called is not None and called.column and called.attached_node == node.unique_id:
-            found.setdefault(called.column.casefold(), []).append(numbers[child])
-    return found
+        generic = test.generic_test if isinstance(test, DataTestNode) else None
+        if generic is not None and generic.column and generic.attached_node == node.unique_id:
+            tests.setdefault(generic.column.casefold(), []).append(numbers[child])
+    return tests
 
 
 def _compiled(prepared: Prepared, node: Node, last: LastResult | None) -> dict[str, Any]:
     """The compiled text by its origins, or why there is none; and the text that ran, where it differs."""
-    found: dict[str, Any] = {}
+    content: dict[str, Any] = {}
     if isinstance(node, ModelNode | AnalysisNode) or (isinstance(node, DataTestNode) and node.generic_test is None):
         try:
-            found["compiled"] = _shown(prepared, rendered_pieces(prepared.compiler.rendered(node.unique_id)))
+            content["compiled"] = _conceal(prepared, rendered_pieces(prepared.compiler.rendered(node.unique_id)))
         except ProblemsError as error:
-            found["not_compiled"] = [prepared.conceal(str(problem)) for problem in error.problems]
-    if last is not None and (ran := _ran(prepared, last)) is not None:
-        found["ran"] = ran
-    return found
+            content["not_compiled"] = [prepared.conceal(str(problem)) for problem in error.problems]
+    if last is not None and (text := _run_text(prepared, last)) is not None:
+        content["ran"] = text
+    return content
 
 
-def _ran(prepared: Prepared, last: LastResult) -> list[list[str]] | None:
+def _run_text(prepared: Prepared, last: LastResult) -> list[list[str]] | None:
     """The text of target/run, if the runner has put something into that which was compiled for the same run."""
     compiled = last.compiled_code
     if compiled is None or last.run_path is None:
@@ -125,21 +129,21 @@ def _ran(prepared: Prepared, last: LastResult) -> list[list[str]] | None:
         text = read_file(prepared.target_path / last.run_path, Boundary(prepared.target_path)).decode("utf-8")
     except (OSError, UnicodeDecodeError):
         return None
-    return _shown(prepared, run_pieces(compiled, text)) if text.strip() != compiled.strip() else None
+    return _conceal(prepared, run_pieces(compiled, text)) if text.strip() != compiled.strip() else None
 
 
-def _shown(prepared: Prepared, pieces: Sequence[Piece]) -> list[list[str]]:
-    left, found = _LONGEST, []
+def _conceal(prepared: Prepared, pieces: Sequence[Piece]) -> list[list[str]]:
+    left, parts = _LONGEST, []
     for origin, text in pieces:
-        found.append([origin, prepared.conceal(text[:left])])
+        parts.append([origin, prepared.conceal(text[:left])])
         left -= len(text)
         if left <= 0:
-            found.append(["cut", f"… cut after {_LONGEST:,} characters"])
+            parts.append(["cut", f"… cut after {_LONGEST:,} characters"])
             break
-    return found
+    return parts
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n… cut after {_LONGEST:,} characters"
 
 
@@ -154,8 +158,8 @@ def _proof(merge: ReportedMerge | None) -> dict[str, Any] | None:
         "format": merge.format,
         "scan": "full" if merge.scans_all_on_purpose else "bounded",
         "evolves": merge.schema_evolution,
-        "conjuncts": [asdict(each) for each in merge.conjuncts],
-        "clauses": [asdict(each) for each in merge.clauses],
+        "conjuncts": [asdict(conjunct) for conjunct in merge.conjuncts],
+        "clauses": [asdict(clause) for clause in merge.clauses],
     }
 
 
@@ -175,10 +179,10 @@ def _layout(layout: TableLayout | None) -> dict[str, Any] | None:
         return None
     values = {
         "format": layout.format,
-        "partition_by": None if layout.partition_by is None else [str(each) for each in layout.partition_by],
+        "partition_by": None if layout.partition_by is None else [str(part) for part in layout.partition_by],
         "cluster_by": None if layout.cluster_by is None else list(layout.cluster_by),
         "sort_by": list(layout.sort_by or ()) or None,
-        "unique": [sorted(each) for each in layout.unique] or None,
+        "unique": [sorted(key) for key in layout.unique] or None,
         "properties": dict(layout.properties) or None,
         "files": layout.files,
         "bytes": layout.bytes,
@@ -196,14 +200,14 @@ def _unit(node: Node) -> dict[str, Any] | None:
 def _exposure(node: Node) -> dict[str, Any] | None:
     if not isinstance(node, ExposureNode):
         return None
-    given = node.config
+    config = node.config
     values = {
-        "label": given.label,
-        "type": given.type,
-        "owner": given.owner.name,
-        "email": given.owner.email,
-        "maturity": given.maturity,
-        "url": given.url,
+        "label": config.label,
+        "type": config.type,
+        "owner": config.owner.name,
+        "email": config.owner.email,
+        "maturity": config.maturity,
+        "url": config.url,
     }
     return {key: value for key, value in values.items() if value}
 

@@ -29,9 +29,9 @@ def project_page(
     `report` is what lint says of all models, `last` are the last results by id, `freshness` the results of
     `source freshness` by id.
     """
-    listed, details = project_data(prepared, report, last, freshness or {})
+    overview, details = project_data(prepared, report, last, freshness or {})
     chunks = [details[start : start + CHUNK] for start in range(0, len(details), CHUNK)]
-    return page(f"{prepared.graph.project} · merge-runner", "project", listed, chunks)
+    return page(f"{prepared.graph.project} · merge-runner", "project", overview, chunks)
 
 
 def project_data(
@@ -41,26 +41,36 @@ def project_data(
     graph = prepared.graph
     numbers = NodeNumbers(graph)
     layouts = Layouts.load(prepared)
-    known = {each: layouts.of(each) for each in numbers.ids if isinstance(graph.nodes[each], RefNode | SourceNode)}
+    by_id = {
+        unique_id: layouts.of(unique_id)
+        for unique_id in numbers.ids
+        if isinstance(graph.nodes[unique_id], RefNode | SourceNode)
+    }
     merges = _merges(report)
     findings = _findings(report)
     lineages = ModelLineages(prepared, layouts)
-    lineage = lineage_rows(numbers, [lineages.of(each) for each in numbers.ids if has_lineage(graph.nodes[each])])
-    names = {each: [column.name for column in layout.columns or ()] for each, layout in known.items()}
+    lineage = lineage_rows(
+        numbers, [lineages.of(unique_id) for unique_id in numbers.ids if has_lineage(graph.nodes[unique_id])]
+    )
+    names = {unique_id: [column.name for column in layout.columns or ()] for unique_id, layout in by_id.items()}
     details = []
     for number, unique_id in enumerate(numbers.ids):
         node = graph.nodes[unique_id]
         merge = merges.get(node.name) if node.resource_type == "model" else None
-        found = findings.get(node.name, ()) if node.resource_type == "model" else ()
-        entry = node_details(prepared, numbers, node, known.get(unique_id), merge, found, last.get(unique_id))
+        of_model = findings.get(node.name, ()) if node.resource_type == "model" else ()
+        entry = node_details(prepared, numbers, node, by_id.get(unique_id), merge, of_model, last.get(unique_id))
         if number in lineage:
             entry["lineage"] = lineage[number]
         if unique_id in freshness:
             entry["freshness"] = freshness[unique_id]
         details.append(prepared.concealed(entry))
-    by_id = {each: merges[graph.nodes[each].name] for each in numbers.ids if _is_model(graph.nodes[each], merges)}
-    listed = listed_nodes(numbers, names, by_id, last)
-    for entry, unique_id in zip(listed, numbers.ids, strict=True):
+    merge_by_id = {
+        unique_id: merges[graph.nodes[unique_id].name]
+        for unique_id in numbers.ids
+        if _is_model(graph.nodes[unique_id], merges)
+    }
+    entries = listed_nodes(numbers, names, merge_by_id, last)
+    for entry, unique_id in zip(entries, numbers.ids, strict=True):
         entry["group"] = group(graph.nodes[unique_id])
         if unique_id in freshness:
             entry["fresh"] = freshness[unique_id].get("status")
@@ -71,7 +81,7 @@ def project_data(
         "schema": profile.schema,
         "made_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "chunk": CHUNK,
-        "nodes": listed,
+        "nodes": entries,
         "macros": list(_macros(prepared, numbers)),
         "findings": {severity: report.count(severity) for severity in ("error", "warning", "info")},
     }
@@ -84,33 +94,33 @@ def _is_model(node: Node, merges: Mapping[str, ReportedMerge]) -> bool:
 
 def _merges(report: Report) -> dict[str, ReportedMerge]:
     """The MERGE of each model; those of hooks are not its own."""
-    found: dict[str, ReportedMerge] = {}
+    by_model: dict[str, ReportedMerge] = {}
     for merge in report.merges:
         if merge.model is not None:
-            found.setdefault(merge.model, merge)
-    return found
+            by_model.setdefault(merge.model, merge)
+    return by_model
 
 
 def _findings(report: Report) -> dict[str, Sequence[Finding]]:
-    found: dict[str, list[Finding]] = {}
+    by_model: dict[str, list[Finding]] = {}
     for finding in report.findings:
         if finding.model is not None:
-            found.setdefault(finding.model, []).append(finding)
-    return dict(found)
+            by_model.setdefault(finding.model, []).append(finding)
+    return dict(by_model)
 
 
 def _macros(prepared: Prepared, numbers: NodeNumbers) -> Iterator[dict[str, Any]]:
     graph = prepared.graph
-    used: dict[str, list[int]] = {}
+    callers: dict[str, list[int]] = {}
     for unique_id in numbers.ids:
-        for called in graph.nodes[unique_id].macros:
-            used.setdefault(called, []).append(numbers[unique_id])
+        for macro_id in graph.nodes[unique_id].macros:
+            callers.setdefault(macro_id, []).append(numbers[unique_id])
     for unique_id, macro in sorted(graph.macros.items()):
         yield {
             "name": macro.name,
             "path": macro.path,
             "about": macro.description,
             "sql": macro.sql,
-            "calls": [each.rpartition(".")[2] for each in macro.macros],
-            "used_by": used.get(unique_id, []),
+            "calls": [callee.rpartition(".")[2] for callee in macro.macros],
+            "used_by": callers.get(unique_id, []),
         }

@@ -39,13 +39,13 @@ class Change:
 
 def changes(run: Entry, earlier: Sequence[Entry]) -> list[Change]:
     """Return how the nodes of a run differ from those of `earlier` runs, which are newest first; worst first."""
-    known = [{node["id"]: node for node in each["nodes"]} for each in earlier[:RUNS]]
-    found = [
+    runs = [{node["id"]: node for node in entry["nodes"]} for entry in earlier[:RUNS]]
+    differences = [
         change
         for node in run["nodes"]
-        for change in _changes(node, [nodes[node["id"]] for nodes in known if node["id"] in nodes])
+        for change in _changes(node, [nodes[node["id"]] for nodes in runs if node["id"] in nodes])
     ]
-    return sorted(found, key=lambda each: (_WORST_FIRST.index(each.kind), each.name))
+    return sorted(differences, key=lambda difference: (_WORST_FIRST.index(difference.kind), difference.name))
 
 
 def _changes(node: Entry, before: Sequence[Entry]) -> Iterator[Change]:
@@ -58,29 +58,33 @@ def _changes(node: Entry, before: Sequence[Entry]) -> Iterator[Change]:
     last = before[0]
     if node["status"] in ("error", "fail") and last["status"] not in ("error", "fail", "skipped"):
         yield change("failed", last["status"], node["status"])
-    ran = [each["seconds"] for each in before if each["status"] == "success" and each.get("seconds") is not None]
-    if node["status"] == "success" and len(ran) >= _LEAST:
-        usual, now = median(ran), node.get("seconds") or 0.0
+    seconds = [
+        entry["seconds"] for entry in before if entry["status"] == "success" and entry.get("seconds") is not None
+    ]
+    if node["status"] == "success" and len(seconds) >= _LEAST:
+        usual, now = median(seconds), node.get("seconds") or 0.0
         if now >= _FACTOR * usual and now >= usual + _SECONDS:
             yield change("slower", f"{usual:.1f} s", f"{now:.1f} s")
-    yield from (change(*each) for each in _figures(node, before))
+    yield from (change(*figure) for figure in _figures(node, before))
 
 
 def _figures(node: Entry, before: Sequence[Entry]) -> Iterator[tuple[Kind, str, str]]:
     """What the figures of a MERGE say."""
     now = node.get("response") or {}
-    others = [each["response"] for each in before if each.get("response")]
-    judged = next((each["verdict"] for each in others if each.get("verdict")), None)
-    if now.get("verdict") and judged and now["verdict"] != judged:
-        yield "verdict", judged, now["verdict"]
-    held = next((each["verdict_held"] for each in others if each.get("verdict_held") is not None), None)
-    if now.get("verdict_held") is False and held is not False:
+    responses = [entry["response"] for entry in before if entry.get("response")]
+    verdict = next((response["verdict"] for response in responses if response.get("verdict")), None)
+    if now.get("verdict") and verdict and now["verdict"] != verdict:
+        yield "verdict", verdict, now["verdict"]
+    verdict_held = next(
+        (response["verdict_held"] for response in responses if response.get("verdict_held") is not None), None
+    )
+    if now.get("verdict_held") is False and verdict_held is not False:
         yield "verdict-broken", f"{now.get('verdict')} held", "the engine scanned otherwise"
-    counted = [each for each in others if each.get("files_total")]
+    with_files = [response for response in responses if response.get("files_total")]
     total, scanned = now.get("files_total"), now.get("files_scanned")
-    if total is None or not counted:
+    if total is None or not with_files:
         return
-    first, last = counted[-1]["files_total"], counted[0]
+    first, last = with_files[-1]["files_total"], with_files[0]
     if total >= _FILES and total >= 2 * first:
         yield "more-files", f"{first:,} files", f"{total:,} files"
     share, was = _share(scanned, total), _share(last.get("files_scanned"), last["files_total"])

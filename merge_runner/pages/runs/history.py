@@ -108,7 +108,7 @@ def _is_node(value: Any) -> bool:
     if not isinstance(value, dict) or not _has(value, _OF_NODES) or not _may_have(value, _OF_SOME_NODES):
         return False
     versions = value.get("versions") or []
-    if not all(isinstance(each, dict) and "version" in each for each in versions):
+    if not all(isinstance(version, dict) and "version" in version for version in versions):
         return False
     return value["status"] in _STATUSES and _may_have(value.get("response") or {}, _OF_SOME_RESPONSES)
 
@@ -128,15 +128,15 @@ def _is_of(value: Any, type_: Any) -> bool:
 
 def known_versions(target: Path, name: str, nodes: frozenset[str]) -> dict[str, str]:
     """Return the key of the newest commit of each node's table that the kept runs of a target have read."""
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for run in kept_runs(target):
         if run.record["target"] == name:
             for entry in run.record["nodes"]:
                 if entry["id"] in nodes and entry.get("versions"):
-                    found.setdefault(entry["id"], version_key(entry["versions"][0]))
-        if found.keys() >= nodes:
+                    versions.setdefault(entry["id"], version_key(entry["versions"][0]))
+        if versions.keys() >= nodes:
             break
-    return found
+    return versions
 
 
 def version_key(commit: Mapping[str, Any]) -> str:
@@ -146,5 +146,5 @@ def version_key(commit: Mapping[str, Any]) -> str:
 
 def _paths(target: Path) -> list[Path]:
     folder = target / FOLDER
-    found = [path for path in folder.iterdir() if _NAME.fullmatch(path.name)] if folder.is_dir() else []
-    return sorted(found, reverse=True)
+    paths = [path for path in folder.iterdir() if _NAME.fullmatch(path.name)] if folder.is_dir() else []
+    return sorted(paths, reverse=True)

@@ -54,7 +54,10 @@ def _lines(record: Mapping[str, Any], changes: Sequence[Change]) -> Iterator[str
         yield from _more(len(merges))
     if changes:
         yield from ("", "#### Since the last runs", "")
-        rows = [(each.name, _WORDS[each.kind], f"{each.before} → {each.now}") for each in changes[:_ROWS]]
+        rows = [
+            (difference.name, _WORDS[difference.kind], f"{difference.before} → {difference.now}")
+            for difference in changes[:_ROWS]
+        ]
         yield from table(("node", "what", ""), rows)
         yield from _more(len(changes))
 

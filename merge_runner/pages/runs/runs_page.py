@@ -50,14 +50,14 @@ def runs_data(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "project": newest["project"],
         "target": newest["target"],
         "runs": [_line(record) for record in records],
-        "changes": [each.as_json() for each in changes(newest, comparable(newest, records[1:]))],
+        "changes": [difference.as_json() for difference in changes(newest, comparable(newest, records[1:]))],
         "history": _history(records),
     }
 
 
 def comparable(run: Mapping[str, Any], earlier: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The earlier runs in the same target that a run is compared with."""
-    return [each for each in earlier if each["target"] == run["target"]][:RUNS]
+    return [record for record in earlier if record["target"] == run["target"]][:RUNS]
 
 
 def _line(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,13 +70,13 @@ def _line(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _history(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     """By node, for each run, newest first: status, seconds, files scanned, files of the target; 0: it did not run."""
-    found: dict[str, list[Any]] = {}
+    by_node: dict[str, list[Any]] = {}
     for number, record in enumerate(records):
         for node in record["nodes"]:
             response = node.get("response") or {}
             entry = [node["status"], node.get("seconds"), response.get("files_scanned"), response.get("files_total")]
-            found.setdefault(node["id"], [0] * len(records))[number] = entry
-    return {node: entries for node, entries in found.items() if not _is_test(node)}
+            by_node.setdefault(node["id"], [0] * len(records))[number] = entry
+    return {node: entries for node, entries in by_node.items() if not _is_test(node)}
 
 
 def _is_test(unique_id: str) -> bool:

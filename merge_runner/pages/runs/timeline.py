@@ -21,7 +21,7 @@ class NodeTime:
 
 
 @dataclass(frozen=True)
-class Placed:
+class Position:
     """Where a node is in the timeline. `ready` is when all that it waits for had ended; then it waited for a thread.
 
     `after` is the node on the critical path that it began after, None for the first one, or where it is not on it;
@@ -35,7 +35,7 @@ class Placed:
     by: str | None = None
 
 
-def timeline(nodes: Sequence[NodeTime]) -> dict[str, Placed]:
+def timeline(nodes: Sequence[NodeTime]) -> dict[str, Position]:
     """Return the place of each node. Lanes are threads in the order of their first nodes.
 
     The critical path is walked back from the last end, each time to that which ended last of what the node waited for
@@ -43,13 +43,15 @@ def timeline(nodes: Sequence[NodeTime]) -> dict[str, Placed]:
     """
     ends = {node.id: node for node in nodes}
     lanes: dict[str, int] = {}
-    for node in sorted(nodes, key=lambda each: (each.start, each.id)):
+    for node in sorted(nodes, key=lambda node: (node.start, node.id)):
         lanes.setdefault(node.thread, len(lanes))
     first = min((node.start for node in nodes), default=0.0)
-    ready = {node.id: max((ends[each].end for each in node.waits_for if each in ends), default=first) for node in nodes}
+    ready = {
+        node.id: max((ends[parent].end for parent in node.waits_for if parent in ends), default=first) for node in nodes
+    }
     path = _critical(ends, _before(nodes))
     return {
-        node.id: Placed(
+        node.id: Position(
             lanes[node.thread], min(ready[node.id], node.start), node.id in path, *path.get(node.id, (None, None))
         )
         for node in nodes
@@ -58,29 +60,31 @@ def timeline(nodes: Sequence[NodeTime]) -> dict[str, Placed]:
 
 def _before(nodes: Iterable[NodeTime]) -> dict[str, NodeTime]:
     """The node that the same thread ran before each."""
-    found: dict[str, NodeTime] = {}
+    predecessors: dict[str, NodeTime] = {}
     last: dict[str, NodeTime] = {}
-    for node in sorted(nodes, key=lambda each: (each.start, each.end, each.id)):
+    for node in sorted(nodes, key=lambda node: (node.start, node.end, node.id)):
         if node.thread in last:
-            found[node.id] = last[node.thread]
+            predecessors[node.id] = last[node.thread]
         last[node.thread] = node
-    return found
+    return predecessors
 
 
 def _critical(
     nodes: Mapping[str, NodeTime], before: Mapping[str, NodeTime]
 ) -> dict[str, tuple[str | None, str | None]]:
     """The nodes on the critical path, each with the one that it began after, and why."""
-    found: dict[str, tuple[str | None, str | None]] = {}
-    at = max(nodes.values(), key=lambda each: (each.end, each.id), default=None)
-    while at is not None and at.id not in found:
+    path: dict[str, tuple[str | None, str | None]] = {}
+    at = max(nodes.values(), key=lambda node: (node.end, node.id), default=None)
+    while at is not None and at.id not in path:
         node = at
-        needed = [nodes[each] for each in node.waits_for if each in nodes and nodes[each].end <= node.start + _CLOSE]
-        parent = max(needed, key=lambda each: (each.end, each.id), default=None)
+        needed = [
+            nodes[parent] for parent in node.waits_for if parent in nodes and nodes[parent].end <= node.start + _CLOSE
+        ]
+        parent = max(needed, key=lambda node: (node.end, node.id), default=None)
         thread = before.get(node.id)
         by: str | None = "dependency"
         at = parent
         if thread is not None and (parent is None or thread.end > parent.end + _CLOSE):
             at, by = thread, "thread"
-        found[node.id] = (at.id, by) if at is not None else (None, None)
-    return found
+        path[node.id] = (at.id, by) if at is not None else (None, None)
+    return path
