@@ -84,10 +84,10 @@ class Datasets:
     def _below(self, folder: str, relation: Relation, name: str) -> Dataset:
         """Name a table by its folder in a warehouse; its name in the warehouse is the symlink."""
         warehouse = self._place(folder)
-        stored = self._place("/".join((folder.rstrip("/"), relation.schema or "default", relation.identifier)))
+        dataset = self._place("/".join((folder.rstrip("/"), relation.schema or "default", relation.identifier)))
         between = ":" if warehouse.namespace == _FILE else "/"
         name_of = warehouse.name if warehouse.namespace == _FILE else warehouse.name.lstrip("/")
-        return replace(stored, symlinks=((f"{warehouse.namespace}{between}{name_of}", name),))
+        return replace(dataset, symlinks=((f"{warehouse.namespace}{between}{name_of}", name),))
 
     def at(self, path: str) -> Dataset:
         """Return the dataset of files: of a path in the project, an absolute one or a URL, of a pattern its folder."""
@@ -138,15 +138,15 @@ def _host(url: str) -> str:
 def _in_database(url: str, name: str) -> Dataset:
     """Name a table of a catalog in a database, by its URL without `jdbc:`, user, password and options."""
     plain = url.partition("?")[0].partition(";")[0]
-    found = urlsplit(plain)
-    if not found.netloc:
+    address = urlsplit(plain)
+    if not address.netloc:
         kind, _, place = plain.partition(":")
         return Dataset(f"{kind}:{place.rpartition('@')[2]}", name)
-    kind = _DATABASES.get(found.scheme, found.scheme)
-    server = found.netloc.rpartition("@")[2].lower()
+    kind = _DATABASES.get(address.scheme, address.scheme)
+    server = address.netloc.rpartition("@")[2].lower()
     if kind in _PORTS and not re.search(r":\d+$", server):
         server = f"{server}:{_PORTS[kind]}"
-    database = found.path.strip("/")
+    database = address.path.strip("/")
     return Dataset(f"{kind}://{server}", f"{database}.{name}" if database else name)
 
 
@@ -155,7 +155,7 @@ def _topics(options: Mapping[str, str]) -> Iterator[Dataset]:
     server = options.get("kafka.bootstrap.servers", "").partition(",")[0].strip().rpartition("://")[2]
     if not server:
         return
-    names = [each.strip() for each in options.get("subscribe", "").split(",")]
+    names = [topic.strip() for topic in options.get("subscribe", "").split(",")]
     with suppress(ValueError):  # what is no JSON is refused by Spark
         assigned = json.loads(options.get("assign", "{}"))
         names += assigned if isinstance(assigned, dict) else ()

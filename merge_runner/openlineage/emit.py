@@ -34,8 +34,8 @@ def emitting(
         warn(f"{type(error).__name__}: {error}")
         yield
         return
-    made = RunEvents(prepared, settings, facts, _spark_version(prepared))
-    sender = Sender(partial(_connect, settings), partial(_events_of, prepared, made), warn)
+    run_events = RunEvents(prepared, settings, facts, _spark_version(prepared))
+    sender = Sender(partial(_connect, settings), partial(_events_of, prepared, run_events), warn)
 
     def listen(event: Event) -> None:
         if isinstance(event, KINDS):
@@ -49,9 +49,9 @@ def emitting(
         sender.close(_SECONDS)
 
 
-def _events_of(prepared: Prepared, made: RunEvents, event: Event) -> Iterator[Mapping[str, Any]]:
-    for each in made.of(event):
-        yield prepared.concealed(each)
+def _events_of(prepared: Prepared, run_events: RunEvents, event: Event) -> Iterator[Mapping[str, Any]]:
+    for run_event in run_events.of(event):
+        yield prepared.concealed(run_event)
 
 
 def _connect(settings: LineageSettings) -> Transport:

@@ -37,12 +37,12 @@ _SCHEMAS = {
 
 def facet(name: str, /, **content: Any) -> dict[str, Any]:
     """Return `{name: facet}`, without keys that are None; `{}` where nothing is left."""
-    known = {key: value for key, value in content.items() if value is not None}
-    if not known:
+    values = {key: value for key, value in content.items() if value is not None}
+    if not values:
         return {}
     schema = _OWN if name == MERGE else f"https://openlineage.io/spec/facets/{_SCHEMAS[name]}.json"
     fragment = schema.rpartition("/")[2].removesuffix(".json")
-    return {name: {"_producer": PRODUCER, "_schemaURL": f"{schema}#/$defs/{fragment}", **known}}
+    return {name: {"_producer": PRODUCER, "_schemaURL": f"{schema}#/$defs/{fragment}", **values}}
 
 
 def processing_engine(spark: str | None) -> dict[str, Any]:
@@ -54,8 +54,8 @@ def processing_engine(spark: str | None) -> dict[str, Any]:
 
 def symlinks(dataset: Dataset) -> dict[str, Any]:
     """Return the facet of the other names of a dataset."""
-    found = [{"namespace": namespace, "name": name, "type": "TABLE"} for namespace, name in dataset.symlinks]
-    return facet("symlinks", identifiers=found or None)
+    identifiers = [{"namespace": namespace, "name": name, "type": "TABLE"} for namespace, name in dataset.symlinks]
+    return facet("symlinks", identifiers=identifiers or None)
 
 
 def schema(columns: Mapping[str, Mapping[str, Any]], names: Iterable[str] = ()) -> dict[str, Any]:
@@ -63,35 +63,35 @@ def schema(columns: Mapping[str, Mapping[str, Any]], names: Iterable[str] = ()) 
     fields = [
         {
             "name": name,
-            **({"type": str(each["data_type"])} if each.get("data_type") else {}),
-            **({"description": str(each["description"])} if each.get("description") else {}),
+            **({"type": str(column["data_type"])} if column.get("data_type") else {}),
+            **({"description": str(column["description"])} if column.get("description") else {}),
         }
-        for name, each in columns.items()
+        for name, column in columns.items()
     ]
-    known = {name.casefold() for name in columns}
-    fields += [{"name": name} for name in names if name.casefold() not in known]
+    declared = {name.casefold() for name in columns}
+    fields += [{"name": name} for name in names if name.casefold() not in declared]
     return facet("schema", fields=fields or None)
 
 
 def column_lineage(
-    columns: Iterable[tuple[str, tuple[Input, ...]]], rows: Iterable[Input], named: Mapping[str, Iterable[Dataset]]
+    columns: Iterable[tuple[str, tuple[Input, ...]]], rows: Iterable[Input], datasets: Mapping[str, Iterable[Dataset]]
 ) -> dict[str, Any]:
     """Return the facet of the columns of an output: what writes each, and what decides about all rows (`dataset`).
 
     `named` has the datasets by the folded names of their relations; an input of no known dataset is left out, one of a
     stream of several topics is there for each.
     """
-    fields = {name: {"inputFields": list(_input_fields(inputs, named))} for name, inputs in columns}
-    everywhere = list(_input_fields(rows, named))
+    fields = {name: {"inputFields": list(_input_fields(inputs, datasets))} for name, inputs in columns}
+    everywhere = list(_input_fields(rows, datasets))
     return facet("columnLineage", fields=fields, dataset=everywhere or None) if fields or everywhere else {}
 
 
-def _input_fields(inputs: Iterable[Input], named: Mapping[str, Iterable[Dataset]]) -> Iterable[dict[str, Any]]:
-    found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
-    for each in inputs:
-        for dataset in named.get(each.relation.casefold(), ()):
-            transformations = found.setdefault((dataset.namespace, dataset.name, each.column), [])
-            kind = "DIRECT" if each.is_direct else "INDIRECT"
-            transformations.append({"type": kind, "subtype": each.subtype.upper()})
-    for (namespace, name, column), transformations in found.items():
+def _input_fields(inputs: Iterable[Input], datasets: Mapping[str, Iterable[Dataset]]) -> Iterable[dict[str, Any]]:
+    by_field: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for column_input in inputs:
+        for dataset in datasets.get(column_input.relation.casefold(), ()):
+            transformations = by_field.setdefault((dataset.namespace, dataset.name, column_input.column), [])
+            kind = "DIRECT" if column_input.is_direct else "INDIRECT"
+            transformations.append({"type": kind, "subtype": column_input.subtype.upper()})
+    for (namespace, name, column), transformations in by_field.items():
         yield {"namespace": namespace, "name": name, "field": column, "transformations": transformations}

@@ -44,7 +44,7 @@ class ProjectFacts:
         self._datasets = Datasets(prepared.files.root, prepared.files.profile)
         self._streams = streams
         lineages = ModelLineages(prepared, Layouts(prepared))
-        self._found: dict[str, NodeFacts] = {}
+        self._by_id: dict[str, NodeFacts] = {}
         self._lineage: dict[str, ModelLineage] = {}
         for unique_id in ids:
             if has_lineage(self._nodes[unique_id]):
@@ -55,34 +55,36 @@ class ProjectFacts:
 
     def of(self, unique_id: str) -> NodeFacts:
         """Return the facts of one node, found once."""
-        if unique_id not in self._found:
-            self._found[unique_id] = self._facts(unique_id)
-        return self._found[unique_id]
+        if unique_id not in self._by_id:
+            self._by_id[unique_id] = self._facts(unique_id)
+        return self._by_id[unique_id]
 
     def _facts(self, unique_id: str) -> NodeFacts:
         node = self._nodes[unique_id]
         lineage = self._lineage.get(unique_id)
         written_to = () if isinstance(node, (DataTestNode, SourceNode)) else self._datasets.of_node(node)
         output = next(iter(written_to), None)
-        read = [dataset for parent in self._parents(node) for dataset in self._by_node.get(parent, ())]
+        upstream = [dataset for parent in self._parents(node) for dataset in self._by_node.get(parent, ())]
         if lineage is not None:
-            read += [dataset for relation in _relations(lineage) for dataset in self._named(relation)]
+            upstream += [dataset for relation in _relations(lineage) for dataset in self._datasets_of(relation)]
         if node.materialized == "merge" and output is not None:
-            read.append(output)  # a MERGE reads its target
-        inputs = tuple(_dataset(each, facets.schema(self._columns.get(each, {}))) for each in dict.fromkeys(read))
-        written = None
+            upstream.append(output)  # a MERGE reads its target
+        inputs = tuple(
+            _dataset(dataset, facets.schema(self._columns.get(dataset, {}))) for dataset in dict.fromkeys(upstream)
+        )
+        output_content = None
         if output is not None:
-            columns = [each.column for each in lineage.columns] if lineage is not None else []
-            content = {**facets.schema(_declared(node), columns), **self._column_lineage(lineage)}
-            written = _dataset(output, content)
-        return NodeFacts(self._job(node), inputs, written)
+            columns = [column.column for column in lineage.columns] if lineage is not None else []
+            content = {**facets.schema(_column_declarations(node), columns), **self._column_lineage(lineage)}
+            output_content = _dataset(output, content)
+        return NodeFacts(self._job(node), inputs, output_content)
 
     def tested(self, node: DataTestNode) -> Dataset | None:
         """Return the dataset that a data test is attached to; of a test in SQL, the first that it reads."""
         attached = node.generic_test.attached_node if node.generic_test is not None else None
         ids = [attached] if attached is not None else list(node.depends_on)
-        found = (dataset for each in ids for dataset in self._by_node.get(each, ()))
-        return next(found, None)
+        datasets = (dataset for parent in ids for dataset in self._by_node.get(parent, ()))
+        return next(datasets, None)
 
     def _job(self, node: Node) -> dict[str, Any]:
         kind = (node.materialized or node.resource_type).upper()
@@ -127,14 +129,14 @@ class ProjectFacts:
 
     @cached_property
     def _by_relation(self) -> dict[str, tuple[Dataset, ...]]:
-        named = ((self._nodes[key].relation, datasets) for key, datasets in self._by_node.items())
-        return {relation.name.casefold(): datasets for relation, datasets in named if relation is not None}
+        relations = ((self._nodes[key].relation, datasets) for key, datasets in self._by_node.items())
+        return {relation.name.casefold(): datasets for relation, datasets in relations if relation is not None}
 
-    def _named(self, relation: str) -> tuple[Dataset, ...]:
+    def _datasets_of(self, relation: str) -> tuple[Dataset, ...]:
         """Return the datasets of a relation by its dotted name: a node's, else a table of a catalog."""
-        known = self._by_relation.get(relation.casefold())
-        if known is not None:
-            return known
+        datasets = self._by_relation.get(relation.casefold())
+        if datasets is not None:
+            return datasets
         *before, identifier = relation.rsplit(".", 2)
         schema = before[-1] if before else None
         return (self._datasets.of_table(Relation(identifier, schema, before[0] if len(before) > 1 else None), None),)
@@ -142,25 +144,29 @@ class ProjectFacts:
     @cached_property
     def _columns(self) -> dict[Dataset, Mapping[str, Mapping[str, Any]]]:
         """The declared columns of the datasets of nodes."""
-        return {each: _declared(self._nodes[key]) for key, datasets in self._by_node.items() for each in datasets}
+        return {
+            dataset: _column_declarations(self._nodes[key])
+            for key, datasets in self._by_node.items()
+            for dataset in datasets
+        }
 
     def _column_lineage(self, lineage: ModelLineage | None) -> dict[str, Any]:
         if lineage is None:
             return {}
-        named = {relation.casefold(): self._named(relation) for relation in _relations(lineage)}
-        columns = [(each.column, each.inputs) for each in lineage.table.columns]
-        return facets.column_lineage(columns, lineage.table.rows, named)
+        datasets = {relation.casefold(): self._datasets_of(relation) for relation in _relations(lineage)}
+        columns = [(column.column, column.inputs) for column in lineage.table.columns]
+        return facets.column_lineage(columns, lineage.table.rows, datasets)
 
 
 def _relations(lineage: ModelLineage) -> list[str]:
     """The relations that a model's columns and rows come from."""
     inputs: list[Input] = [*lineage.table.rows]
-    for each in lineage.table.columns:
-        inputs += each.inputs
-    return list(dict.fromkeys(each.relation for each in inputs))
+    for column in lineage.table.columns:
+        inputs += column.inputs
+    return list(dict.fromkeys(column_input.relation for column_input in inputs))
 
 
-def _declared(node: Node) -> Mapping[str, Mapping[str, Any]]:
+def _column_declarations(node: Node) -> Mapping[str, Mapping[str, Any]]:
     return node.columns if isinstance(node, (RefNode, SourceNode)) else {}
 
 
@@ -174,5 +180,5 @@ def _dataset(dataset: Dataset, content: Mapping[str, Any]) -> dict[str, Any]:
 
 def web_address(url: str) -> str | None:
     """The web page of a repository, of its address for git; None where it has none, as a folder has."""
-    found = url if url.startswith(("http://", "https://")) else _SSH.sub(r"https://\1/\2", url)
-    return found.removesuffix("/").removesuffix(".git") if found.startswith("http") else None
+    address = url if url.startswith(("http://", "https://")) else _SSH.sub(r"https://\1/\2", url)
+    return address.removesuffix("/").removesuffix(".git") if address.startswith("http") else None

@@ -99,11 +99,11 @@ class RunEvents:
         self, event: Event, unique_id: str, state: State, result: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         assert self._run is not None
-        known, node = self.facts.of(unique_id), self.prepared.graph.nodes[unique_id]
+        facts, node = self.facts.of(unique_id), self.prepared.graph.nodes[unique_id]
         root = self.settings.root or self.settings.parent or self._run
         content = facets.facet("parent", **self._run.as_json(), root=root.as_json())
         content |= facets.processing_engine(self.spark)
-        job, inputs, output = dict(known.job), known.inputs, known.output
+        job, inputs, output = dict(facts.job), facts.inputs, facts.output
         if result is not None:
             response = result["adapter_response"]
             content |= _error(result["message"] if state != "COMPLETE" else None)
@@ -125,10 +125,10 @@ class RunEvents:
         tested = self.facts.tested(node)
         assertion = facets.facet("dataQualityAssertions", assertions=[_assertion(node, result)])
         return tuple(
-            {**each, "inputFacets": assertion}
-            if tested is not None and (each["namespace"], each["name"]) == (tested.namespace, tested.name)
-            else each
-            for each in inputs
+            {**dataset, "inputFacets": assertion}
+            if tested is not None and (dataset["namespace"], dataset["name"]) == (tested.namespace, tested.name)
+            else dataset
+            for dataset in inputs
         )
 
     @staticmethod
@@ -170,30 +170,30 @@ def _with_figures(
     place = (output["namespace"], output["name"])
     scanned = facets.facet("inputStatistics", fileCount=response.get("files_scanned"))
     inputs = tuple(
-        {**each, "inputFacets": scanned} if scanned and (each["namespace"], each["name"]) == place else each
-        for each in inputs
+        {**dataset, "inputFacets": scanned} if scanned and (dataset["namespace"], dataset["name"]) == place else dataset
+        for dataset in inputs
     )
     version = response.get("table_version")
     content = facets.facet("version", datasetVersion=None if version is None else str(version))
-    written = facets.facet(
+    statistics = facets.facet(
         "outputStatistics",
         rowCount=response.get("rows_affected"),
         size=response.get("bytes_added"),
         fileCount=response.get("files_added"),
     )
-    return inputs, {**output, "facets": {**output["facets"], **content}, "outputFacets": written}
+    return inputs, {**output, "facets": {**output["facets"], **content}, "outputFacets": statistics}
 
 
 def _assertion(node: DataTestNode, result: Mapping[str, Any]) -> dict[str, Any]:
     test: Any = node.generic_test
-    found: dict[str, Any] = {
+    assertion: dict[str, Any] = {
         "assertion": test.name if test is not None else "custom_sql",
         "success": result["status"] == "pass",
         "severity": node.config.severity,
         "name": node.name,
     }
     if test is not None and test.column is not None:
-        found["column"] = test.column
+        assertion["column"] = test.column
     if result["failures"] is not None:
-        found |= {"expected": "0", "actual": str(result["failures"])}
-    return found
+        assertion |= {"expected": "0", "actual": str(result["failures"])}
+    return assertion

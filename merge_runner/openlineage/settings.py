@@ -53,15 +53,15 @@ def lineage_settings(profile: Profile, root: Path, target_path: Path, env: Mappi
     """
     if env.get("OPENLINEAGE_DISABLED", "").casefold() in ("true", "1"):
         return None
-    given = dict(profile.openlineage)
-    kind = given.pop("transport", None)
-    namespace = str(given.pop("namespace", None) or env.get("OPENLINEAGE_NAMESPACE") or NAMESPACE)
+    options = dict(profile.openlineage)
+    kind = options.pop("transport", None)
+    namespace = str(options.pop("namespace", None) or env.get("OPENLINEAGE_NAMESPACE") or NAMESPACE)
     parent, first = _parent(env)
     if kind == "file":
-        path = root / str(given["path"]) if "path" in given else target_path / FILE
+        path = root / str(options["path"]) if "path" in options else target_path / FILE
         return LineageSettings(namespace, file=path, parent=parent, root=first)
     if kind is not None:
-        return LineageSettings(namespace, transport={"type": kind, **given}, parent=parent, root=first)
+        return LineageSettings(namespace, transport={"type": kind, **options}, parent=parent, root=first)
     if any(env.get(name) for name in _TRANSPORTS) or any(name.startswith(_TRANSPORT) for name in env):
         return LineageSettings(namespace, parent=parent, root=first)
     return None

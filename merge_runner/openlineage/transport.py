@@ -72,8 +72,8 @@ def _run_event() -> Callable[[Mapping[str, Any]], Any]:
             eventTime=event["eventTime"],
             run=Run(runId=run["runId"], facets=dict(run["facets"])),
             job=Job(namespace=job["namespace"], name=job["name"], facets=dict(job["facets"])),
-            inputs=[InputDataset(**each) for each in event["inputs"]],
-            outputs=[OutputDataset(**each) for each in event["outputs"]],
+            inputs=[InputDataset(**dataset) for dataset in event["inputs"]],
+            outputs=[OutputDataset(**dataset) for dataset in event["outputs"]],
             producer=facets.PRODUCER,
         )
 
