@@ -65,19 +65,19 @@ def ejected(source: SourceText, render: Render, macros: Mapping[str, str]) -> st
     if not calling:
         hint = f"it calls no macro of {PATTERNS} itself"
         raise ProblemsError([Problem("no-pattern", "there is nothing to eject", source.place(0), hint)])
-    called = frozenset[str]().union(*(each.captured.macros for each in rendered.values()))
-    for text in (source.text, *(macros[name] for name in sorted(called & macros.keys()))):
+    called_macros = frozenset[str]().union(*(rendered_run.captured.macros for rendered_run in rendered.values()))
+    for text in (source.text, *(macros[name] for name in sorted(called_macros & macros.keys()))):
         if (condition := _condition(text)) is not None:
             reason = f"a condition may depend on a var, the target or the environment: {condition}"
             raise _refused(source, tags[calling[0]], reason)
-    names = frozenset[str]().union(*(each.captured.vars for each in rendered.values()))
-    written = {run: _written(source, render, run, names, calling) for run in (_FIRST, _INCREMENTAL)}
+    names = frozenset[str]().union(*(rendered_run.captured.vars for rendered_run in rendered.values()))
+    written_tags = {run: _tag_texts(source, render, run, names, calling) for run in (_FIRST, _INCREMENTAL)}
     text = source.text
     for nth in reversed(calling):
-        found = [written[run][nth] for run in (_FIRST, _INCREMENTAL) if nth in written[run]]
-        if not found:
+        texts = [written_tags[run][nth] for run in (_FIRST, _INCREMENTAL) if nth in written_tags[run]]
+        if not texts:
             raise _refused(source, tags[nth], "it is under a condition that no run fulfils")
-        text = _replaced(text, tags[nth], _of_both(found[0], found[-1]))
+        text = _replaced(text, tags[nth], _of_both(texts[0], texts[-1]))
     again = SourceText(source.path, text)
     for change, reason in _changes(names):
         _compare(source, again, render, change, reason, tags[calling[0]])
@@ -128,18 +128,18 @@ def _refused(source: SourceText, tag: Span, reason: str) -> ProblemsError:
     return ProblemsError([Problem("not-ejected", reason, source.place(tag.start, tag.end), _HINT)])
 
 
-def _written(
+def _tag_texts(
     source: SourceText, render: Render, run: _Run, names: frozenset[str], calling: list[int]
 ) -> dict[int, str]:
     """Return what each of the calling tags writes in a kind of run, with calls in place of markers."""
-    made: list[Markers] = []
+    markers: list[Markers] = []
 
     def with_markers(context: Context) -> Context:
-        made.append(Markers(run(context), names))
-        return made[-1].context
+        markers.append(Markers(run(context), names))
+        return markers[-1].context
 
     rendered = render(source, with_markers)
-    found: dict[int, str] = {}
+    by_tag: dict[int, str] = {}
     for nth in calling:
         tag = rendered.map.tags[nth]
         if not source.text.startswith("{{", tag.start):
@@ -148,8 +148,8 @@ def _written(
         if len(texts) > 1:
             raise _refused(source, tag, "a loop calls it, and it writes several texts")
         if texts:
-            found[nth] = made[-1].written(texts.pop(), rendered.captured)
-    return found
+            by_tag[nth] = markers[-1].written(texts.pop(), rendered.captured)
+    return by_tag
 
 
 def _pieces(rendered: Rendered, tag: int) -> Iterator[str]:
@@ -188,13 +188,13 @@ def _of_both(first: str, incremental: str) -> str:
             continue
         if not lines:  # a dash before the first line would take away what is before the statement
             return "{% if is_incremental() %}" + incremental + "{% else %}" + first + "{% endif %}"
-        added, removed = new[new_start:new_end], old[start:end]
-        shown = added or removed
-        indent = shown[0][: len(shown[0]) - len(shown[0].lstrip())]
-        lines.append(f"{indent}{{%- if {'' if added else 'not '}is_incremental() %}}")
-        lines += shown
-        if added and removed:
-            lines += [f"{indent}{{%- else %}}", *removed]
+        added_lines, removed_lines = new[new_start:new_end], old[start:end]
+        first_lines = added_lines or removed_lines
+        indent = first_lines[0][: len(first_lines[0]) - len(first_lines[0].lstrip())]
+        lines.append(f"{indent}{{%- if {'' if added_lines else 'not '}is_incremental() %}}")
+        lines += first_lines
+        if added_lines and removed_lines:
+            lines += [f"{indent}{{%- else %}}", *removed_lines]
         lines.append(f"{indent}{{%- endif %}}")
     return "\n".join(lines)
 
@@ -233,11 +233,11 @@ def _compare(source: SourceText, again: SourceText, render: Render, change: Chan
     """Raise ProblemsError where the two texts are not the same in any kind of run."""
     for run in _RUNS:
 
-        def changed(context: Context, run: _Run = run) -> Context:
+        def change_context(context: Context, run: _Run = run) -> Context:
             return change(run(context))
 
-        one, other = _outcome(source, render, changed), _outcome(again, render, changed)
-        if one != other:
+        outcome, outcome_again = _outcome(source, render, change_context), _outcome(again, render, change_context)
+        if outcome != outcome_again:
             raise _refused(source, tag, f"{reason} ({run.name})")
 
 
@@ -247,10 +247,10 @@ def _outcome(source: SourceText, render: Render, change: Change) -> tuple[str, M
         rendered = render(source, change)
     except ProblemsError:
         return None
-    return rendered.text, _asked(rendered.captured)
+    return rendered.text, _captured_names(rendered.captured)
 
 
-def _asked(captured: Captured) -> Mapping[str, Any]:
+def _captured_names(captured: Captured) -> Mapping[str, Any]:
     """Return what a text asks for that a build acts on."""
     return {
         "refs": {ref.name for ref in captured.refs},

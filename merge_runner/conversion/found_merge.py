@@ -61,37 +61,37 @@ def find_merges(files: Iterable[PlainFile]) -> tuple[list[FoundMerge], list[Prob
             problems.add("unreadable", f"{file.path}: {file.problem.message if file.problem else 'cannot be read'}")
         elif may_hold_merge(file.source) or may_describe_tables(file.source):
             try:
-                found = read_contents(file.source, lambda source: placeholders_of(Rendered.plain(source)))
+                file_contents = read_contents(file.source, lambda source: placeholders_of(Rendered.plain(source)))
             except (ProblemsError, MergeSyntaxError) as error:
                 problems.add("unreadable", f"{file.path}: {error}")
                 continue
-            contents[file.path] = found
-            for unread in found.unread:
+            contents[file.path] = file_contents
+            for unread in file_contents.unread:
                 problems.add("not-imported", f"the MERGE is not imported: {unread.reason}", unread.place)
-    tables = FolderTables({path: file_tables(found.statements) for path, found in contents.items()})
-    merges = [each for path, found in contents.items() for each in _parsed(path, found, tables, problems)]
+    tables = FolderTables({path: file_tables(in_file.statements) for path, in_file in contents.items()})
+    merges = [merge for path, in_file in contents.items() for merge in _parse_merges(path, in_file, tables, problems)]
     return merges, list(problems)
 
 
-def _parsed(path: str, contents: Contents, tables: FolderTables, problems: Problems) -> Sequence[FoundMerge]:
+def _parse_merges(path: str, contents: Contents, tables: FolderTables, problems: Problems) -> Sequence[FoundMerge]:
     scopes = tables.files.get(path, FileTables()).scopes
     merges = []
-    for index, found in enumerate(contents.statements):
-        text = found.rendered.text
+    for index, part in enumerate(contents.statements):
+        text = part.rendered.text
         if not holds_merge(text):
             continue
         try:
             statement = parse(text)
         except MergeSyntaxError as error:
-            place = found.rendered.place(error.span.start, error.span.end)
+            place = part.rendered.place(error.span.start, error.span.end)
             problems.add("not-imported", f"the MERGE is not imported: {error.message}", place, error.hint)
             continue
         scope = scopes[index] if index < len(scopes) else NameScope()
-        place = found.rendered.place(statement.span.start)
+        place = part.rendered.place(statement.span.start)
         if statement.more_clauses:
             problems.add("not-imported", "the MERGE is not imported: which clauses it has depends on the code", place)
             continue
-        before = [each.rendered.text for each in contents.statements[:index]]
+        before = [earlier.rendered.text for earlier in contents.statements[:index]]
         variables = frozenset(name.casefold() for name in declared_variables(before))
         merge = FoundMerge(place, statement, index, scope, tables, variables)
         if (reason := _unwritable(merge)) is not None:

@@ -24,9 +24,9 @@ class Markers:
 
     def __init__(self, context: Context, names: frozenset[str]) -> None:
         """Vars that are lists, dicts, booleans or NULL keep their values: no text shows where these went."""
-        self._written: dict[str, str] = {}
-        known = {name: context.vars[name] for name in sorted(names) if name in context.vars}
-        vars_ = {name: self._var(name, value, nth) for nth, (name, value) in enumerate(known.items())}
+        self._calls: dict[str, str] = {}
+        values = {name: context.vars[name] for name in sorted(names) if name in context.vars}
+        vars_ = {name: self._var(name, value, nth) for nth, (name, value) in enumerate(values.items())}
         self.context = replace(
             context,
             this=self._table("this", "this") if context.this is not None else None,
@@ -39,23 +39,23 @@ class Markers:
 
     def written(self, text: str, captured: Captured) -> str:
         """Return a rendered text with the calls that markers mean, and with its own braces kept from Jinja."""
-        calls = dict(self._written)
+        calls = dict(self._calls)
         for feed in captured.changes:
             calls[f"changes_of_{feed.name}"] = f"{{{{ changes({feed.name!r}) }}}}"
-        names = "|".join(re.escape(each) for each in sorted(calls, key=len, reverse=True))
+        names = "|".join(re.escape(marker) for marker in sorted(calls, key=len, reverse=True))
         text = _JINJA.sub(lambda braces: "{{ '" + braces.group() + "' }}", text)
-        return re.sub(names, lambda found: calls[found.group()], text) if names else text
+        return re.sub(names, lambda marker: calls[marker.group()], text) if names else text
 
     def _tables(self, resolve: Callable[..., Relation], call: Callable[..., str]) -> Callable[..., Relation]:
-        def resolved(*names: str) -> Relation:
+        def resolve_table(*names: str) -> Relation:
             resolve(*names)  # an unknown one is an error as ever
             return self._table("_".join(names), call(*names))
 
-        return resolved
+        return resolve_table
 
     def _table(self, name: str, call: str) -> Relation:
         token = f"marker_{name.encode().hex()}_for_a_table"
-        self._written[token] = f"{{{{ {call} }}}}"
+        self._calls[token] = f"{{{{ {call} }}}}"
         return Relation(token)
 
     def _var(self, name: str, value: Any, nth: int) -> Any:
@@ -68,7 +68,7 @@ class Markers:
             literal(marker): " | literal",
         }
         for form, filters in forms.items():
-            self._written[form] = f"{{{{ var({name!r}){filters} }}}}"
+            self._calls[form] = f"{{{{ var({name!r}){filters} }}}}"
         return marker
 
 
@@ -76,20 +76,20 @@ class ChangedValues(Mapping[str, Any]):
     """A mapping in which some keys have other values; `change` makes those of all others when they are asked for."""
 
     def __init__(
-        self, values: Mapping[str, Any], changed: Mapping[str, Any], change: Callable[[Any], Any] = lambda value: value
+        self, values: Mapping[str, Any], changes: Mapping[str, Any], change: Callable[[Any], Any] = lambda value: value
     ) -> None:
         self._values = values
-        self._changed = changed
+        self._changes = changes
         self._change = change
 
     def __getitem__(self, name: str) -> Any:
-        return self._changed[name] if name in self._changed else self._change(self._values[name])
+        return self._changes[name] if name in self._changes else self._change(self._values[name])
 
     def __contains__(self, name: object) -> bool:
-        return name in self._changed or name in self._values
+        return name in self._changes or name in self._values
 
     def __iter__(self) -> Iterator[str]:
-        return iter({**dict.fromkeys(self._values), **dict.fromkeys(self._changed)})
+        return iter({**dict.fromkeys(self._values), **dict.fromkeys(self._changes)})
 
     def __len__(self) -> int:
         return len(set(self))

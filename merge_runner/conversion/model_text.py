@@ -40,11 +40,11 @@ class Vars:
         words = re.findall(r"[A-Za-z_]\w*", spelling)
         key = path, words[-1].lower() if words else spelling
         if key not in self.names:
-            wanted, number = words[-1].lower() if words else "parameter", 1
-            name = wanted
+            base, number = words[-1].lower() if words else "parameter", 1
+            name = base
             while name in self.spellings:
                 number += 1
-                name = f"{wanted}_{number}"
+                name = f"{base}_{number}"
             self.names[key], self.spellings[name] = name, spelling
         return self.names[key]
 
@@ -75,23 +75,23 @@ class ModelText:
             edits += _requalified(sql, target.parts, own, inside)
         edits.append((target.relation, "{{ this }}" + (f" as {own}" if target.alias is None and own else "")))
         for span, parts in _tables(statement):
-            written = self.call(parts)
-            if written is None:
+            call = self.call(parts)
+            if call is None:
                 continue
             if source.alias is None and span == source.relation:
                 alias = _quoted(parts[-1])
                 alias = f"{alias}_source" if alias == own else alias
                 edits += _requalified(sql, parts, alias, inside)
-                written += f" as {alias}"
-            edits.append((span, written))
+                call += f" as {alias}"
+            edits.append((span, call))
         self._fill(sql, edits, _columns(sql, statement))
         text = splice(statement.text, edits)
         return text[statement.span.start : len(text) - (len(statement.text) - statement.span.end)].strip()
 
     def of_query(self, query: str) -> str:
         """Return a query, such as that of a temporary view."""
-        read = read_query(query)
-        edits = [(span, written) for span, parts in _tables_of(read, set()) if (written := self.call(parts))]
+        query_tree = read_query(query)
+        edits = [(span, call) for span, parts in _tables_of(query_tree, set()) if (call := self.call(parts))]
         sql = tokenize(query)
         self._fill(sql, edits)
         return splice(query, edits).strip()
@@ -102,7 +102,7 @@ class ModelText:
         In the spans `columns` are names of columns that are assigned.
         """
         number = 0
-        taken = [edit for edit, _ in edits]
+        edited = [edit for edit, _ in edits]
         for i, token in enumerate(sql.tokens):
             word = sql.word(i)
             pieces: list[tuple[Span, str, str]] = []
@@ -117,17 +117,17 @@ class ModelText:
             elif has_placeholder(word):
                 is_value = _PLACEHOLDER.fullmatch(word) is not None and sql.key(i - 1) in _BEFORE_VALUE
                 form = _LITERAL if is_value and sql.key(i + 1) != "." else _PIECE
-                spans = [found.span() for found in _PLACEHOLDER.finditer(word)]
+                spans = [placeholder.span() for placeholder in _PLACEHOLDER.finditer(word)]
                 pieces += [
                     (Span(token.start + start, token.start + end), word[start:end], form) for start, end in spans
                 ]
             elif token.kind in ("word", "name") and token.span not in columns and self._is_variable(sql, i):
                 start = sql.tokens[i - 2].start if sql.key(i - 1) == "." else token.start
                 pieces.append((Span(start, token.end), unquote(word), _LITERAL))
-            for span, written, form in pieces:
-                if not any(span.start < edit.end and edit.start < span.end for edit in taken):
-                    name = self.vars.name(self.path, as_written(written))
-                    self.filled[name] = as_written(written)
+            for span, spelling, form in pieces:
+                if not any(span.start < edit.end and edit.start < span.end for edit in edited):
+                    name = self.vars.name(self.path, as_written(spelling))
+                    self.filled[name] = as_written(spelling)
                     edits.append((span, form.format(name=name)))
 
     def _is_variable(self, sql: Sql, i: int) -> bool:
@@ -211,7 +211,7 @@ def _requalified(sql: Sql, parts: tuple[str, ...], alias: str, inside: Sequence[
 
     Names in the spans `inside` are those of tables or of other queries.
     """
-    wanted = [part.casefold() for part in parts]
+    folded = [part.casefold() for part in parts]
     edits = []
     for i in range(len(sql.tokens)):
         if sql.kind(i) not in ("word", "name") or sql.key(i - 1) == "." or sql.key(i + 1) != ".":
@@ -220,15 +220,15 @@ def _requalified(sql: Sql, parts: tuple[str, ...], alias: str, inside: Sequence[
         *qualifier, column = [part.casefold() for part in name.parts]
         last = i + 2 * len(qualifier) - 1
         span = sql.span(i, last)
-        own = any(each.start <= span.start < each.end for each in inside)
-        if not own and column and wanted[-len(qualifier) :] == qualifier and qualifier != [alias.casefold()]:
+        own = any(nested.start <= span.start < nested.end for nested in inside)
+        if not own and column and folded[-len(qualifier) :] == qualifier and qualifier != [alias.casefold()]:
             edits.append((span, alias))
     return edits
 
 
 def _columns(sql: Sql, statement: MergeStatement) -> list[Span]:
     """Return the spans of the names of the columns that a MERGE assigns."""
-    starts = {each.span.start for clause in statement.clauses for each in clause.assignments}
+    starts = {assignment.span.start for clause in statement.clauses for assignment in clause.assignments}
     return [token.span for token in sql.tokens if token.start in starts]
 
 

@@ -48,7 +48,7 @@ class ProjectFiles:
 
 @dataclass
 class _Model:
-    found: FoundMerge
+    merge: FoundMerge
     name: str
     table: TableKey
     layout: TableLayout | None
@@ -64,7 +64,7 @@ class _Conversion:
     def __init__(self, merges: Sequence[FoundMerge], project: str, *, is_project: bool) -> None:
         self.project = _name(project)
         self.is_project = is_project
-        self.made = ProjectFiles()
+        self.output = ProjectFiles()
         self.vars = Vars()
         self.views: dict[str, str] = {}
         """The names of ephemeral models by the texts of their queries."""
@@ -85,7 +85,7 @@ class _Conversion:
         if unknown := [model for model in self.models if model.layout is None]:
             names = ", ".join(model.name for model in unknown)
             self._decide(unknown[0], f"no layout is known of {names}: add partition_by, cluster_by and columns")
-        texts = self.made.texts
+        texts = self.output.texts
         if described := [self._described(model) for model in self.models if model.layout is not None]:
             texts[f"{MODELS}/models.yml"] = _yaml({"version": 2, "models": described})
         if self.sources:
@@ -96,60 +96,61 @@ class _Conversion:
             texts["pyproject.toml"] = self._settings()
             outputs = {"local": {"master": "local[*]", "schema": self.schema, "warehouse": "warehouse"}}
             texts["profiles.yml"] = _yaml({self.project: {"target": "local", "outputs": outputs}})
-        return self.made
+        return self.output
 
     def _models(self, merges: Sequence[FoundMerge]) -> list[_Model]:
         models: list[_Model] = []
-        taken: Counter[str] = Counter()
-        for found in merges:
-            parts = found.target
-            key = found.key(parts) or ("merge",)
+        uses: Counter[str] = Counter()
+        for merge in merges:
+            parts = merge.target
+            key = merge.key(parts) or ("merge",)
             is_unknown = _path(key) is not None or any(map(has_placeholder, key[:-1]))
             table = (_name(key[-1]),) if is_unknown else tuple(map(_name, key))
             name = table[-1]
-            taken[name] += 1
-            name = name if taken[name] == 1 else f"{name}_{taken[name]}"
-            known = found.table(parts)
-            models.append(_Model(found, name, table, known.layout if known is not None else None))
+            uses[name] += 1
+            name = name if uses[name] == 1 else f"{name}_{uses[name]}"
+            known_table = merge.table(parts)
+            models.append(_Model(merge, name, table, known_table.layout if known_table is not None else None))
         return models
 
     def _add_model(self, model: _Model) -> None:
-        found = model.found
+        merge = model.merge
         text_of = self._text_of(model)
-        text = text_of.of_merge(found.statement)
+        text = text_of.of_merge(merge.statement)
         first = self.writers[model.table]
         alias = model.table[-1] if model.name != model.table[-1] else None
         schema = model.table[-2] if len(model.table) > 1 and model.table[-2] != self.schema else None
-        head = f"-- imported from {found.place}\n"
+        head = f"-- imported from {merge.place}\n"
         path = f"{MODELS}/{model.name}.sql"
-        self.made.texts[path] = head + config_text(model.layout, schema=schema, alias=alias) + text + "\n"
-        self.made.models[path] = found.place
+        self.output.texts[path] = head + config_text(model.layout, schema=schema, alias=alias) + text + "\n"
+        self.output.models[path] = merge.place
         if first is not model:
             self._decide(model, f"it writes the table of {first.name} too: make one model of both, or order them")
-        target = found.statement.target
-        key = found.key(found.target)
-        written = as_written(".".join(key) or target.relation.of(found.statement.text))
+        target = merge.statement.target
+        key = merge.key(merge.target)
+        target_name = as_written(".".join(key) or target.relation.of(merge.statement.text))
         if _path(key) is not None:
             self._decide(
                 model, f"its target was the folder {_path(key)}: create a table there, and name it by schema and alias"
             )
         elif not key or any(map(has_placeholder, key)):
-            self._decide(model, f"its target was {written}: the profile and `schema` name where the table is now")
+            self._decide(model, f"its target was {target_name}: the profile and `schema` name where the table is now")
         elif len(key) > 2:
             self._decide(
                 model,
-                f"its target was {written}: name its catalog in the profile (`schema: {written.rpartition('.')[0]}`)",
+                f"its target was {target_name}: "
+                f"name its catalog in the profile (`schema: {target_name.rpartition('.')[0]}`)",
             )
         for name, spelling in text_of.filled.items():
             self._decide(model, f"`{spelling}` was filled at run time: give the var `{name}` a value")
 
     def _text_of(self, model: _Model) -> ModelText:
-        found = model.found
-        return ModelText(found.place.path, lambda parts: self._call(model, parts), self.vars, found.variables)
+        merge = model.merge
+        return ModelText(merge.place.path, lambda parts: self._call(model, parts), self.vars, merge.variables)
 
     def _call(self, model: _Model, parts: tuple[str, ...]) -> str | None:
         """Return what a table of the source becomes."""
-        key = tuple(_name(part) for part in model.found.key(parts))
+        key = tuple(_name(part) for part in model.merge.key(parts))
         if key == model.table:
             return "{{ this }}"
         writer = self.writers.get(key)
@@ -158,53 +159,53 @@ class _Conversion:
             return f"{{{{ ref('{writer.name}') }}}}"
         if writer is not None:
             self._decide(model, f"it reads {writer.name}, which reads it in turn: this one reads the table as a source")
-        known = model.found.table(parts)
-        if known is not None and known.query is not None:
-            return f"{{{{ ref('{self._view(model, key[-1], known.query)}') }}}}"
+        table = model.merge.table(parts)
+        if table is not None and table.query is not None:
+            return f"{{{{ ref('{self._view(model, key[-1], table.query)}') }}}}"
         path = _path(parts)
         if path is not None:
             key = ("folders", key[-1])
             self.folders[key[-1]] = path, parts[0]
         group = "_".join(key[:-1]) or "imported"
-        if known is None and len(parts) == 1:
+        if table is None and len(parts) == 1:
             self._decide(
                 model,
                 f"`{as_written(parts[0])}` is in no schema that the files name, or is made by code: "
                 "declare where it is in models/sources.yml, or write a model for it",
             )
         elif any(map(has_placeholder, parts)):
-            written = as_written(".".join(parts))
-            self._decide(model, f"a source was {written}: declare where it is in models/sources.yml")
-        layout = known.layout if known is not None else None
+            spelling = as_written(".".join(parts))
+            self._decide(model, f"a source was {spelling}: declare where it is in models/sources.yml")
+        layout = table.layout if table is not None else None
         self.sources.setdefault(group, {})[key[-1]] = (key, layout)
         return f"{{{{ source('{group}', '{key[-1]}') }}}}"
 
     def _view(self, model: _Model, name: str, query: str) -> str:
         """Return the ephemeral model of a temporary view, or of another view of the files."""
         if query not in self.views:
-            taken = {each.name for each in self.models} | set(self.views.values())
-            number, wanted = 1, name
-            while name in taken:
+            names = {other.name for other in self.models} | set(self.views.values())
+            number, base = 1, name
+            while name in names:
                 number += 1
-                name = f"{wanted}_{number}"
+                name = f"{base}_{number}"
             self.views[query] = name
             text_of = self._text_of(model)
             text = text_of.of_query(query)
-            head = f"-- the query of a view, imported with {model.found.place}\n"
-            self.made.texts[f"{MODELS}/{name}.sql"] = f"{head}{{{{ config(materialized='ephemeral') }}}}\n\n{text}\n"
+            head = f"-- the query of a view, imported with {model.merge.place}\n"
+            self.output.texts[f"{MODELS}/{name}.sql"] = f"{head}{{{{ config(materialized='ephemeral') }}}}\n\n{text}\n"
             for var, spelling in text_of.filled.items():
                 self._decide(model, f"`{spelling}` was filled at run time: give the var `{var}` a value")
         return self.views[query]
 
     def _reads(self, model: _Model, name: str) -> bool:
         """Whether a model reads another one, directly or through others."""
-        by_name = {each.name: each for each in self.models}
-        return name in model.reads or any(self._reads(by_name[each], name) for each in model.reads)
+        by_name = {other.name: other for other in self.models}
+        return name in model.reads or any(self._reads(by_name[ref], name) for ref in model.reads)
 
     def _decide(self, model: _Model, text: str) -> None:
-        decision = Decision(model.found.place, model.name, text)
-        if decision not in self.made.decisions:
-            self.made.decisions.append(decision)
+        decision = Decision(model.merge.place, model.name, text)
+        if decision not in self.output.decisions:
+            self.output.decisions.append(decision)
 
     def _described(self, model: _Model) -> dict[str, Any]:
         entry: dict[str, Any] = {"name": model.name}
@@ -213,7 +214,7 @@ class _Conversion:
         return entry
 
     def _sources(self) -> list[dict[str, Any]]:
-        found = []
+        sources = []
         for group, tables in sorted(self.sources.items()):
             entry: dict[str, Any] = {"name": group}
             *catalog, schema = next(iter(tables.values()))[0][:-1] or (self.schema,)
@@ -224,8 +225,8 @@ class _Conversion:
             entry["tables"] = [_table(name, layout) for name, (_, layout) in sorted(tables.items())]
             if group == "folders":
                 entry = {"name": group, "tables": [self._folder(name) for name in sorted(tables)]}
-            found.append(entry)
-        return found
+            sources.append(entry)
+        return sources
 
     def _folder(self, name: str) -> dict[str, Any]:
         path, format = self.folders[name]
@@ -239,14 +240,14 @@ class _Conversion:
         return "\n".join(lines) + "\n"
 
 
-def report(made: ProjectFiles, left_out: Sequence[Problem]) -> str:
+def report(files: ProjectFiles, left_out: Sequence[Problem]) -> str:
     """Return what was imported from where, what was not, and what is left to decide, as Markdown."""
     lines = ["# Imported MERGEs", "", "| model | from |", "|---|---|"]
-    lines += [f"| {path} | {place} |" for path, place in made.models.items()]
+    lines += [f"| {path} | {place} |" for path, place in files.models.items()]
     lines += ["", "## To decide", ""]
-    lines += [f"- {each.model} ({each.place}): {each.text}" for each in made.decisions] or ["Nothing."]
+    lines += [f"- {decision.model} ({decision.place}): {decision.text}" for decision in files.decisions] or ["Nothing."]
     if left_out:
-        lines += ["", "## Not imported", "", *(f"- {each.place or ''}: {each.message}" for each in left_out)]
+        lines += ["", "## Not imported", "", *(f"- {problem.place or ''}: {problem.message}" for problem in left_out)]
     return "\n".join(lines) + "\n"
 
 

@@ -39,12 +39,12 @@ def adapter_decisions(connection: Connection, templates: Sequence[SourceText], *
         return [Todo("decide", message, connection.assumed_at, hint, warns=True)]
     if connection.adapter in get_args(Adapter):
         return []
-    named = f"dbt's adapter is {connection.adapter}" if connection.adapter else "dbt's adapter is not known"
+    adapter_message = f"dbt's adapter is {connection.adapter}" if connection.adapter else "dbt's adapter is not known"
     hint = "the SQL of models is taken as it is, the MERGEs are those of dbt-spark (--adapter names another)"
     of_branch = "it is spark here: keep the branch that is meant"
     branches = [
-        Todo("decide", f"`{found[0]}` decides about the text", source.place(found.start()), of_branch, warns=True)
+        Todo("decide", f"`{branch[0]}` decides about the text", source.place(branch.start()), of_branch, warns=True)
         for source in dict.fromkeys(templates)
-        for found in _BRANCH.finditer(source.text)
+        for branch in _BRANCH.finditer(source.text)
     ]
-    return [Todo("decide", named, None, hint, warns=has_merges), *branches]
+    return [Todo("decide", adapter_message, None, hint, warns=has_merges), *branches]

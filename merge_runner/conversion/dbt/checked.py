@@ -46,45 +46,47 @@ def converted(project: DbtFolder, name: str, env: Mapping[str, str]) -> Converte
     conversion = Conversion(project, name)
     with TemporaryDirectory(prefix="merge-runner-import-") as folder:
         while True:
-            made = conversion.files()
+            files = conversion.files()
             root = Path(folder) / "project"
-            write(made, project, root)
+            write(files, project, root)
             try:
                 prepared = prepare(root, Flags(), env)
                 _check(prepared)
             except ProblemsError as error:
-                if not _leave_out(conversion, error.problems, made):
-                    raise ProblemsError(_of_new_files(project, error.problems, made)) from None
+                if not _leave_out(conversion, error.problems, files):
+                    raise ProblemsError(_of_new_files(project, error.problems, files)) from None
                 continue
-            if unknown := conversion.asked - conversion.columns.keys() - conversion.left_out.keys():
+            if unknown := conversion.columns_needed - conversion.columns.keys() - conversion.left_out.keys():
                 conversion.columns |= {model: _query_columns(prepared, model) for model in unknown}
                 continue
             findings = lint_project(prepared, prepared.graph.nodes, layouts=Layouts.load(prepared)).findings
-            broken = (each for each in findings if each.code in _NO_MERGE)
-            problems = [Problem(each.code, each.message, each.place, each.hint) for each in broken]
-            if _leave_out(conversion, problems, made):
+            faults = (finding for finding in findings if finding.code in _NO_MERGE)
+            problems = [Problem(finding.code, finding.message, finding.place, finding.hint) for finding in faults]
+            if _leave_out(conversion, problems, files):
                 continue
-            if not [each for each in findings if each.code in _TO_DECIDE and conversion.decide(each, made)]:
+            if not [
+                finding for finding in findings if finding.code in _TO_DECIDE and conversion.decide(finding, files)
+            ]:
                 break
-    errors = [each for each in findings if each.severity == "error"]
-    files = conversion.files(has_findings=bool(errors))
+    errors = [finding for finding in findings if finding.severity == "error"]
+    final_files = conversion.files(has_findings=bool(errors))
     if errors:
-        files.texts[BASELINE] = Baseline.of(errors).text
-    files.todos += [_of_finding(each) for each in findings]
-    return Converted(files, tuple(findings))
+        final_files.texts[BASELINE] = Baseline.of(errors).text
+    final_files.todos += [_of_finding(finding) for finding in findings]
+    return Converted(final_files, tuple(findings))
 
 
-def _of_new_files(project: DbtFolder, problems: Iterable[Problem], made: Files) -> list[Problem]:
+def _of_new_files(project: DbtFolder, problems: Iterable[Problem], files: Files) -> list[Problem]:
     """Problems as they can be shown: a place in a file of the new project, which is not written, is none."""
-    shown = []
+    problems_shown = []
     for problem in problems:
         place, message = problem.place, problem.message
         if place is not None and not (project.root / place.path).is_file():
-            line = made.texts.get(place.path, "").split("\n")[place.line - 1 : place.line]
+            line = files.texts.get(place.path, "").split("\n")[place.line - 1 : place.line]
             message = f"{DBT_PROJECT} cannot be imported: {message}" + (f" (in `{line[0].strip()}`)" if line else "")
             place = None
-        shown.append(Problem(problem.code, message, place, problem.hint))
-    return shown
+        problems_shown.append(Problem(problem.code, message, place, problem.hint))
+    return problems_shown
 
 
 def write(files: Files, project: DbtFolder, root: Path) -> None:
@@ -111,19 +113,19 @@ def _check(prepared: Prepared) -> None:
     ):
         with problems.collecting():
             check()
-    for each in (prepared, prepared.first_run):
-        for unique_id, node in each.graph.nodes.items():
+    for run in (prepared, prepared.first_run):
+        for unique_id, node in run.graph.nodes.items():
             with problems.collecting(), _if_known():
                 if node.materialized == "merge":
-                    each.compiler.merge(unique_id)
+                    run.compiler.merge(unique_id)
                 elif isinstance(node, ModelNode):
-                    query(each.compiler.rendered(unique_id))
+                    query(run.compiler.rendered(unique_id))
     problems.check()
 
 
-def _leave_out(conversion: Conversion, problems: Iterable[Problem], made: Files) -> bool:
+def _leave_out(conversion: Conversion, problems: Iterable[Problem], files: Files) -> bool:
     """Leave out what problems are about, all that can be; return whether anything is left out now that was not."""
-    left_out = [conversion.leave_out(problem, made) for problem in problems]
+    left_out = [conversion.leave_out(problem, files) for problem in problems]
     return any(left_out)
 
 

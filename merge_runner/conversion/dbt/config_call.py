@@ -59,23 +59,23 @@ def config_calls(text: str) -> tuple[ConfigCall, ...]:
 
 
 def _calls(text: str) -> Iterator[ConfigCall]:
-    for found in CONFIG.finditer(text):
-        close = closing(text, found.end())
+    for call in CONFIG.finditer(text):
+        close = closing(text, call.end())
         end = JINJA_END.match(text, close) if close is not None else None
         if close is None or end is None:
             continue
         values: dict[str, Value] = {}
         spans: dict[str, Span] = {}
-        for key, span in _arguments(text, Span(found.end(), close - 1)):
+        for key, span in _arguments(text, Span(call.end(), close - 1)):
             values[key], spans[key] = _value(span.of(text)), span
-        yield ConfigCall(Span(found.start(), end.end()), values, spans)
+        yield ConfigCall(Span(call.start(), end.end()), values, spans)
 
 
 def _arguments(text: str, inside: Span) -> Iterator[tuple[str, Span]]:
     """Yield the keyword arguments of a call, or the items of the one dict that it is given."""
     for span in _items(text, inside):
-        written = span.of(text)
-        if written.startswith("{") and written.endswith("}"):
+        argument = span.of(text)
+        if argument.startswith("{") and argument.endswith("}"):
             yield from _arguments(text, Span(span.start + 1, span.end - 1))
         elif (name := _NAME.match(text, span.start, span.end)) is not None:
             yield name[1] or name[2], Span(name.end(), span.end)
@@ -91,10 +91,10 @@ def _items(text: str, inside: Span) -> Iterator[Span]:
             at = string.end()
             continue
         if at == inside.end or (text[at] == "," and depth == 0):
-            written = text[start:at]
-            if written.strip():
-                left = start + len(written) - len(written.lstrip())
-                yield Span(left, start + len(written.rstrip()))
+            item = text[start:at]
+            if item.strip():
+                left = start + len(item) - len(item.lstrip())
+                yield Span(left, start + len(item.rstrip()))
             start = at + 1
         elif text[at] in "([{":
             depth += 1

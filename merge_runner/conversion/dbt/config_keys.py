@@ -76,9 +76,9 @@ class Translated:
     todos: tuple[KeyTodo, ...] = ()
 
 
-def dbt_key(written: str) -> str:
+def dbt_key(key: str) -> str:
     """Return a key of dbt's without the `+` of folders, and with underscores."""
-    return written.removeprefix("+").replace("-", "_")
+    return key.removeprefix("+").replace("-", "_")
 
 
 def translated(config: Mapping[str, Value], kind: str = "table") -> Translated:
@@ -86,77 +86,77 @@ def translated(config: Mapping[str, Value], kind: str = "table") -> Translated:
 
     `kind` is that of the model: for a view and an ephemeral model dbt ignores how a table is laid out.
     """
-    found: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     todos: list[KeyTodo] = []
     meta: dict[str, tuple[str, object]] = {}
-    for written, value in config.items():
-        key = dbt_key(written)
+    for spelling, value in config.items():
+        key = dbt_key(spelling)
         if kind != "table" and key in (_OF_TABLES | {"contract"} if kind == "ephemeral" else _OF_TABLES):
             continue
-        if key in _CONSUMED or key in _WITHOUT_EFFECT or _add_special(key, written, value, found, todos):
+        if key in _CONSUMED or key in _WITHOUT_EFFECT or _add_special(key, spelling, value, values, todos):
             continue
-        if config_key(written) in ALL_KEYS:
-            found[config_key(written)] = value
+        if config_key(spelling) in ALL_KEYS:
+            values[config_key(spelling)] = value
         elif key in HINTS:
-            todos.append(KeyTodo(written, f"`{key}: {value.expression}` is left out", HINTS[key]))
+            todos.append(KeyTodo(spelling, f"`{key}: {value.expression}` is left out", HINTS[key]))
         elif value.is_known:
-            meta[key] = written, value.value
+            meta[key] = spelling, value.value
         else:
-            todos.append(KeyTodo(written, f"`{key}: {value.expression}` is left out", "write it below `meta`"))
+            todos.append(KeyTodo(spelling, f"`{key}: {value.expression}` is left out", "write it below `meta`"))
     if meta:
-        _add_meta(meta, found, todos)
-    return Translated(found, tuple(todos))
+        _add_meta(meta, values, todos)
+    return Translated(values, tuple(todos))
 
 
-def _add_special(key: str, written: str, value: Value, found: dict[str, Value], todos: list[KeyTodo]) -> bool:
+def _add_special(key: str, spelling: str, value: Value, values: dict[str, Value], todos: list[KeyTodo]) -> bool:
     """Add what a key becomes that is another one here, or has other values; return whether it is such a key."""
-    given = value.value
+    content = value.value
     if key == "materialized":
-        if given in ("table", "view", "ephemeral"):
-            found[key] = Value.of(given)
-    elif key == "partition_by" and isinstance(given, dict) and isinstance(given.get("field"), str):
-        found[key] = Value.of([given["field"]])
+        if content in ("table", "view", "ephemeral"):
+            values[key] = Value.of(content)
+    elif key == "partition_by" and isinstance(content, dict) and isinstance(content.get("field"), str):
+        values[key] = Value.of([content["field"]])
         todos.append(
-            KeyTodo(written, f"`partition_by: {value.expression}` becomes its column", "it is BigQuery's form")
+            KeyTodo(spelling, f"`partition_by: {value.expression}` becomes its column", "it is BigQuery's form")
         )
     elif key in ("file_format", "table_format"):
-        _add_format(key, value, found, todos)
+        _add_format(key, value, values, todos)
     elif key in _RENAMED:
-        found[_RENAMED[key]] = value
+        values[_RENAMED[key]] = value
     elif key == "zorder":
-        found["optimize"] = Value(f"{{'zorder_by': {value.expression}}}", {"zorder_by": given})
+        values["optimize"] = Value(f"{{'zorder_by': {value.expression}}}", {"zorder_by": content})
         hint = "`merge-runner optimize` does it; add `after: N` to do it with every N-th MERGE"
-        todos.append(KeyTodo(written, "dbt-databricks compacted the table after each run", hint))
-    elif key == "freshness" and isinstance(given, dict) and "build_after" in given:
-        found["build_after"] = Value.of(given["build_after"])
-    elif key == "meta" and isinstance(given, dict) and isinstance(given.get("merge_runner"), dict):
+        todos.append(KeyTodo(spelling, "dbt-databricks compacted the table after each run", hint))
+    elif key == "freshness" and isinstance(content, dict) and "build_after" in content:
+        values["build_after"] = Value.of(content["build_after"])
+    elif key == "meta" and isinstance(content, dict) and isinstance(content.get("merge_runner"), dict):
         # Where a dbt project declares to lint that a full scan is meant: here there is a key for it.
-        found |= {name: Value.of(each) for name, each in given["merge_runner"].items()}
-        if rest := {name: each for name, each in given.items() if name != "merge_runner"}:
-            found[key] = Value.of(rest)
+        values |= {name: Value.of(item) for name, item in content["merge_runner"].items()}
+        if rest := {name: item for name, item in content.items() if name != "merge_runner"}:
+            values[key] = Value.of(rest)
     else:
         return False
     return True
 
 
-def _add_format(key: str, value: Value, found: dict[str, Value], todos: list[KeyTodo]) -> None:
+def _add_format(key: str, value: Value, values: dict[str, Value], todos: list[KeyTodo]) -> None:
     if value.value == "default":
         return
     format = table_format_of(value.value) if isinstance(value.value, str) else None
     if format is not None:
-        found["format"] = Value.of(format)
+        values["format"] = Value.of(format)
     elif value.value is not None:
         hint = "MERGE needs one of the two; a table in another format can be declared as a source"
         todos.append(KeyTodo(key, f"`{key}: {value.expression}` becomes Delta, or the format of its folder", hint))
 
 
-def _add_meta(own: Mapping[str, tuple[str, object]], found: dict[str, Value], todos: list[KeyTodo]) -> None:
+def _add_meta(own: Mapping[str, tuple[str, object]], values: dict[str, Value], todos: list[KeyTodo]) -> None:
     """Put the values of keys of the project's own below `meta`, next to each the key as it is written."""
-    known = found.get("meta", Value.of({}))
-    first = next(written for written, _ in own.values())
+    meta = values.get("meta", Value.of({}))
+    first = next(spelling for spelling, _ in own.values())
     names = ", ".join(f"`{name}`" for name in own)
-    if isinstance(known.value, dict):
-        found["meta"] = Value.of({**known.value, **{name: value for name, (_, value) in own.items()}})
+    if isinstance(meta.value, dict):
+        values["meta"] = Value.of({**meta.value, **{name: value for name, (_, value) in own.items()}})
         hint = f"a macro reads {names} by config.get('meta')"
     else:
         hint = f"add {names} to `meta`, which is an expression here"

@@ -34,9 +34,9 @@ class Connection:
     @property
     def values(self) -> Mapping[str, Any] | None:
         """What dbt's Jinja has as `target`; None where no profile is known."""
-        found = {"name": self.target, "target_name": self.target, "profile_name": self.profile, "type": self.adapter}
-        found |= {"schema": self.schema, "catalog": self.catalog, "database": self.catalog}
-        return {key: value for key, value in found.items() if value is not None} or None
+        target = {"name": self.target, "target_name": self.target, "profile_name": self.profile, "type": self.adapter}
+        target |= {"schema": self.schema, "catalog": self.catalog, "database": self.catalog}
+        return {key: value for key, value in target.items() if value is not None} or None
 
 
 def profile_connection(
@@ -53,28 +53,28 @@ def profile_connection(
     adapter = adapter or (manifest.adapter if manifest is not None else None)
     for folder in folders:
         tree = read_tree(folder / _PROFILES, _PROFILES, Problems(), Boundary(root).of_named(folder / _PROFILES))
-        name = _rendered(data.get("profile"), env)
+        name = _render(data.get("profile"), env)
         profile = _mapping(_mapping(tree.data if tree is not None else None).get(str(name)))
         outputs = {key: output for key, output in _mapping(profile.get("outputs")).items() if _mapping(output)}
         if outputs:
-            target = _rendered(profile.get("target"), env) or "default"
+            target = _render(profile.get("target"), env) or "default"
             target = next(iter(outputs)) if target not in outputs and len(outputs) == 1 else target
-            types = {_rendered(output.get("type"), env) for output in outputs.values()}
+            types = {_render(output.get("type"), env) for output in outputs.values()}
             if target not in outputs:  # whichever it is, the adapter may be the same
                 return Connection(adapter or (types.pop() if len(types) == 1 else None), profile=name)
             output = outputs[target]
-            type, schema, catalog = (_rendered(output.get(key), env) for key in ("type", "schema", "catalog"))
+            type, schema, catalog = (_render(output.get(key), env) for key in ("type", "schema", "catalog"))
             return Connection(adapter or type, schema, catalog, target, name)
     return Connection(adapter)
 
 
-def _rendered(value: Any, env: Mapping[str, str]) -> str | None:
+def _render(value: Any, env: Mapping[str, str]) -> str | None:
     """A text of a profile with the environment in it; None where it needs what is not known here."""
     if not isinstance(value, str):
         return None
     problems = Problems()
-    rendered = ValueTemplate(NoPlaces(), Known(_PROFILES, ""), env, problems).describe(value, ("profile",))
-    return rendered if len(problems) == 0 and isinstance(rendered, str) else None
+    text = ValueTemplate(NoPlaces(), Known(_PROFILES, ""), env, problems).describe(value, ("profile",))
+    return text if len(problems) == 0 and isinstance(text, str) else None
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

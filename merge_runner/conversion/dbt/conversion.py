@@ -98,7 +98,7 @@ class Conversion:
         """What of dbt_project.yml is left out, by its path there."""
         self.columns: dict[str, tuple[str, ...] | None] = {}
         """The columns of the queries of models, once they have been looked up."""
-        self.asked: set[str] = set()
+        self.columns_needed: set[str] = set()
         """The models whose columns the text of a MERGE needs."""
         self.properties = [
             PropertyFile(tree, self._source_of, self._described, project.rendering.of_yaml)
@@ -122,49 +122,49 @@ class Conversion:
 
     def files(self, *, has_findings: bool = False) -> Files:
         """Return the files by what is known now."""
-        made = Files(dict(self.packages.contents), todos=list(self.packages.todos))
+        files = Files(dict(self.packages.contents), todos=list(self.packages.todos))
         for model in self.models:
             if model.name not in self.left_out:
                 try:
-                    self._add_model(model, made)
+                    self._add_model(model, files)
                 except LeftOutError as error:
                     self.left_out[model.name] = Todo("left-out", str(error), error.place, error.hint, model=model.name)
         # Refs of what has been left out meanwhile are in texts that were made before.
-        for imported in made.models:
-            made.texts[imported.path] = with_sources(made.texts[imported.path], self._source_of)
+        for imported in files.models:
+            files.texts[imported.path] = with_sources(files.texts[imported.path], self._source_of)
         for path, file in self.project.copied.items():
-            self._add_copy(path, file, made)
+            self._add_copy(path, file, files)
         for properties in self.properties:
             text = properties.text()
-            made.todos += [*properties.todos, *properties.left_out.values()]
+            files.todos += [*properties.todos, *properties.left_out.values()]
             if text is not None:
-                made.texts[properties.path] = text
+                files.texts[properties.path] = text
         if self.left_out:
-            made.texts[self._free(made, f"{self.project.paths['model-paths'][0]}/dbt_source.yml")] = self._source()
+            files.texts[self._free(files, f"{self.project.paths['model-paths'][0]}/dbt_source.yml")] = self._source()
         if (self.project.root / SELECTORS).is_file() and SELECTORS not in self.left_out_files:
-            made.copies[SELECTORS] = self.project.root / SELECTORS
-        files = (*made.texts, *made.copies)
-        writer = SettingsWriter(self.project, self.name, made.todos, self.left_out_settings)
-        made.settings = writer.file(files, has_findings=has_findings)
-        made.texts[PYPROJECT] = made.settings.text
-        has_iceberg = any(_ICEBERG.search(text) for text in made.texts.values())
-        made.texts[PROFILES] = profiles(self.project, self.name, self._schema, has_iceberg=has_iceberg)
-        made.todos += self._of_profile(made)
-        made.todos += [
+            files.copies[SELECTORS] = self.project.root / SELECTORS
+        paths = (*files.texts, *files.copies)
+        writer = SettingsWriter(self.project, self.name, files.todos, self.left_out_settings)
+        files.settings = writer.file(paths, has_findings=has_findings)
+        files.texts[PYPROJECT] = files.settings.text
+        has_iceberg = any(_ICEBERG.search(text) for text in files.texts.values())
+        files.texts[PROFILES] = profiles(self.project, self.name, self._schema, has_iceberg=has_iceberg)
+        files.todos += self._of_profile(files)
+        files.todos += [
             *self.left_out.values(),
             *self.left_out_files.values(),
             *self.left_out_settings.values(),
             *self.decisions.values(),
         ]
-        _with_comments(made)
-        return made
+        _with_comments(files)
+        return files
 
     def columns_of(self, model: str) -> tuple[str, ...] | None:
         """Return the columns of a model's query: unknown until `columns` has them."""
-        self.asked.add(model)
+        self.columns_needed.add(model)
         return self.columns.get(model, (NOT_YET_KNOWN,))
 
-    def leave_out(self, problem: Problem, made: Files) -> bool:
+    def leave_out(self, problem: Problem, files: Files) -> bool:
         """Leave out what a problem of the files is about; return whether that is known."""
         place = problem.place
         if place is None:
@@ -172,16 +172,16 @@ class Conversion:
         for path in (place.path, *(call.partition(":")[0] for call in problem.calls)):
             model = next((model for model in self.models if self._path(model) == path), None)
             if model is not None and model.name not in self.left_out:
-                at = _same_line(model.source, made.texts[path], place) if path == place.path else model.place
+                at = _same_line(model.source, files.texts[path], place) if path == place.path else model.place
                 self.left_out[model.name] = Todo("left-out", problem.message, at, problem.hint, model=model.name)
                 return True
         for properties in self.properties:
-            if properties.path == place.path and properties.leave_out(problem, made.texts.get(place.path, "")):
+            if properties.path == place.path and properties.leave_out(problem, files.texts.get(place.path, "")):
                 return True
-        if place.path == PYPROJECT and made.settings is not None:
-            comments = made.texts[PYPROJECT].split("\n").index(made.settings.lines[0])
+        if place.path == PYPROJECT and files.settings is not None:
+            comments = files.texts[PYPROJECT].split("\n").index(files.settings.lines[0])
             line = place.line - 1 - comments
-            origin = made.settings.origins[line] if line < len(made.settings.origins) else None
+            origin = files.settings.origins[line] if line < len(files.settings.origins) else None
             if origin is not None and origin not in self.left_out_settings:
                 at = self.project.settings.key_place(origin)
                 self.left_out_settings[origin] = Todo("left-out", problem.message, at, problem.hint)
@@ -191,62 +191,66 @@ class Conversion:
             return True
         return False
 
-    def decide(self, finding: Finding, made: Files) -> bool:
+    def decide(self, finding: Finding, files: Files) -> bool:
         """Make what lint finds in the MERGE of a model a decision of its author; return whether it was none before."""
         path = finding.place.path
         model = next((model for model in self.project.models if self._path(model) == path), None)
-        if model is None or path not in made.texts or (path, finding.code) in self.decisions:
+        if model is None or path not in files.texts or (path, finding.code) in self.decisions:
             return False
         place = model.place_of("not_matched_by_source_action", "incremental_strategy", "materialized")
         todo = Todo("decide", finding.message, place, finding.hint, in_file(path), warns=True)
         self.decisions[path, finding.code] = todo
         return True
 
-    def _add_model(self, model: DbtModelFile, made: Files) -> None:
+    def _add_model(self, model: DbtModelFile, files: Files) -> None:
         path = self._path(model)
         if model.is_snapshot:
             head, query = head_and_query(model)
             merge = snapshot_merge(model, query, self.columns_of)
-            self._add_merge(model, head, merge, f"snapshot, {model.known('strategy')}", made)
-        elif model.known("materialized") == "incremental":
-            if found := sorted(_MERGING & self._macros):
+            self._add_merge(model, head, merge, f"snapshot, {model.setting('strategy')}", files)
+        elif model.setting("materialized") == "incremental":
+            if overrides := sorted(_MERGING & self._macros):
                 hint = "write the MERGE as the macro has it"
-                raise LeftOutError(f"the project's macro {found[0]} decides what is merged", hint, model.place)
+                raise LeftOutError(f"the project's macro {overrides[0]} decides what is merged", hint, model.place)
             head, query = head_and_query(model)
             strategy = strategy_of(model, self.project.connection.adapter)
             merge = merge_of(model, query, self.project.connection.adapter, self.columns_of)
-            self._add_merge(model, head, merge, f"incremental, {strategy}", made)
-        elif (built := model.known("materialized") or "view") in _BUILT:
+            self._add_merge(model, head, merge, f"incremental, {strategy}", files)
+        elif (materialization := model.setting("materialized") or "view") in _BUILT:
             text, at = model.source.text, 0
             pieces = []
-            made.todos += self._of_rendered(model, path)
+            files.todos += self._of_rendered(model, path)
             for call in model.calls:
-                config = translated(_own(model, call), str(built))
-                made.todos += _of_keys(model, path, config)
+                config = translated(_own(model, call), str(materialization))
+                files.todos += _of_keys(model, path, config)
                 pieces += [text[at : call.span.start], config_call(config.values)]
                 at = call.span.end
-            made.texts[path] = "".join([*pieces, text[at:]])
-            made.models.append(ImportedModel(model.name, path, model.place, str(built), str(built)))
+            files.texts[path] = "".join([*pieces, text[at:]])
+            files.models.append(
+                ImportedModel(model.name, path, model.place, str(materialization), str(materialization))
+            )
         else:
             hint = "Spark has none for Delta and Iceberg: write a table or a merge"
-            raise LeftOutError(f"{model.name} has the materialization {built}", hint, model.place_of("materialized"))
+            raise LeftOutError(
+                f"{model.name} has the materialization {materialization}", hint, model.place_of("materialized")
+            )
 
-    def _add_merge(self, model: DbtModelFile, head: str, merge: Merge, dbt: str, made: Files) -> None:
+    def _add_merge(self, model: DbtModelFile, head: str, merge: Merge, dbt: str, files: Files) -> None:
         path = self._path(model)
         # A snapshot has its whole config in its file: there is no folder of snapshots any more.
         own = {key: value for call in model.calls for key, value in _own(model, call).items()}
         config = translated(model.config if model.is_snapshot else own)
-        made.todos += self._of_rendered(model, path)
+        files.todos += self._of_rendered(model, path)
         values = {"materialized": Value.of("merge"), **config.values, **merge.config}
-        made.todos += _of_keys(model, path, config)
-        made.todos += [Todo("decide", text, place, None, in_file(path)) for text, place in merge.notes]
+        files.todos += _of_keys(model, path, config)
+        files.todos += [Todo("decide", text, place, None, in_file(path)) for text, place in merge.notes]
         if (schema := model.config.get("target_schema")) and schema.value:
             values["schema"] = schema
             message, hint = "dbt takes target_schema as it is", "override generate_schema_name"
-            made.todos.append(Todo("decide", message, model.place_of("target_schema"), hint, in_file(path)))
+            files.todos.append(Todo("decide", message, model.place_of("target_schema"), hint, in_file(path)))
         parts = [head, config_call(values)]
-        made.texts[path] = "\n".join([*filter(None, parts), "", merge.text])
-        made.models.append(ImportedModel(model.name, path, model.place, dbt, "merge"))
+        files.texts[path] = "\n".join([*filter(None, parts), "", merge.text])
+        files.models.append(ImportedModel(model.name, path, model.place, dbt, "merge"))
 
     def _of_rendered(self, model: DbtModelFile, path: str) -> list[Todo]:
         """What is left to decide of config that decides about the text and that depends on dbt's target."""
@@ -264,36 +268,38 @@ class Conversion:
             if value.is_known and key in decides and "target" in (value.written or "")
         ]
 
-    def _add_copy(self, path: str, file: Path, made: Files) -> None:
+    def _add_copy(self, path: str, file: Path, files: Files) -> None:
         if path in self.left_out_files:
             return
         models = self.project.paths["model-paths"]
-        is_docs = file.suffix == ".md" and not any(path.startswith(f"{each}/") for each in models)
+        is_docs = file.suffix == ".md" and not any(path.startswith(f"{folder}/") for folder in models)
         if file.suffix != ".sql" and not is_docs:
-            made.copies[path] = file
+            files.copies[path] = file
             return
         source = read_text(file, path, Problems(), self.project.boundary)
         if source is None:
             return
         if is_docs:  # docs blocks are read from the folders of models
-            made.texts[f"{models[0]}/{path}"] = source.text
+            files.texts[f"{models[0]}/{path}"] = source.text
             return
         if self._is_macro(path):
-            source = self._without_materializations(source, made)
+            source = self._without_materializations(source, files)
         text = with_sources(source.text, self._source_of)
-        made.texts[path] = text
+        files.texts[path] = text
 
-    def _without_materializations(self, source: SourceText, made: Files) -> SourceText:
-        kept, at = [], 0
+    def _without_materializations(self, source: SourceText, files: Files) -> SourceText:
+        pieces, at = [], 0
         for begin, end in blocks(source.text, _MATERIALIZATION, _END):
             message, hint = f"the materialization {begin[1]} is left out", "a model is its own MERGE or query"
-            made.todos.append(Todo("left-out", message, source.place(begin.start()), hint, in_file(source.path)))
-            kept.append(source.text[at : begin.start()])
+            files.todos.append(Todo("left-out", message, source.place(begin.start()), hint, in_file(source.path)))
+            pieces.append(source.text[at : begin.start()])
             at = end.end()
-        return SourceText(source.path, "".join([*kept, source.text[at:]]))
+        return SourceText(source.path, "".join([*pieces, source.text[at:]]))
 
     def _is_macro(self, path: str) -> bool:
-        return path.endswith(".sql") and any(path.startswith(f"{each}/") for each in self.project.paths["macro-paths"])
+        return path.endswith(".sql") and any(
+            path.startswith(f"{folder}/") for folder in self.project.paths["macro-paths"]
+        )
 
     def _path(self, model: DbtModelFile) -> str:
         """The path of a model: that of its file; a snapshot gets one with its name."""
@@ -301,11 +307,11 @@ class Conversion:
         if not model.is_snapshot:
             return str(source)
         folders = self.project.paths["snapshot-paths"]
-        inside = next((each for each in folders if str(source).startswith(f"{each}/")), None)
+        inside = next((folder for folder in folders if str(source).startswith(f"{folder}/")), None)
         return f"{source.parent if inside else folders[0]}/{model.name}.sql"
 
     def _described(self, name: str) -> Described:
-        model = next((each for each in self.models if each.name == name), None)
+        model = next((model for model in self.models if model.name == name), None)
         if model is None:
             return "types"
         if model.materialized.value == "ephemeral":
@@ -334,7 +340,7 @@ class Conversion:
 
     def _source_table(self, name: str) -> dict[str, Any]:
         table: dict[str, Any] = {"name": name}
-        model = next((each for each in self.models if each.name == name), None)
+        model = next((model for model in self.models if model.name == name), None)
         if model is not None:
             if (alias := model.config.get("alias")) is not None and _is_name(alias.value):
                 table["identifier"] = alias.value
@@ -342,31 +348,31 @@ class Conversion:
                 table["schema"] = f"{self._schema}_{schema.value}"
         return table
 
-    def _of_profile(self, made: Files) -> list[Todo]:
+    def _of_profile(self, files: Files) -> list[Todo]:
         """What is left to decide of the adapter and the profile."""
-        has_merges = any(model.materialized == "merge" for model in made.models)
-        copied = [source for path in self.project.copied if (source := self._copied(path)) is not None]
+        has_merges = any(model.materialized == "merge" for model in files.models)
+        copied = [source for path in self.project.copied if (source := self._read_copy(path)) is not None]
         templates = [*(model.source for model in self.models), *copied]
-        found = adapter_decisions(self.project.connection, templates, has_merges=has_merges)
+        todos = adapter_decisions(self.project.connection, templates, has_merges=has_merges)
         if self.project.connection.schema is None:
             message = f"the schema of dbt's profile is not known: it is `{self._schema}` here"
-            found.append(Todo("decide", message, None, "write it as `schema` of the profile", in_file(PROFILES)))
+            todos.append(Todo("decide", message, None, "write it as `schema` of the profile", in_file(PROFILES)))
         hint = "leave it out, and write into the models what it changes of their rows"
         for macro in self._creating if has_merges else ():
             message = f"dbt creates tables by {macro.name}, and merge-runner does not"
-            found.append(Todo("decide", message, macro.place, hint, warns=True))
+            todos.append(Todo("decide", message, macro.place, hint, warns=True))
         hint = "name your Spark (`master` or `remote`) and catalog; models find the tables of dbt by schema and name"
         message = "the profile is a Spark on this machine, with its tables in a folder"
-        found.append(Todo("decide", message, None, hint, in_file(PROFILES)))
-        return found
+        todos.append(Todo("decide", message, None, hint, in_file(PROFILES)))
+        return todos
 
-    def _copied(self, path: str) -> SourceText | None:
+    def _read_copy(self, path: str) -> SourceText | None:
         """The text of a file that is taken as it is, where it is a template."""
         is_template = path.endswith(".sql") and path not in self.left_out_files
         return read_text(self.project.copied[path], path, Problems(), self.project.boundary) if is_template else None
 
-    def _free(self, made: Files, path: str) -> str:
-        return path if path not in made.texts else path.replace(".yml", "_1.yml")
+    def _free(self, files: Files, path: str) -> str:
+        return path if path not in files.texts else path.replace(".yml", "_1.yml")
 
 
 def _own(model: DbtModelFile, call: ConfigCall) -> dict[str, Value]:
@@ -376,38 +382,38 @@ def _own(model: DbtModelFile, call: ConfigCall) -> dict[str, Value]:
 
 def _of_packages(contents: Mapping[str, str]) -> Mapping[str, list[SourceText]]:
     """The macro files of the packages of the new project, by the names of the packages."""
-    found: dict[str, list[SourceText]] = {}
+    macros: dict[str, list[SourceText]] = {}
     for path, text in contents.items():
         parts = PurePosixPath(path).parts
         if "macros" in parts[2:] and path.endswith(".sql"):
-            found.setdefault(parts[1], []).append(SourceText(path, text))
-    return found
+            macros.setdefault(parts[1], []).append(SourceText(path, text))
+    return macros
 
 
 def _of_keys(model: DbtModelFile, path: str, config: Translated) -> list[Todo]:
     """What is left to decide about the config of a model."""
     return [
-        Todo("decide", each.message, model.place_of(dbt_key(each.key)), each.hint, in_file(path))
-        for each in config.todos
+        Todo("decide", todo.message, model.place_of(dbt_key(todo.key)), todo.hint, in_file(path))
+        for todo in config.todos
     ]
 
 
-def _with_comments(made: Files) -> None:
+def _with_comments(files: Files) -> None:
     """Write each TODO of a file as a comment into its first lines."""
     lines: dict[str, list[str]] = {}
     todos = []
-    for todo in made.todos:
-        if todo.at is not None and todo.at.path in made.texts:
+    for todo in files.todos:
+        if todo.at is not None and todo.at.path in files.texts:
             path = todo.at.path
             text = " ".join(todo.text.split()).replace("#}", "# }")
-            written = lines.setdefault(path, [])
-            written.append(f"{{# TODO: {text} #}}" if path.endswith(".sql") else f"# TODO: {text}")
-            todos.append(replace(todo, at=Place(path, len(written), 1)))
+            file_comments = lines.setdefault(path, [])
+            file_comments.append(f"{{# TODO: {text} #}}" if path.endswith(".sql") else f"# TODO: {text}")
+            todos.append(replace(todo, at=Place(path, len(file_comments), 1)))
         else:
             todos.append(replace(todo, at=None))
-    made.todos = todos
+    files.todos = todos
     for path, comments in lines.items():
-        made.texts[path] = "\n".join([*comments, made.texts[path]])
+        files.texts[path] = "\n".join([*comments, files.texts[path]])
 
 
 def _is_name(value: Any) -> bool:
@@ -416,10 +422,10 @@ def _is_name(value: Any) -> bool:
 
 def _same_line(source: SourceText, text: str, place: Place) -> Place:
     """The place in dbt's file of a place in the text that was made of it: where the same line is, else the first."""
-    written = SourceText("", text).line(place.line)
-    line = written.strip()
-    for number, other in enumerate(source.text.split("\n"), 1):
-        if line and other.strip() == line:
-            moved = len(other) - len(other.lstrip()) - (len(written) - len(written.lstrip()))
+    imported_line = SourceText("", text).line(place.line)
+    line = imported_line.strip()
+    for number, dbt_line in enumerate(source.text.split("\n"), 1):
+        if line and dbt_line.strip() == line:
+            moved = len(dbt_line) - len(dbt_line.lstrip()) - (len(imported_line) - len(imported_line.lstrip()))
             return Place(source.path, number, max(1, place.column + moved))
     return Place(source.path, 1, 1)

@@ -43,12 +43,12 @@ class Rendering:
         if not holds_jinja(value):
             return Value.of(value)
         problems = Problems()
-        known = Known(tree.source.path, "", self.vars, self.target)
-        rendered = ValueTemplate(tree, known, self.env, problems).render(value, at)
-        written = value if isinstance(value, str) else repr(value)
+        context = Known(tree.source.path, "", self.vars, self.target)
+        content = ValueTemplate(tree, context, self.env, problems).render(value, at)
+        spelling = value if isinstance(value, str) else repr(value)
         if len(problems):
-            return Value(written, UNKNOWN, written)
-        return replace(Value.of(rendered), written=written)
+            return Value(spelling, UNKNOWN, spelling)
+        return replace(Value.of(content), written=spelling)
 
 
 @dataclass
@@ -89,12 +89,12 @@ class ModelRendering:
 
 def with_rendered(config: Mapping[str, Value], rendered: Mapping[str, Any]) -> dict[str, Value]:
     """Return a config with the values of expressions that rendering, or the manifest, shows."""
-    found = dict(config)
+    values = dict(config)
     for key, value in config.items():
-        name = next((each for each in (key, config_key(key)) if each in rendered), None)
+        name = next((spelling for spelling in (key, config_key(key)) if spelling in rendered), None)
         if not value.is_known and key not in LATE and name is not None:
-            found[key] = Value(value.expression, rendered[name], value.expression)
-    return found
+            values[key] = Value(value.expression, rendered[name], value.expression)
+    return values
 
 
 def holds_jinja(value: Any) -> bool:
@@ -106,8 +106,8 @@ def holds_jinja(value: Any) -> bool:
     return isinstance(value, str) and ("{{" in value or "{%" in value)
 
 
-def _if_readable(read: Callable[[], _Result]) -> _Result | None:
+def _if_readable(action: Callable[[], _Result]) -> _Result | None:
     try:
-        return read()
+        return action()
     except ProblemsError:
         return None

@@ -46,8 +46,8 @@ class Merge:
 
 def strategy_of(model: DbtModelFile, adapter: str | None) -> str:
     """Return the strategy of an incremental model. Raises LeftOutError where only rendering shows it."""
-    given = model.known("incremental_strategy")
-    return given if isinstance(given, str) else _DEFAULT_STRATEGY.get(adapter or "spark", "merge")
+    strategy = model.setting("incremental_strategy")
+    return strategy if isinstance(strategy, str) else _DEFAULT_STRATEGY.get(adapter or "spark", "merge")
 
 
 def merges_by_adapter(model: DbtModelFile) -> bool:
@@ -76,13 +76,13 @@ class _Maker:
         self.columns = columns
         self.target = self._alias("target_alias", "t")
         self.source = self._alias("source_alias", "s")
-        self.made = Merge("")
+        self.result = Merge("")
         self.query = ""
 
     def merge(self, query: str, *, appends: bool) -> Merge:
         self.query = query
-        keys = [] if appends else self.model.listed("unique_key")
-        change = self.model.known("on_schema_change")
+        keys = [] if appends else self.model.setting_texts("unique_key")
+        change = self.model.setting("on_schema_change")
         evolves = change in ("append_new_columns", "sync_all_columns") or self._is_true("merge_with_schema_evolution")
         lines = [
             f"merge {'with schema evolution ' if evolves else ''}into {{{{ this }}}} as {self.target}",
@@ -92,33 +92,35 @@ class _Maker:
             *self._not_matched(),
             *(self._by_source() if not appends else ()),
         ]
-        self.made.text = "\n".join(lines) + "\n"
+        self.result.text = "\n".join(lines) + "\n"
         if change == "fail":
-            self.made.config["on_schema_change"] = Value.of("fail")
+            self.result.config["on_schema_change"] = Value.of("fail")
             self._note("declare the columns with their types in YAML: a run compares them", "on_schema_change")
         elif change == "sync_all_columns":
             self._note("columns that the query no longer has stay in the table, with NULL", "on_schema_change")
         if not keys:
             self._note("each run appends the rows of its query, also when it is repeated: join on a key", "unique_key")
-        return self.made
+        return self.result
 
     def _on(self, keys: Sequence[str]) -> str:
         predicates = self._predicates()
         equal = "<=>" if self.is_databricks else "="
         names = [key if _WRITTEN.fullmatch(key) else quote(key) for key in keys]
-        joined = [f"{self.source}.{name} {equal} {self.target}.{name}" for name in names]
-        return "\n    and ".join([*predicates, *joined])
+        equalities = [f"{self.source}.{name} {equal} {self.target}.{name}" for name in names]
+        return "\n    and ".join([*predicates, *equalities])
 
     def _predicates(self) -> list[str]:
         """The conditions that ON begins with, as dbt writes them; an expression is evaluated when the model renders."""
-        key = "predicates" if self.model.known("predicates") else "incremental_predicates"
-        written = self.model.config.get(key)
-        if written is None or written.value is None:
+        key = "predicates" if self.model.setting("predicates") else "incremental_predicates"
+        predicates = self.model.config.get(key)
+        if predicates is None or predicates.value is None:
             return []
-        if not written.is_known:
-            return [f"{{{{ ({written.expression}) | join(' and '){self._renaming} }}}}"]
-        if isinstance(written.value, list | tuple) and all(isinstance(each, str) for each in written.value):
-            return [renamed(each, self.target, self.source) for each in written.value]
+        if not predicates.is_known:
+            return [f"{{{{ ({predicates.expression}) | join(' and '){self._renaming} }}}}"]
+        if isinstance(predicates.value, list | tuple) and all(
+            isinstance(predicate, str) for predicate in predicates.value
+        ):
+            return [renamed(predicate, self.target, self.source) for predicate in predicates.value]
         reason = f"{key} of {self.model.name} is no list of conditions"
         raise LeftOutError(reason, "write it as a list of texts", self.model.place_of(key))
 
@@ -129,21 +131,24 @@ class _Maker:
         return [f"when matched{condition} then update set {self._assignments()}"]
 
     def _assignments(self) -> str:
-        named, excluded = self.model.listed("merge_update_columns"), self.model.listed("merge_exclude_columns")
+        updated, excluded = (
+            self.model.setting_texts("merge_update_columns"),
+            self.model.setting_texts("merge_exclude_columns"),
+        )
         if excluded:
-            if named:
+            if updated:
                 reason = f"{self.model.name} has merge_update_columns and merge_exclude_columns, which dbt refuses"
                 raise LeftOutError(reason, "keep one of them", self.model.place_of("merge_exclude_columns"))
-            known = self.columns(self.model.name)
-            if known is None:
+            columns = self.columns(self.model.name)
+            if columns is None:
                 reason = f"merge_exclude_columns of {self.model.name}: the columns of its query are not known"
                 hint = "name the columns in its SELECT, declare those of its sources, or write merge_update_columns"
                 raise LeftOutError(reason, hint, self.model.place_of("merge_exclude_columns"))
             left_out = {name.casefold() for name in excluded}
-            named = [quote(name) for name in known if name.casefold() not in left_out]
+            updated = [quote(name) for name in columns if name.casefold() not in left_out]
             note = "all columns but those of merge_exclude_columns: a new one is to be added"
             self._note(note, "merge_exclude_columns")
-        return ", ".join(f"{name} = {self.source}.{name}" for name in named) if named else "*"
+        return ", ".join(f"{name} = {self.source}.{name}" for name in updated) if updated else "*"
 
     def _not_matched(self) -> list[str]:
         condition = self._condition("not_matched_condition")
@@ -153,18 +158,18 @@ class _Maker:
         return [f"when not matched{guarded} then insert *"]
 
     def _by_source(self) -> list[str]:
-        action = self.model.known("not_matched_by_source_action")
+        action = self.model.setting("not_matched_by_source_action")
         if not isinstance(action, str):
             return []
         condition = self._condition("not_matched_by_source_condition")
         return [f"when not matched by source{condition} then {renamed(action, self.target, self.source)}"]
 
     def _condition(self, key: str) -> str:
-        written = self.model.config.get(key)
-        if written is not None and not written.is_known:
-            return f" and ({{{{ ({written.expression}){self._renaming} }}}})"
-        given = self.model.known(key)
-        return f" and ({renamed(given, self.target, self.source)})" if isinstance(given, str) else ""
+        condition = self.model.config.get(key)
+        if condition is not None and not condition.is_known:
+            return f" and ({{{{ ({condition.expression}){self._renaming} }}}})"
+        text = self.model.setting(key)
+        return f" and ({renamed(text, self.target, self.source)})" if isinstance(text, str) else ""
 
     @property
     def _renaming(self) -> str:
@@ -172,11 +177,11 @@ class _Maker:
         return f" | replace('DBT_INTERNAL_DEST', '{self.target}') | replace('DBT_INTERNAL_SOURCE', '{self.source}')"
 
     def _alias(self, key: str, otherwise: str) -> str:
-        given = self.model.known(key)
-        return given if isinstance(given, str) else otherwise
+        alias = self.model.setting(key)
+        return alias if isinstance(alias, str) else otherwise
 
     def _is_true(self, key: str) -> bool:
-        return self.model.known(key) is True or str(self.model.known(key)).lower() == "true"
+        return self.model.setting(key) is True or str(self.model.setting(key)).lower() == "true"
 
     def _note(self, text: str, *keys: str) -> None:
-        self.made.notes.append((text, self.model.place_of(*keys)))
+        self.result.notes.append((text, self.model.place_of(*keys)))

@@ -37,24 +37,24 @@ def head_and_query(model: DbtModelFile) -> tuple[str, str]:
     text = model.body.of(model.source.text)
     head = _HEAD.match(text)
     first = min((call.span.start for call in model.calls), default=0)
-    cut = head.end() if head is not None and head.end() <= first else 0
+    head_end = head.end() if head is not None and head.end() <= first else 0
     if "{%" in text[:first] and _puts_out_nothing(text[:first]):
-        cut = first
-    pieces, at = [], cut
+        head_end = first
+    pieces, at = [], head_end
     for call in model.calls:
         pieces.append(text[at : call.span.start])
         at = call.span.end
     query = "".join([*pieces, text[at:]]).strip("\n").rstrip()
-    return text[:cut].strip("\n"), query.removesuffix(";").rstrip()
+    return text[:head_end].strip("\n"), query.removesuffix(";").rstrip()
 
 
 def _puts_out_nothing(text: str) -> bool:
     at, without_end = 0, set()
     while at < len(text):
-        found = _WITHOUT_TEXT.match(text, at)
-        if found is None:
+        block_begin = _WITHOUT_TEXT.match(text, at)
+        if block_begin is None:
             return False
-        at, block = found.end(), found["block"]
+        at, block = block_begin.end(), block_begin["block"]
         if block is None or block in without_end:
             continue
         end = _ENDS[block].search(text, at)
@@ -75,4 +75,4 @@ def indented(text: str, by: int = 4) -> str:
 
 def renamed(text: str, target: str, source: str) -> str:
     """Return a condition with the aliases of the MERGE in the place of dbt's."""
-    return _INTERNAL.sub(lambda found: target if found[1].upper() == "DEST" else source, text)
+    return _INTERNAL.sub(lambda alias: target if alias[1].upper() == "DEST" else source, text)

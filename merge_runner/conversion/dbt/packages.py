@@ -43,78 +43,78 @@ def package_files(root: Path, install: Install = install_packages) -> PackageFil
 
     Those in folders, and those that dbt has installed from its hub, are copied into the new project.
     """
-    made = PackageFiles()
+    files = PackageFiles()
     entries: list[dict[str, str]] = []
     for name in DECLARING:
         source = read_text(root / name, name, Problems(), Boundary(root))
         tree = yaml_tree(source, Problems()) if source is not None else None
-        given = tree.data.get("packages") if tree is not None and isinstance(tree.data, Mapping) else None
-        for index, entry in enumerate(given if isinstance(given, list) else ()):
+        declared = tree.data.get("packages") if tree is not None and isinstance(tree.data, Mapping) else None
+        for index, entry in enumerate(declared if isinstance(declared, list) else ()):
             if tree is None or not isinstance(entry, Mapping):
                 continue
             place = tree.place(("packages", index))
-            new = _entry(root, entry, place, made)
-            if new is not None and _installs(new, made, place, install):
+            new = _entry(root, entry, place, files)
+            if new is not None and _installs(new, files, place, install):
                 entries.append(new)
     if entries:
-        made.contents[_DECLARED] = _declaration(entries)
+        files.contents[_DECLARED] = _declaration(entries)
         with TemporaryDirectory(prefix="merge-runner-packages-") as scratch:
-            _write(Path(scratch), made.contents)
+            _write(Path(scratch), files.contents)
             install(Path(scratch))
             for path in (LOCK, *_files(Path(scratch), FOLDER)):
-                made.contents[path] = (Path(scratch) / path).read_text(encoding="utf-8")
-    return made
+                files.contents[path] = (Path(scratch) / path).read_text(encoding="utf-8")
+    return files
 
 
-def _entry(root: Path, entry: Mapping[str, Any], place: Place, made: PackageFiles) -> dict[str, str] | None:
+def _entry(root: Path, entry: Mapping[str, Any], place: Place, files: PackageFiles) -> dict[str, str] | None:
     """Return what declares a package of dbt's in the new project."""
     if isinstance(local := entry.get("local"), str):
-        return _copied(root / local, place, made)
+        return _copy(root / local, place, files)
     if isinstance(entry.get("git"), str) and entry.get("revision") is not None:
         return {key: str(entry[key]) for key in ("git", "revision", "subdirectory") if key in entry}
     name = entry.get("package")
     if isinstance(name, str) and (installed := root / FOLDER / name.rpartition("/")[2]).is_dir():
         hint = "declare its repository as `git`, and the version as `revision`"
         message = f"the package {name} is copied from what dbt has installed"
-        made.todos.append(Todo("decide", message, place, hint, in_file(_DECLARED)))
-        return _copied(installed, place, made)
+        files.todos.append(Todo("decide", message, place, hint, in_file(_DECLARED)))
+        return _copy(installed, place, files)
     if isinstance(name, str) and isinstance(entry.get("version"), str) and _VERSION.fullmatch(entry["version"]):
         owner, _, repository = name.partition("/")
         git = f"https://github.com/{owner}/{repository.replace('_', '-')}.git"
         hint = "dbt's hub has another one where this is wrong"
-        made.todos.append(
+        files.todos.append(
             Todo("decide", f"the repository of {name} is taken to be {git}", place, hint, in_file(_DECLARED))
         )
         return {"git": git, "revision": entry["version"]}
     hint = "write its repository as `git`, and a tag or commit as `revision`"
-    shown = name or entry.get("git") or "of this entry"
-    made.todos.append(Todo("left-out", f"the package {shown} is left out", place, hint))
+    package = name or entry.get("git") or "of this entry"
+    files.todos.append(Todo("left-out", f"the package {package} is left out", place, hint))
     return None
 
 
-def _copied(folder: Path, place: Place, made: PackageFiles) -> dict[str, str] | None:
+def _copy(folder: Path, place: Place, files: PackageFiles) -> dict[str, str] | None:
     """Take the files of a package into the new project, and return what declares them there; None: they are unsafe."""
     try:
         name, _ = package_settings(folder)
         paths = files_of_package(folder) if folder.is_dir() else []
     except UnsafePackage as error:
-        made.todos.append(Todo("left-out", f"the package in {folder} is left out: {error}", place, None))
+        files.todos.append(Todo("left-out", f"the package in {folder} is left out: {error}", place, None))
         return None
     into = f"{_COPIES}/{name or 'without_name'}"
     for path in paths:
-        made.contents[f"{into}/{path}"] = read_file(folder / path, Boundary(folder)).decode("utf-8", "replace")
+        files.contents[f"{into}/{path}"] = read_file(folder / path, Boundary(folder)).decode("utf-8", "replace")
     return {"local": into}
 
 
-def _installs(entry: dict[str, str], made: PackageFiles, place: Place, install: Install) -> bool:
+def _installs(entry: dict[str, str], files: PackageFiles, place: Place, install: Install) -> bool:
     """Whether a package can be installed; where not, what is wrong is left to decide."""
     with TemporaryDirectory(prefix="merge-runner-packages-") as scratch:
-        _write(Path(scratch), {**made.contents, _DECLARED: _declaration([entry])})
+        _write(Path(scratch), {**files.contents, _DECLARED: _declaration([entry])})
         try:
             install(Path(scratch))
         except ProblemsError as error:
             for problem in error.problems:
-                made.todos.append(Todo("left-out", problem.message, place, problem.hint))
+                files.todos.append(Todo("left-out", problem.message, place, problem.hint))
             return False
     return True
 

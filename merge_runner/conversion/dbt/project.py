@@ -72,25 +72,25 @@ class DbtModelFile:
         """Return where the first of some config keys is written, else where the model begins."""
         return next((self.places[key] for key in keys if key in self.places), self.place)
 
-    def known(self, key: str) -> Any:
+    def setting(self, key: str) -> Any:
         """Return the value of a config key, None where it is not set.
 
         Raises LeftOutError where only rendering shows the value.
         """
-        written = self.config.get(key)
-        if written is not None and not written.is_known:
-            reason = f"{key} of {self.name} is known only when dbt renders it: {written.expression}"
+        setting = self.config.get(key)
+        if setting is not None and not setting.is_known:
+            reason = f"{key} of {self.name} is known only when dbt renders it: {setting.expression}"
             raise LeftOutError(reason, "run `dbt parse` before: the manifest has its value", self.place_of(key))
-        return written.value if written is not None else None
+        return setting.value if setting is not None else None
 
-    def listed(self, key: str) -> list[str]:
+    def setting_texts(self, key: str) -> list[str]:
         """Return the texts of a config key that is one text, or a list of them. Raises LeftOutError for others."""
-        given = self.known(key)
-        if given is None:
+        value = self.setting(key)
+        if value is None:
             return []
-        listed = [given] if isinstance(given, str) else given
-        if isinstance(listed, list | tuple) and all(isinstance(each, str) for each in listed):
-            return list(listed)
+        texts = [value] if isinstance(value, str) else value
+        if isinstance(texts, list | tuple) and all(isinstance(text, str) for text in texts):
+            return list(texts)
         raise LeftOutError(f"{key} of {self.name} is no text, and no list of them", None, self.place_of(key))
 
 
@@ -145,13 +145,13 @@ def read_dbt_folder(root: Path, env: Mapping[str, str], home: Path | None, adapt
     paths["docs-paths"] = _texts(data.get("docs-paths"), ())
     manifest = _manifest(root, data, env)
     root = Path(os.path.abspath(root))  # noqa: PTH100 -- links stay
-    given = GivenEnv(whole_env(env), secrets=False)
-    connection = profile_connection(root, data, manifest, given, home, adapter)
+    given_env = GivenEnv(whole_env(env), secrets=False)
+    connection = profile_connection(root, data, manifest, given_env, home, adapter)
     vars = project_vars(data, name)
-    found = DbtFolder(root, settings, name, paths, connection, manifest, Rendering(vars, connection.values, given))
-    _read_files(found, problems)
+    folder = DbtFolder(root, settings, name, paths, connection, manifest, Rendering(vars, connection.values, given_env))
+    _read_files(folder, problems)
     problems.check()
-    return found
+    return folder
 
 
 def _read_files(project: DbtFolder, problems: Problems) -> None:
@@ -301,9 +301,9 @@ def rendered_config(project: DbtFolder, model: DbtModelFile, models: ModelRender
 
 def project_vars(data: Mapping[str, Any], project: str) -> Mapping[str, Any]:
     """Return the vars of dbt_project.yml: those of all, and those of the project itself."""
-    given = _mapping(data.get("vars"))
-    own = _mapping(given.get(project))
-    return {**{key: value for key, value in given.items() if key != project}, **own}
+    vars_ = _mapping(data.get("vars"))
+    own = _mapping(vars_.get(project))
+    return {**{key: value for key, value in vars_.items() if key != project}, **own}
 
 
 def _yaml_snapshots(
@@ -345,14 +345,14 @@ def copied_file(project: DbtFolder, path: str) -> bytes:
 
 def _described(trees: Sequence[YamlTree]) -> Mapping[tuple[str, str], tuple[YamlTree, int]]:
     """The entries of property files by kind and name."""
-    found: dict[tuple[str, str], tuple[YamlTree, int]] = {}
+    entries_by_name: dict[tuple[str, str], tuple[YamlTree, int]] = {}
     for tree in trees:
         for kind in ("models", "snapshots"):
             entries = _mapping(tree.data).get(kind)
             for index, entry in enumerate(entries if isinstance(entries, list) else ()):
                 if isinstance(entry, Mapping) and isinstance(entry.get("name"), str):
-                    found.setdefault((kind, entry["name"]), (tree, index))
-    return found
+                    entries_by_name.setdefault((kind, entry["name"]), (tree, index))
+    return entries_by_name
 
 
 def _manifest(root: Path, data: Mapping[str, Any], env: Mapping[str, str]) -> DbtProject | None:

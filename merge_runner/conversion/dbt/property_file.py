@@ -99,35 +99,35 @@ class PropertyFile:
         return path
 
     def _file(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        content: dict[str, Any] = {}
         for key, value in self.tree.data.items() if isinstance(self.tree.data, Mapping) else ():
             if key in _NOT_READ:
                 self._todo((key,), f"`{key}` is left out", _NOT_READ[key], "left-out")
             elif key == "version":
-                found[key] = 2  # dbt takes any
+                content[key] = 2  # dbt takes any
             elif (key,) not in self.left_out:
                 into = "models" if key == "snapshots" else key
-                before = found.get(into) or []
-                found[into] = value if not isinstance(value, list) else before
+                before = content.get(into) or []
+                content[into] = value if not isinstance(value, list) else before
                 if isinstance(value, list):
-                    found[into] = [*before, *self._entries(key, value, (into,), len(before))]
-        return {key: value for key, value in found.items() if value != [] or self.tree.data.get(key) == []}
+                    content[into] = [*before, *self._entries(key, value, (into,), len(before))]
+        return {key: value for key, value in content.items() if value != [] or self.tree.data.get(key) == []}
 
     def _entries(self, key: str, entries: Sequence[Any], into: KeyPath, before: int) -> list[Any]:
-        kept: list[Any] = []
+        included: list[Any] = []
         for index, entry in enumerate(entries):
             name = str(entry.get("name")) if isinstance(entry, Mapping) else ""
             own: KeyPath = (key, index)
-            gone = key in ("models", "snapshots") and self.sources(name) is not None
-            if own in self.left_out or gone:
+            is_left_out = key in ("models", "snapshots") and self.sources(name) is not None
+            if own in self.left_out or is_left_out:
                 continue
-            new = (*into, before + len(kept))
+            new = (*into, before + len(included))
             self._origins[new] = own
-            kept.append(self._entry(key, entry, own, new) if isinstance(entry, Mapping) else entry)
-        return kept
+            included.append(self._entry(key, entry, own, new) if isinstance(entry, Mapping) else entry)
+        return included
 
     def _entry(self, kind: str, entry: Mapping[str, Any], own: KeyPath, new: KeyPath) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        content: dict[str, Any] = {}
         entry = self._without_ddl(entry) if kind in ("models", "snapshots") else entry
         for key, value in entry.items():
             path: KeyPath = (*own, key)
@@ -135,12 +135,12 @@ class PropertyFile:
                 continue
             if key == "config" and isinstance(value, Mapping) and kind in ("models", "seeds"):
                 if config := self._config(value, path):
-                    found[key] = config
+                    content[key] = config
             elif key == "depends_on" and kind == "exposures" and isinstance(value, list):
-                found[key] = [self._dependency(str(each)) for each in value]
+                content[key] = [self._dependency(str(ref)) for ref in value]
             else:
-                found[key] = self._kept(value, path, (*new, key))
-        return found
+                content[key] = self._without_left_out(value, path, (*new, key))
+        return content
 
     def _without_ddl(self, entry: Mapping[str, Any]) -> Mapping[str, Any]:
         """An entry without what dbt creates no table with: it documents columns, and not all of them."""
@@ -149,53 +149,53 @@ class PropertyFile:
             return entry
         dropped = {"constraints"} if described in ("types", "query") else {"constraints", "data_type"}
         columns = entry.get("columns")
-        found = {key: value for key, value in entry.items() if key != "constraints"}
+        content = {key: value for key, value in entry.items() if key != "constraints"}
         if described == "query":
-            found.pop("contract", None)
-            if isinstance(config := found.get("config"), Mapping) and "contract" in config:
-                found["config"] = {key: value for key, value in config.items() if key != "contract"}
+            content.pop("contract", None)
+            if isinstance(config := content.get("config"), Mapping) and "contract" in config:
+                content["config"] = {key: value for key, value in config.items() if key != "contract"}
         if isinstance(columns, list):
-            found["columns"] = [
+            content["columns"] = [
                 {key: value for key, value in column.items() if key not in dropped}
                 if isinstance(column, Mapping)
                 else column
                 for column in columns
             ]
-        return found
+        return content
 
-    def _kept(self, value: Any, own: KeyPath, new: KeyPath) -> Any:
+    def _without_left_out(self, value: Any, own: KeyPath, new: KeyPath) -> Any:
         """A value without what is left out of it. Where items of a list are, the others move."""
         self._origins[new] = own
         if isinstance(value, Mapping):
-            found: dict[str, Any] = {}
-            for key, each in value.items():
+            content: dict[str, Any] = {}
+            for key, item in value.items():
                 if (*own, key) in self.left_out:
                     continue
-                if key == "external" and isinstance(each, Mapping):
-                    found |= self._external(each, (*own, key))
+                if key == "external" and isinstance(item, Mapping):
+                    content |= self._external(item, (*own, key))
                 else:
-                    found[key] = self._kept(each, (*own, key), (*new, key))
-            return found
+                    content[key] = self._without_left_out(item, (*own, key), (*new, key))
+            return content
         if isinstance(value, list):
-            kept: list[Any] = []
-            for index, each in enumerate(value):
+            items: list[Any] = []
+            for index, item in enumerate(value):
                 if (*own, index) not in self.left_out:
-                    kept.append(self._kept(each, (*own, index), (*new, len(kept))))
-            return kept
+                    items.append(self._without_left_out(item, (*own, index), (*new, len(items))))
+            return items
         return value
 
     def _config(self, config: Mapping[str, Any], own: KeyPath) -> dict[str, Any]:
-        given = {
+        settings = {
             str(key): self.rendered(value, self.tree, (*own, key))
             if dbt_key(str(key)) in _RENDERED
             else Value.of(value)
             for key, value in config.items()
             if (*own, key) not in self.left_out
         }
-        made = translated(given)
-        for each in made.todos:
-            self._todo((*own, each.key), each.message, each.hint)
-        return {key: value.value for key, value in made.values.items()}
+        translation = translated(settings)
+        for todo in translation.todos:
+            self._todo((*own, todo.key), todo.message, todo.hint)
+        return {key: value.value for key, value in translation.values.items()}
 
     def _external(self, value: Mapping[str, Any], own: KeyPath) -> dict[str, Any]:
         """What dbt-external-tables has of the files of a source."""
@@ -204,8 +204,8 @@ class PropertyFile:
             self._todo(own, "`external` is left out", "write `path`, `format` and `options` of the table")
             return {}
         options = value.get("options")
-        found: dict[str, Any] = {"path": location, "format": using.lower()}
-        return {**found, "options": dict(options)} if isinstance(options, Mapping) else found
+        table: dict[str, Any] = {"path": location, "format": using.lower()}
+        return {**table, "options": dict(options)} if isinstance(options, Mapping) else table
 
     def _dependency(self, text: str) -> str:
         return with_sources(text, self.sources)
@@ -222,12 +222,13 @@ def _data_test(path: KeyPath) -> KeyPath | None:
 
 def path_at(tree: YamlTree, line: int, column: int) -> KeyPath | None:
     """Return the longest path of a tree whose key or value begins at a place; None where there is none."""
-    found = [
+    candidates = [
         path
         for path in _paths(tree.data, ())
-        if path and any((each.line, each.column) == (line, column) for each in (tree.place(path), tree.key_place(path)))
+        if path
+        and any((place.line, place.column) == (line, column) for place in (tree.place(path), tree.key_place(path)))
     ]
-    return max(found, key=len, default=None)
+    return max(candidates, key=len, default=None)
 
 
 def _paths(value: Any, at: KeyPath) -> Iterable[KeyPath]:
@@ -237,5 +238,5 @@ def _paths(value: Any, at: KeyPath) -> Iterable[KeyPath]:
         items = value.items()
     elif isinstance(value, list):
         items = enumerate(value)
-    for key, each in items:
-        yield from _paths(each, (*at, key))
+    for key, item in items:
+        yield from _paths(item, (*at, key))

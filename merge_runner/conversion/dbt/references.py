@@ -15,8 +15,8 @@ _REF = re.compile(
 def with_sources(text: str, sources: Callable[[str], str | None]) -> str:
     """Return a template with `source('dbt', …)` for each ref of a model that `sources` has a table for."""
 
-    def replaced(found: re.Match[str]) -> str:
-        table = sources(found["name"])
-        return found[0] if table is None else f"source('{SOURCE}', '{table}')"
+    def replace_ref(ref: re.Match[str]) -> str:
+        table = sources(ref["name"])
+        return ref[0] if table is None else f"source('{SOURCE}', '{table}')"
 
-    return _REF.sub(replaced, text)
+    return _REF.sub(replace_ref, text)

@@ -21,7 +21,7 @@ _SECTIONS: Sequence[tuple[Kind, str, str]] = (
 def markdown(files: Files) -> str:
     """Return the report as Markdown."""
     lines = ["# Imported from dbt", "", "| model | was | is | from |", "|---|---|---|---|"]
-    lines += [f"| {each.path} | {each.dbt} | {each.materialized} | {each.place} |" for each in files.models]
+    lines += [f"| {model.path} | {model.dbt} | {model.materialized} | {model.place} |" for model in files.models]
     for kind, title, note in _SECTIONS:
         todos = [todo for todo in files.todos if todo.kind == kind]
         lines += ["", f"## {title}", ""]
@@ -33,13 +33,13 @@ def as_json(files: Files) -> str:
     """Return the report as JSON. A todo has a `place` in the dbt project, and `at` in the new one, or null."""
     report = {
         "version": 1,
-        "models": [each.as_json() for each in files.models],
-        "todos": [each.as_json() for each in files.todos],
+        "models": [model.as_json() for model in files.models],
+        "todos": [todo.as_json() for todo in files.todos],
     }
     return json.dumps(report, indent=2, ensure_ascii=False) + "\n"
 
 
 def _line(todo: Todo) -> str:
-    where = " → ".join(str(each) for each in (todo.place, todo.at) if each is not None)
+    where = " → ".join(str(place) for place in (todo.place, todo.at) if place is not None)
     text = todo.message if todo.kind == "finding" else todo.text
     return f"- [ ] {where}: {text}" if where else f"- [ ] {text}"

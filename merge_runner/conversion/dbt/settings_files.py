@@ -101,8 +101,8 @@ class SettingsWriter:
         self.todos.append(Todo(kind, message, self.project.settings.key_place(path), hint, at))
 
     def _add_vars(self) -> None:
-        given = self.project.data.get("vars")
-        own = given.get(self.project.name) if isinstance(given, Mapping) else None
+        vars_ = self.project.data.get("vars")
+        own = vars_.get(self.project.name) if isinstance(vars_, Mapping) else None
         header = ["", "[tool.merge-runner.vars]"]
         for key, value in project_vars(self.project.data, self.project.name).items():
             path = ("vars", self.project.name, key) if isinstance(own, Mapping) and key in own else ("vars", key)
@@ -116,10 +116,10 @@ class SettingsWriter:
                 self._add(f"{_key(str(key))} = {toml(value)}", origin=path)
                 header = []
 
-    def _add_folders(self, kind: str, known: Collection[tuple[str, ...]]) -> None:
-        """Add the config of the folders of models or seeds that are `known`; that of others is left out."""
-        given = self.project.data.get(kind)
-        tree = given if isinstance(given, Mapping) else {}
+    def _add_folders(self, kind: str, folders: Collection[tuple[str, ...]]) -> None:
+        """Add the config of the `folders` of models or seeds; that of others is left out."""
+        configs = self.project.data.get(kind)
+        tree = configs if isinstance(configs, Mapping) else {}
         own = tree.get(self.project.name)
         own = own if isinstance(own, Mapping) else {}
         for key, value in tree.items():
@@ -131,44 +131,44 @@ class SettingsWriter:
         def path_of(key: str) -> KeyPath:
             return (kind, self.project.name, key) if key in own else (kind, key)
 
-        self._add_folder({**of_all, **own}, path_of, (kind,), known)
+        self._add_folder({**of_all, **own}, path_of, (kind,), folders)
 
     def _add_folder(
         self,
         data: Mapping[str, Any],
         path_of: Callable[[str], KeyPath],
         folder: tuple[str, ...],
-        known: Collection[tuple[str, ...]],
+        folders: Collection[tuple[str, ...]],
     ) -> None:
         """Add the table of one folder, and of those in it. `path_of` gives where a key is in dbt_project.yml."""
-        kept = {}
+        values = {}
         for key, value in data.items():
             path = path_of(key)
             if is_folder(key, value) or path in self.left_out or _holds_null(value):
                 continue
             is_late = dbt_key(key) in LATE
-            found = Value.of(value) if is_late else self.project.rendering.of_yaml(value, self.project.settings, path)
-            if not found.is_known:
+            setting = Value.of(value) if is_late else self.project.rendering.of_yaml(value, self.project.settings, path)
+            if not setting.is_known:
                 hint = "write it in config()"
                 self._todo(path, f"`{key}: {value}` is left out: pyproject.toml has no Jinja", hint)
                 continue
-            if found.written is not None and dbt_key(key) not in INCREMENTAL_KEYS:
-                message = f"`{key}: {found.written}` is {found.value!r} here, as it renders now"
+            if setting.written is not None and dbt_key(key) not in INCREMENTAL_KEYS:
+                message = f"`{key}: {setting.written}` is {setting.value!r} here, as it renders now"
                 self._todo(path, message, "where that differs by target, write it in config()")
-            kept[key] = found
-        made = translated(kept)
-        for each in made.todos:
-            self._todo(path_of(each.key), each.message, each.hint)
-        if made.values:
+            values[key] = setting
+        translation = translated(values)
+        for todo in translation.todos:
+            self._todo(path_of(todo.key), todo.message, todo.hint)
+        if translation.values:
             self._add("", f"[{'.'.join(map(_key, ('tool', 'merge-runner', *folder)))}]")
-            origins = {config_key(key): path_of(key) for key in kept}
-            for key, value in made.values.items():
-                self._add(f"{_key(key)} = {toml(value.value)}", origin=origins.get(key, path_of(next(iter(kept)))))
+            origins = {config_key(key): path_of(key) for key in values}
+            for key, value in translation.values.items():
+                self._add(f"{_key(key)} = {toml(value.value)}", origin=origins.get(key, path_of(next(iter(values)))))
         for key, value in data.items():
             if not is_folder(key, value):
                 continue
-            if (*folder[1:], key) in known:
-                self._add_folder(value, partial(_below, path_of(key)), (*folder, key), known)
+            if (*folder[1:], key) in folders:
+                self._add_folder(value, partial(_below, path_of(key)), (*folder, key), folders)
             else:
                 message = f"the config of `{'/'.join((*folder[1:], key))}` is left out: nothing of it is imported"
                 self._todo(path_of(key), message, None, "left-out")
@@ -178,13 +178,13 @@ def _folders_of(project: DbtFolder, kind: str, files: Collection[str], suffix: s
     """The folders of the models or seeds of the new project, and these themselves, below the folder of their kind."""
     tops = project.paths["seed-paths"] if kind == "seeds" else ()
     tops = tops or (*project.paths["model-paths"], *project.paths["snapshot-paths"])
-    found: set[tuple[str, ...]] = set()
+    folders: set[tuple[str, ...]] = set()
     for file in files:
-        top = next((each for each in tops if file.startswith(f"{each}/") and file.endswith(suffix)), None)
+        top = next((folder for folder in tops if file.startswith(f"{folder}/") and file.endswith(suffix)), None)
         if top is not None:
             parts = PurePosixPath(file.removeprefix(f"{top}/")).with_suffix("").parts
-            found |= {parts[:length] for length in range(1, len(parts) + 1)}
-    return frozenset(found)
+            folders |= {parts[:length] for length in range(1, len(parts) + 1)}
+    return frozenset(folders)
 
 
 def profiles(project: DbtFolder, name: str, schema: str, *, has_iceberg: bool) -> str:
@@ -197,8 +197,8 @@ def profiles(project: DbtFolder, name: str, schema: str, *, has_iceberg: bool) -
     if has_iceberg:
         output["catalogs"] = {"ice": {"type": "embedded"}}
     target = connection.target or "local"
-    known = profile if isinstance(profile, str) and not holds_jinja(profile) else name
-    outputs = {known: {"target": target, "outputs": {target: output}}}
+    profile_name = profile if isinstance(profile, str) and not holds_jinja(profile) else name
+    outputs = {profile_name: {"target": target, "outputs": {target: output}}}
     return yaml.safe_dump(outputs, sort_keys=False, allow_unicode=True)
 
 
@@ -215,7 +215,7 @@ def toml(value: Any) -> str:
     if isinstance(value, datetime.datetime | datetime.date):
         return value.isoformat()
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(str(key))} = {toml(each)}" for key, each in value.items()) + "}"
+        return "{" + ", ".join(f"{_key(str(key))} = {toml(item)}" for key, item in value.items()) + "}"
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "[" + ", ".join(map(toml, value)) + "]"
     return json.dumps(str(value), ensure_ascii=False)

@@ -38,62 +38,62 @@ def snapshot_merge(model: DbtModelFile, query: str, columns: Columns) -> Merge:
     """Return the MERGE of a snapshot. Raises LeftOutError."""
     snapshot = _snapshot(model, columns)
     names = snapshot.names
-    made = Merge(_text(query, snapshot))
-    made.config["unique_key"] = Value.of(names["dbt_scd_id"])
-    made.config["full_refresh"] = Value.of(False)
+    merge = Merge(_text(query, snapshot))
+    merge.config["unique_key"] = Value.of(names["dbt_scd_id"])
+    merge.config["full_refresh"] = Value.of(False)
     note = "dbt adds new columns of the query to the table; here declare them, with on_schema_change"
-    made.notes.append((note, model.place))
-    return made
+    merge.notes.append((note, model.place))
+    return merge
 
 
 def _snapshot(model: DbtModelFile, columns: Columns) -> _Snapshot:
-    given = model.known("snapshot_meta_column_names")
-    names = {**{name: name for name in _NAMES}, **(given if isinstance(given, dict) else {})}
-    keys = model.listed("unique_key")
+    renamings = model.setting("snapshot_meta_column_names")
+    names = {**{name: name for name in _NAMES}, **(renamings if isinstance(renamings, dict) else {})}
+    keys = model.setting_texts("unique_key")
     if not keys or not all(_COLUMN.fullmatch(key) for key in keys):
         reason, hint = f"unique_key of {model.name} is an expression, or missing", "compute it as a column of the query"
         raise LeftOutError(reason, hint, model.place_of("unique_key"))
-    deletes = model.known("hard_deletes") or ("invalidate" if model.known("invalidate_hard_deletes") else "ignore")
+    deletes = model.setting("hard_deletes") or ("invalidate" if model.setting("invalidate_hard_deletes") else "ignore")
     if deletes not in ("ignore", "invalidate"):
         hint = "write it as a MERGE: `merge_patterns.scd2` (docs/guides/patterns.md)"
         raise LeftOutError(f"hard_deletes of {model.name} is {deletes}", hint, model.place_of("hard_deletes"))
-    strategy, updated_at = model.known("strategy"), model.known("updated_at")
+    strategy, updated_at = model.setting("strategy"), model.setting("updated_at")
     if strategy == "timestamp" and isinstance(updated_at, str):
-        changed = f"c.{names['dbt_valid_from']} < q.{updated_at}"
+        change = f"c.{names['dbt_valid_from']} < q.{updated_at}"
     elif strategy == "check":
-        checked = _checked(model, columns, [*names.values()])
-        changed = f"not ({' and '.join(f'q.{name} <=> c.{name}' for name in checked)})"
+        check_columns = _check_columns(model, columns, [*names.values()])
+        change = f"not ({' and '.join(f'q.{name} <=> c.{name}' for name in check_columns)})"
     else:
         reason = f"{model.name} has the strategy {strategy}, which is neither timestamp nor check"
         raise LeftOutError(reason, "write it as a MERGE", model.place_of("strategy"))
     column = f"q.{updated_at}" if isinstance(updated_at, str) else _NOW
     return _Snapshot(
-        names, tuple(keys), column, changed, deletes == "invalidate", model.known("dbt_valid_to_current") or "null"
+        names, tuple(keys), column, change, deletes == "invalidate", model.setting("dbt_valid_to_current") or "null"
     )
 
 
-def _checked(model: DbtModelFile, columns: Columns, own: Sequence[str]) -> list[str]:
+def _check_columns(model: DbtModelFile, columns: Columns, own: Sequence[str]) -> list[str]:
     """The columns that the strategy `check` compares."""
-    if model.known("check_cols") != "all":
-        checked = model.listed("check_cols")
-        if not checked:
+    if model.setting("check_cols") != "all":
+        check_columns = model.setting_texts("check_cols")
+        if not check_columns:
             raise LeftOutError(f"{model.name} has no check_cols", None, model.place_of("check_cols"))
-        return checked
-    known = columns(model.name)
-    if known is None:
+        return check_columns
+    query_columns = columns(model.name)
+    if query_columns is None:
         hint = "name the columns in its SELECT, or as check_cols"
         reason = f"check_cols of {model.name} are all columns of its query, which are not known"
         raise LeftOutError(reason, hint, model.place_of("check_cols"))
-    return [name for name in known if name.casefold() not in own]
+    return [name for name in query_columns if name.casefold() not in own]
 
 
 def _text(query: str, snapshot: _Snapshot) -> str:
     scd_id, updated, since, until = (snapshot.names[name] for name in _NAMES)
     now = snapshot.updated_at
     hashed = " || '|' || ".join(
-        f"coalesce(cast({each} as string), '')" for each in (*(f"q.{key}" for key in snapshot.keys), now)
+        f"coalesce(cast({column} as string), '')" for column in (*(f"q.{key}" for key in snapshot.keys), now)
     )
-    joined = " and ".join(f"q.{key} = c.{key}" for key in snapshot.keys)
+    equal_keys = " and ".join(f"q.{key} = c.{key}" for key in snapshot.keys)
     open_until = f"coalesce(nullif({now}, {now}), {snapshot.valid_to})"
     is_open = f"({{}}{until} is null)"
     if snapshot.valid_to != "null":
@@ -110,7 +110,7 @@ def _text(query: str, snapshot: _Snapshot) -> str:
     select
         q.*, c.{scd_id}, {_NOW}, {_NOW}, {_NOW}
     from current_rows as c
-    left join snapshot_query as q on {joined}
+    left join snapshot_query as q on {equal_keys}
     where q.{snapshot.keys[0]} is null"""
     return f"""merge into {{{{ this }}}} as t
 using (
@@ -126,14 +126,14 @@ using (
     select
         {new}
     {{%- if is_incremental() %}}
-    left join current_rows as c on {joined}
+    left join current_rows as c on {equal_keys}
     where c.{snapshot.keys[0]} is null or {snapshot.changed}
     union all
     -- the versions that end
     select
         q.*, c.{scd_id}, {now}, {now}, {now}
     from snapshot_query as q
-    join current_rows as c on {joined}
+    join current_rows as c on {equal_keys}
     where {snapshot.changed}{deleted if snapshot.closes_deleted else ""}
     {{%- endif %}}
 ) as s

@@ -19,11 +19,11 @@ def read_tree(file: Path, path: str, problems: Problems, boundary: Boundary | No
     source = read_text(file, path, problems, boundary)
     if source is None:
         return None
-    found = Problems()
-    tree = yaml_tree(source, found)
-    if len(found) and all(problem.code == "duplicate-key" for problem in found):
+    own_problems = Problems()
+    tree = yaml_tree(source, own_problems)
+    if len(own_problems) and all(problem.code == "duplicate-key" for problem in own_problems):
         return yaml_tree(_last_keys(source), problems)
-    problems.extend(found)
+    problems.extend(own_problems)
     return tree
 
 
@@ -34,23 +34,23 @@ def _last_keys(source: SourceText) -> SourceText:
     """
     text = source.text
     for start, end in _repeated(yaml.compose(text, Loader=yaml.SafeLoader), set()):
-        gone = "".join(each if each == "\n" else " " for each in text[start:end])
-        text = text[:start] + gone + text[end:]
+        blanks = "".join(char if char == "\n" else " " for char in text[start:end])
+        text = text[:start] + blanks + text[end:]
     return SourceText(source.path, text)
 
 
-def _repeated(node: yaml.Node | None, known: set[int]) -> Iterator[tuple[int, int]]:
+def _repeated(node: yaml.Node | None, visited: set[int]) -> Iterator[tuple[int, int]]:
     """Yield where keys that come again begin and their values end; a node that has several names is read one time."""
-    if node is None or id(node) in known:
+    if node is None or id(node) in visited:
         return
-    known.add(id(node))
+    visited.add(id(node))
     if isinstance(node, yaml.SequenceNode):
         for item in node.value:
-            yield from _repeated(item, known)
+            yield from _repeated(item, visited)
     elif isinstance(node, yaml.MappingNode):
         last = {key.value: number for number, (key, _) in enumerate(node.value) if isinstance(key, yaml.ScalarNode)}
         for number, (key, value) in enumerate(node.value):
             if isinstance(key, yaml.ScalarNode) and last[key.value] != number and not node.flow_style:
                 yield key.start_mark.index, value.end_mark.index
             else:
-                yield from _repeated(value, known)
+                yield from _repeated(value, visited)
