@@ -30,10 +30,10 @@ def code_lenses(project: KnownProject, path: str, text: str) -> list[CodeLens]:
     """Return the commands of a document: of a model to build, explain and compile it, of YAML to run its unit tests."""
     if path.endswith((".yml", ".yaml")):
         tests = yaml_outline(text).get("unit_tests")
-        named = [each.get("name") for each in tests.children] if tests is not None else []
+        names = [test.get("name") for test in tests.children] if tests is not None else []
         run = [
             CodeLens(name.value_span, "run this unit test", "merge-runner.test", ("test", "--select", name.value))
-            for name in named
+            for name in names
             if name is not None and name.value
         ]
         return [*_described(project, text), *run]
@@ -48,7 +48,7 @@ def code_lenses(project: KnownProject, path: str, text: str) -> list[CodeLens]:
 def _described(project: KnownProject, text: str) -> Iterator[CodeLens]:
     """Yield what is done with the models that YAML describes; a view of one is asked for in its own file."""
     models = yaml_outline(text).get("models")
-    for name in [each.get("name") for each in models.children] if models is not None else []:
+    for name in [model.get("name") for model in models.children] if models is not None else []:
         node = project.refs.get(name.value) if name is not None else None
         if name is not None and isinstance(node, ModelNode) and node.materialized != "ephemeral":
             for command in ("build", "explain"):
@@ -56,20 +56,20 @@ def _described(project: KnownProject, text: str) -> Iterator[CodeLens]:
                 yield CodeLens(name.value_span, command, f"merge-runner.{command}", arguments)
 
 
-def plain_lenses(text: str, looked: Diagnosis, file: str) -> list[CodeLens]:
+def plain_lenses(text: str, diagnosis: Diagnosis, file: str) -> list[CodeLens]:
     """Return the commands above the MERGEs of a text that is no model: two views, and to lint the file."""
-    found = []
-    for merge in looked.merges:
+    lenses = []
+    for merge in diagnosis.merges:
         at = SourceText("", text).offset(merge.line, merge.column)
         for title, command in (("show compiled", "compile"), ("lineage", "lineage"), ("lint", "lint")):
             arguments = ("lint", file) if command == "lint" else ()
-            found.append(CodeLens(Span(at, at), title, f"merge-runner.{command}", arguments))
-    return found
+            lenses.append(CodeLens(Span(at, at), title, f"merge-runner.{command}", arguments))
+    return lenses
 
 
 def _of(node: ModelNode) -> Sequence[tuple[str, tuple[str, ...]]]:
-    shown = [("show compiled", ("compile", "--select", node.name))]
+    views = [("show compiled", ("compile", "--select", node.name))]
     if node.materialized == "ephemeral":
-        return shown
-    built = [("build", ("build", "--select", node.name)), ("explain", ("explain", "--select", node.name))]
-    return [*built, *shown, ("lineage", ("lineage", node.name))]
+        return views
+    commands = [("build", ("build", "--select", node.name)), ("explain", ("explain", "--select", node.name))]
+    return [*commands, *views, ("lineage", ("lineage", node.name))]

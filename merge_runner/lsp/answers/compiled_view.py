@@ -22,7 +22,7 @@ def compiled_view(project: KnownProject, path: str, text: str, offset: int) -> V
     """
     node = project.model_at(path)
     if node is None and path.endswith((".yml", ".yaml")):
-        entries = [each for each in yaml_outline(text).walk() if each.span.start <= offset <= each.end]
+        entries = [entry for entry in yaml_outline(text).walk() if entry.span.start <= offset <= entry.end]
         described = described_node(project, entries[-1]) if entries else None
         node = described if isinstance(described, ModelNode) else None
         text = project.text(node.path) if node is not None else text
@@ -44,10 +44,12 @@ def compiled_view(project: KnownProject, path: str, text: str, offset: int) -> V
 
 def _links(rendered: Rendered) -> Iterator[Link]:
     """Yield a link for each part that a tag has put there, and for each line of the author's."""
-    found, text = rendered.map, rendered.text
-    for start, end, origin in zip(found.starts, (*found.starts[1:], len(text)), found.origins, strict=True):
+    source_map, text = rendered.map, rendered.text
+    for start, end, origin in zip(
+        source_map.starts, (*source_map.starts[1:], len(text)), source_map.origins, strict=True
+    ):
         if origin < 0:
-            tag = found.tags[-1 - origin]
+            tag = source_map.tags[-1 - origin]
             yield from (Link(span, rendered.source.place(tag.start, tag.end)) for span in line_spans(text, start, end))
         else:
             yield from (Link(span, rendered.place(span.start, span.end), True) for span in line_spans(text, start, end))

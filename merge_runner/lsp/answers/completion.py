@@ -21,16 +21,16 @@ def completions(project: KnownProject, path: str, text: str, offset: int) -> lis
     return sql_completions(project, path, text, offset) if path.endswith(".sql") else []
 
 
-def typed(found: Sequence[Completion], text: str, offset: int) -> list[Completion]:
+def typed(completions: Sequence[Completion], text: str, offset: int) -> list[Completion]:
     """Return those that have what is typed: labels that begin with it, then those that hold it, then its letters."""
     ranked = []
-    for each in found:
-        word, label = text[each.replaces.start : offset].casefold(), each.label.casefold()
+    for completion in completions:
+        word, label = text[completion.replaces.start : offset].casefold(), completion.label.casefold()
         rank = 0 if label.startswith(word) else 1 if word in label else 2 if _has_letters(label, word) else None
         if rank is not None:
-            ranked.append((rank, each))
+            ranked.append((rank, completion))
     ranked.sort(key=lambda pair: pair[0])
-    return [each for _, each in ranked]
+    return [completion for _, completion in ranked]
 
 
 def _has_letters(label: str, word: str) -> bool:

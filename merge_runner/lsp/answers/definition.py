@@ -41,16 +41,16 @@ def _node_places(project: KnownProject, symbol: Symbol, path: str) -> list[Place
     described = described_place(project, symbol.node)
     places = [place] if described is None or described.path == place.path else [place, described]
     # from its own file, or its description, to the other one
-    return [each for each in places if each.path != path] or places
+    return [other for other in places if other.path != path] or places
 
 
 def _source_places(project: KnownProject, node: Node, name: str) -> list[Place]:
     root = yaml_outline(project.text(node.path))
     sources = root.get("sources")
     for item in sources.children if sources is not None else ():
-        written = item.get("name")
-        if written is not None and written.value == name:
-            return [_place(project, node.path, written.value_span)]
+        item_name = item.get("name")
+        if item_name is not None and item_name.value == name:
+            return [_place(project, node.path, item_name.value_span)]
     return [project.place(node)]
 
 

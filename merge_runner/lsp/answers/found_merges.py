@@ -17,35 +17,38 @@ _INTO = re.compile(r"merge\s+(?:with\s+schema\s+evolution\s+)?into(?:[ \t]+[\w.`
 _WORD = re.compile(r"\w+")
 
 
-def merge_hover(text: str, looked: Diagnosis, offset: int) -> Hover | None:
+def merge_hover(text: str, diagnosis: Diagnosis, offset: int) -> Hover | None:
     """Return the verdict on the MERGE whose first words a cursor is in, or what its condition does there."""
     source = SourceText("", text)
-    for merge in looked.merges:
+    for merge in diagnosis.merges:
         for span, markdown in _described(source, merge):
             if span.start <= offset < span.end:
-                return Hover(looked.conceal(markdown), span)
+                return Hover(diagnosis.conceal(markdown), span)
     return None
 
 
 def _described(source: SourceText, merge: ReportedMerge) -> Iterator[tuple[Span, str]]:
     yield _head(source, merge), reported_text(merge)
-    for each in merge.conjuncts:
-        start, written = source.offset(each.line, each.column), as_written(each.text)
-        if source.text.startswith(written, start):  # else parts of it are elsewhere
-            yield Span(start, start + len(written)), condition_line(each.prunes, each.text, each.reason)
+    for conjunct in merge.conjuncts:
+        start, conjunct_text = source.offset(conjunct.line, conjunct.column), as_written(conjunct.text)
+        if source.text.startswith(conjunct_text, start):  # else parts of it are elsewhere
+            yield (
+                Span(start, start + len(conjunct_text)),
+                condition_line(conjunct.prunes, conjunct.text, conjunct.reason),
+            )
 
 
-def merge_hints(text: str, looked: Diagnosis, start: int, end: int) -> list[InlayHint]:
+def merge_hints(text: str, diagnosis: Diagnosis, start: int, end: int) -> list[InlayHint]:
     """Return the verdicts on the MERGEs in a range of a text: after `merge into`, for a call at the end of its line."""
     source = SourceText("", text)
-    found = []
-    for merge in looked.merges:
+    hints = []
+    for merge in diagnosis.merges:
         at = _head(source, merge).end
         if merge.container == "builder":
             at = source.offset(merge.line, len(text.split("\n")[merge.line - 1]) + 1)
         label = verdict_label(merge.verdict, merge.scans_all_on_purpose)
-        found.append(InlayHint(at, label, looked.conceal(reported_text(merge))))
-    return [hint for hint in found if start <= hint.offset <= end]
+        hints.append(InlayHint(at, label, diagnosis.conceal(reported_text(merge))))
+    return [hint for hint in hints if start <= hint.offset <= end]
 
 
 def _head(source: SourceText, merge: ReportedMerge) -> Span:

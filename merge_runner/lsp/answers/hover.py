@@ -37,23 +37,23 @@ class Hover:
 
 def hover(project: KnownProject, path: str, text: str, offset: int) -> Hover | None:
     """Return what is known of what a cursor is on; None where that is nothing."""
-    found = (_sql_hover(project, path, text, offset) if path.endswith(".sql") else None) or _symbol_hover(
+    content = (_sql_hover(project, path, text, offset) if path.endswith(".sql") else None) or _symbol_hover(
         project, path, text, offset
     )
-    return Hover(project.prepared.conceal(found.markdown), found.span) if found is not None else None
+    return Hover(project.prepared.conceal(content.markdown), content.span) if content is not None else None
 
 
 def _sql_hover(project: KnownProject, path: str, text: str, offset: int) -> Hover | None:
     """Return the verdict on MERGE INTO and on a condition, and the columns of `*`."""
-    read = statements(text)
-    merge = read.merge
+    syntax = statements(text)
+    merge = syntax.merge
     if merge is not None and merge.target is not None and project.model_at(path) is not None:
         head = Span(merge.span.start, merge.target.span.start)
         if head.start <= offset < head.end:
-            judged = unsaved(project, path, text).merge
-            return Hover(verdict_text(judged) if judged is not None else _NOT_JUDGED, head)
-    token = read.scan.token_at(offset)
-    scope = read.at(offset)
+            unsaved_merge = unsaved(project, path, text).merge
+            return Hover(verdict_text(unsaved_merge) if unsaved_merge is not None else _NOT_JUDGED, head)
+    token = syntax.scan.token_at(offset)
+    scope = syntax.at(offset)
     if token is not None and token.text == "*" and token.tag < 0 and scope is not None:
         return star(project, project.model_at(path), scope, token.span)
     return None
@@ -61,15 +61,15 @@ def _sql_hover(project: KnownProject, path: str, text: str, offset: int) -> Hove
 
 def star(names: QueryColumns, here: ModelNode | None, scope: Select, span: Span) -> Hover | None:
     """Return the columns of a `*` at `span`."""
-    output = next((each for each in scope.outputs if each.star and each.span == span), None)
+    output = next((output for output in scope.outputs if output.star and output.span == span), None)
     if output is not None:
         columns = names.star_columns(scope, output.qualifier, here)
     elif scope.kind == "merge" and len(scope.relations) > 1:
         columns = names.relation_columns(scope.relations[1], here)
     else:
         return None
-    listed = columns_text(columns)
-    return Hover(listed or "the columns are not known", span)
+    names_text = columns_text(columns)
+    return Hover(names_text or "the columns are not known", span)
 
 
 def _symbol_hover(project: KnownProject, path: str, text: str, offset: int) -> Hover | None:
@@ -105,18 +105,18 @@ def _text(project: KnownProject, path: str, text: str, symbol: Symbol, offset: i
 
 def rule_text(name: str) -> str:
     """Return what the rule of a code is about; "" for none."""
-    rule = next((each for each in rules() if each.code == name.upper()), None)
+    rule = next((rule for rule in rules() if rule.code == name.upper()), None)
     return f"**{rule.code}** {rule.name}: {summary(rule)}" if rule is not None else ""
 
 
 def _condition(project: KnownProject, path: str, text: str, offset: int) -> Hover | None:
     if not path.endswith(".sql"):
         return None
-    found = unsaved(project, path, text)
-    condition = found.condition_at(offset)
-    if condition is None or found.rendered is None:
+    unsaved_text = unsaved(project, path, text)
+    condition = unsaved_text.condition_at(offset)
+    if condition is None or unsaved_text.rendered is None:
         return None
-    return Hover(condition_text(condition), found.rendered.map.span(condition.span.start, condition.span.end))
+    return Hover(condition_text(condition), unsaved_text.rendered.map.span(condition.span.start, condition.span.end))
 
 
 def _macro(project: KnownProject, path: str, text: str, symbol: Symbol, offset: int) -> str:
@@ -124,10 +124,10 @@ def _macro(project: KnownProject, path: str, text: str, symbol: Symbol, offset: 
     parts = []
     if macro is not None:
         parts = [f"```jinja\n{project.macro_signature(macro)}\n```", project.macro_text(macro)]
-    read = statements(text)
-    number = read.scan.tag_at(offset)
+    syntax = statements(text)
+    number = syntax.scan.tag_at(offset)
     if number is not None:
-        produced = unsaved(project, path, text).produced(read.scan.tags[number].span)
+        produced = unsaved(project, path, text).produced(syntax.scan.tags[number].span)
         if produced:
             parts.append(f"here it renders to\n\n```sql\n{produced[:_LONGEST]}\n```")
     return "\n\n".join(part for part in parts if part)
@@ -145,7 +145,7 @@ def _column(project: KnownProject, path: str, text: str, symbol: Symbol) -> str:
     if symbol.select is not None:
         column = project.column(symbol.select, symbol.qualifier, symbol.name, project.model_at(path))
     if column is None and symbol.node is not None:
-        column = project.columns(symbol.node).named(symbol.name)
+        column = project.columns(symbol.node).find(symbol.name)
     if column is None:
         return ""
     owner = column.node or symbol.node

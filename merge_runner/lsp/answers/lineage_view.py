@@ -27,8 +27,10 @@ def column_origin(project: KnownProject, path: str, text: str, node: Node, colum
     """Return what a column is made of: "from `stg_order.net` (aggregation)"; "" where nothing is known of it."""
     if not isinstance(node, ModelNode) or not has_lineage(node):
         return ""
-    found = next((each for each in _of(project, path, text, node).columns if _same(each, column)), None)
-    direct = [part for part in found.written if part.is_direct] if found is not None else []
+    lineage_column = next(
+        (candidate for candidate in _of(project, path, text, node).columns if _same(candidate, column)), None
+    )
+    direct = [part for part in lineage_column.written if part.is_direct] if lineage_column is not None else []
     parts = list(listed(dict.fromkeys(direct), project.table_names))
     more = f" and {len(parts) - _INPUTS} more" if len(parts) > _INPUTS else ""
     return f"from {', '.join(map(_code, parts[:_INPUTS]))}{more}" if parts else ""
@@ -38,10 +40,10 @@ def _of(project: KnownProject, path: str, text: str, node: ModelNode) -> ModelLi
     """Return the lineage of a model; where its file is open, that of the text there."""
     if node.path != path:
         return project.lineages.of(node.unique_id)
-    found: ModelLineage = project.recent(
+    lineage: ModelLineage = project.recent(
         ("lineage", path, text), lambda: ModelLineages(*_with_text(project, node, text)).of(node.unique_id)
     )
-    return found
+    return lineage
 
 
 def _with_text(project: KnownProject, node: ModelNode, text: str) -> tuple[Prepared, Layouts]:
@@ -54,8 +56,8 @@ def _with_text(project: KnownProject, node: ModelNode, text: str) -> tuple[Prepa
         return prepared, Layouts(prepared)
 
 
-def _same(each: LineageColumn, column: str) -> bool:
-    return each.column.casefold() == column.casefold()
+def _same(candidate: LineageColumn, column: str) -> bool:
+    return candidate.column.casefold() == column.casefold()
 
 
 def _code(part: str) -> str:
@@ -79,8 +81,8 @@ def lineage_view(project: KnownProject, path: str, text: str, offset: int) -> Vi
     if here is not None:
         prepared, layouts = _with_text(project, here, text)
     try:
-        asked = node.full_name if column is None else f"{node.full_name}.{column}"
-        lines = list(ProjectLineage(prepared, layouts).ask(asked).lines())
+        name = node.full_name if column is None else f"{node.full_name}.{column}"
+        lines = list(ProjectLineage(prepared, layouts).ask(name).lines())
     except ProblemsError as error:
         lines = [problem.message for problem in error.problems]
     around = [*_around(project, node), ""] if column is None else []
@@ -97,9 +99,13 @@ def _around(project: KnownProject, node: Node) -> Iterator[str]:
         ("reads", graph.dag.pred[node.unique_id]),
         ("is read by", graph.dag.succ[node.unique_id]),
     ):
-        near = [graph.nodes[each] for each in ids if isinstance(graph.nodes[each], RefNode | SourceNode)]
-        named = (f"{each.full_name} ({each.materialized or each.resource_type})" for each in near)
-        yield f"  {title} {', '.join(sorted(named)) or 'nothing'}"
+        neighbours = [
+            graph.nodes[unique_id] for unique_id in ids if isinstance(graph.nodes[unique_id], RefNode | SourceNode)
+        ]
+        descriptions = (
+            f"{neighbour.full_name} ({neighbour.materialized or neighbour.resource_type})" for neighbour in neighbours
+        )
+        yield f"  {title} {', '.join(sorted(descriptions)) or 'nothing'}"
 
 
 def _links(project: KnownProject, text: str) -> Iterator[Link]:
@@ -110,6 +116,6 @@ def _links(project: KnownProject, text: str) -> Iterator[Link]:
         for count in range(len(words), 0, -1):
             name, rest = ".".join(words[:count]), words[count:]
             if name in nodes and len(rest) <= 1:
-                declared = project.column_place(nodes[name], rest[0]) if rest else None
-                yield Link(Span(*match.span()), declared or project.place(nodes[name]))
+                place = project.column_place(nodes[name], rest[0]) if rest else None
+                yield Link(Span(*match.span()), place or project.place(nodes[name]))
                 break

@@ -22,21 +22,21 @@ def plain_completions(tables: DescribedTables, language: Language, text: str, of
         return []
     moved = around.start
     return [
-        replace(each, replaces=Span(each.replaces.start + moved, each.replaces.end + moved))
-        for each in _in_sql(tables, around.of(text), offset - moved)
+        replace(completion, replaces=Span(completion.replaces.start + moved, completion.replaces.end + moved))
+        for completion in _in_sql(tables, around.of(text), offset - moved)
     ]
 
 
 def _in_sql(tables: DescribedTables, sql: str, offset: int) -> Iterator[Completion]:
-    read = statements(sql)
-    token = read.scan.token_at(offset)
+    syntax = statements(sql)
+    token = syntax.scan.token_at(offset)
     if token is not None and token.kind in ("string", "comment", "number") and token.start < offset:
         return
-    if read.scan.tag_at(offset) is not None:
+    if syntax.scan.tag_at(offset) is not None:
         return
     before = sql[:offset]
     reads = READS_NEXT.search(before)
-    yield from in_sql(tables, None, read, before, offset)
+    yield from in_sql(tables, None, syntax, before, offset)
     if reads is not None:
         word = Span(reads.start("word"), offset)
         yield from (Completion(name, "relation", word, "table") for name in tables.names)

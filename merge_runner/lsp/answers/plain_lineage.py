@@ -29,7 +29,7 @@ def plain_lineage(
 
     Where the word at the cursor is a column of a table, it is that of the column, or of what is made of it.
     """
-    here = [each for each in merges if _holds(each, line)] or merges
+    here = [merge for merge in merges if _holds(merge, line)] or merges
     if not here:
         return None
     column = _column(tables, sql)
@@ -62,12 +62,12 @@ def _column(tables: DescribedTables, sql: PlainSql) -> tuple[str, str] | None:
 def _table(tables: DescribedTables, parts: tuple[str, ...]) -> Table:
     """Return a table as lineage has it; nothing need be known of it."""
     subject = Subject("table", parts)
-    node, known = tables.node(subject, None), tables.find(parts)
+    node, table = tables.node(subject, None), tables.find(parts)
     columns = tables.table_columns(subject, None)
     name = node.relation.name if node is not None and node.relation is not None else ".".join(parts)
-    listed = known.layout.columns or () if known is not None else ()
-    generated = tuple((each.name, each.generated) for each in listed if each.generated)
-    return Table(name, tuple(each.name for each in columns.found), columns.complete, generated)
+    table_columns = table.layout.columns or () if table is not None else ()
+    generated = tuple((column.name, column.generated) for column in table_columns if column.generated)
+    return Table(name, tuple(column.name for column in columns.items), columns.complete, generated)
 
 
 def _lines(tables: DescribedTables, merge: Rendered, column: tuple[str, str] | None) -> Iterator[str]:
@@ -77,29 +77,30 @@ def _lines(tables: DescribedTables, merge: Rendered, column: tuple[str, str] | N
         yield f"it cannot be read: {error}"
         return
     target = _table(tables, statement.target.parts)
-    found = merge_lineage(statement, target, lambda parts: _table(tables, parts))
+    lineage = merge_lineage(statement, target, lambda parts: _table(tables, parts))
     columns = [
-        LineageColumn("", target.name, target.name, each.column, each.inputs, found.rows) for each in found.columns
+        LineageColumn("", target.name, target.name, column_lineage.column, column_lineage.inputs, lineage.rows)
+        for column_lineage in lineage.columns
     ]
     if column is not None:
-        columns = [each for each in columns if _is_about(each, column)]
-    gaps = tuple(UnresolvedInput(target.name, None, each.reason) for each in found.all_unresolved)
+        columns = [entry for entry in columns if _is_about(entry, column)]
+    gaps = tuple(UnresolvedInput(target.name, None, gap.reason) for gap in lineage.all_unresolved)
     yield from Lineage(None, tuple(columns), unresolved=gaps).lines()
 
 
-def _is_about(each: LineageColumn, column: tuple[str, str]) -> bool:
-    named = [(each.relation, each.column), *((part.relation, part.column) for part in each.written)]
-    wanted = tuple(part.casefold() for part in column)
-    return any((relation.casefold(), name.casefold()) == wanted for relation, name in named)
+def _is_about(entry: LineageColumn, column: tuple[str, str]) -> bool:
+    sides = [(entry.relation, entry.column), *((part.relation, part.column) for part in entry.written)]
+    folded = tuple(part.casefold() for part in column)
+    return any((relation.casefold(), name.casefold()) == folded for relation, name in sides)
 
 
 def _links(tables: DescribedTables, text: str) -> Iterator[Link]:
     """Yield a link for each name of a table, or of a column of it, that the folder or the project knows."""
-    known = set(tables.names)
+    table_names = set(tables.names)
     for match in _NAME.finditer(text):
         parts = tuple(match.group().split("."))
         for count in range(len(parts), 0, -1):
-            if ".".join(parts[:count]).casefold() in known:
+            if ".".join(parts[:count]).casefold() in table_names:
                 column = parts[count] if count < len(parts) else None
                 places = name_places(tables, Subject("table", parts[:count]), column)
                 yield from (Link(Span(*match.span()), place) for place in places[:1])

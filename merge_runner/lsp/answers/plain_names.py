@@ -25,15 +25,15 @@ class PlainSql:
         around = sql_around(language, text, offset) if language is not None else None
         around = around or Span(offset, offset)
         self.start = around.start
-        self.read: Statements = statements(around.of(text))
-        token = self.read.scan.token_at(offset - self.start)
+        self.syntax: Statements = statements(around.of(text))
+        token = self.syntax.scan.token_at(offset - self.start)
         self.token: Token | None = token if token is not None and token.tag < 0 else None
 
     def symbol(self, tables: DescribedTables) -> Symbol | None:
         """Return the table, alias, CTE or column under the cursor; its spans are those of the SQL."""
         if self.token is None or not self.token.is_name:
             return None
-        return name_symbol(tables, None, self.read, self.token)
+        return name_symbol(tables, None, self.syntax, self.token)
 
     def moved(self, span: Span) -> Span:
         """Return a range of the SQL as one of the text."""
@@ -47,10 +47,10 @@ def plain_hover(tables: DescribedTables, language: Language, text: str, offset: 
     if rule is not None:
         return Hover(rule_text(rule.name), rule.span) if rule_text(rule.name) else None
     sql = PlainSql(language, text, offset)
-    scope = sql.read.at(offset - sql.start)
+    scope = sql.syntax.at(offset - sql.start)
     if sql.token is not None and sql.token.text == "*" and scope is not None:
-        found = star(tables, None, scope, sql.token.span)
-        return replace(found, span=sql.moved(found.span)) if found is not None else None
+        star_hover = star(tables, None, scope, sql.token.span)
+        return replace(star_hover, span=sql.moved(star_hover.span)) if star_hover is not None else None
     symbol = sql.symbol(tables)
     markdown = _text(tables, symbol) if symbol is not None else ""
     return Hover(markdown, sql.moved(symbol.span)) if symbol is not None and markdown else None
@@ -64,8 +64,8 @@ def _text(tables: DescribedTables, symbol: Symbol) -> str:
             return node_text(project, symbol.node)
         assert relation is not None
         columns = columns_text(tables.relation_columns(relation, None))
-        found = tables.find(parts) if parts else None
-        head = [f"**{'.'.join(parts)}**", layout_text(found.layout)] if found is not None else []
+        table = tables.find(parts) if parts else None
+        head = [f"**{'.'.join(parts)}**", layout_text(table.layout)] if table is not None else []
         return "\n\n".join(part for part in (*head, columns) if part)
     assert symbol.select is not None
     column = tables.column(symbol.select, symbol.qualifier, symbol.name, None)
@@ -73,16 +73,18 @@ def _text(tables: DescribedTables, symbol: Symbol) -> str:
         return ""
     if column.node is not None and project is not None:
         return column_text(column, column.node.full_name, project.layout(column.node))
-    found = tables.find(parts) if parts else None
-    return column_text(column, ".".join(parts), found.layout if found is not None else None)
+    table = tables.find(parts) if parts else None
+    return column_text(column, ".".join(parts), table.layout if table is not None else None)
 
 
 def _relation(tables: DescribedTables, symbol: Symbol) -> Relation | None:
     """Return the relation that a symbol is, or whose column it is."""
     if symbol.relation is not None or symbol.select is None:
         return symbol.relation
-    known = (each for each in symbol.select.visible() if tables.relation_columns(each, None).named(symbol.name))
-    return next(known, None)
+    relations = (
+        candidate for candidate in symbol.select.visible() if tables.relation_columns(candidate, None).find(symbol.name)
+    )
+    return next(relations, None)
 
 
 def plain_definition(
@@ -114,8 +116,8 @@ def plain_definition(
         return here(column.span)
     if column is not None and column.node is not None and tables.project is not None:
         return _column_places(tables.project, column.node, column.name)
-    known = column is not None and relation is not None and relation.query is None
-    return name_places(tables, relation.subject, symbol.name) if known and relation is not None else []
+    is_in_table = column is not None and relation is not None and relation.query is None
+    return name_places(tables, relation.subject, symbol.name) if is_in_table and relation is not None else []
 
 
 def _table_parts(relation: Relation | None) -> tuple[str, ...]:
@@ -135,15 +137,15 @@ def plain_references(
     symbol = sql.symbol(tables)
     if symbol is None or (symbol.node is not None and language == "sql" and cell is None):
         return []
-    wanted = _identity(tables, symbol)
-    found = []
-    for token in sql.read.scan.tokens:
+    identity = _identity(tables, symbol)
+    places = []
+    for token in sql.syntax.scan.tokens:
         if token.tag < 0 and token.is_name and token.value.casefold() == symbol.name.casefold():
-            other = name_symbol(tables, None, sql.read, token)
-            if other is not None and _identity(tables, other) == wanted:
-                span = sql.moved(other.span)
-                found.append(replace(source.place(span.start, span.end), cell=cell))
-    return found
+            occurrence = name_symbol(tables, None, sql.syntax, token)
+            if occurrence is not None and _identity(tables, occurrence) == identity:
+                span = sql.moved(occurrence.span)
+                places.append(replace(source.place(span.start, span.end), cell=cell))
+    return places
 
 
 def _identity(tables: DescribedTables, symbol: Symbol) -> tuple[object, ...]:

@@ -18,15 +18,17 @@ def plain_view(name: str, merges: Sequence[Rendered]) -> View | None:
     text, links = "", []
     for merge in merges:
         text += ";\n\n" if text else ""
-        found = merge.map
-        for start, end, origin in zip(found.starts, (*found.starts[1:], len(merge.text)), found.origins, strict=True):
+        source_map = merge.map
+        for start, end, origin in zip(
+            source_map.starts, (*source_map.starts[1:], len(merge.text)), source_map.origins, strict=True
+        ):
             whole = merge.text[start:end]
-            written = as_written(whole)
-            for span in line_spans(written, 0, len(written)):
+            piece = as_written(whole)
+            for span in line_spans(piece, 0, len(piece)):
                 # the parts of one that is another than in the text are not known: it leads to its beginning
-                inner = Span(start + span.start, start + span.end) if written == whole else Span(start, end)
+                inner = Span(start + span.start, start + span.end) if piece == whole else Span(start, end)
                 place = merge.place(inner.start, inner.end)
                 moved = Span(len(text) + span.start, len(text) + span.end)
-                links.append(Link(moved, place, is_copy=origin >= 0 and written == whole))
-            text += written
+                links.append(Link(moved, place, is_copy=origin >= 0 and piece == whole))
+            text += piece
     return View(f"{name} (compiled)", text + ";\n", tuple(links)) if text else None

@@ -27,25 +27,30 @@ def references(project: KnownProject, path: str, text: str, offset: int, *, decl
     symbol = symbol_at(project, path, text, offset)
     if symbol is None:
         return []
-    found = [each for each in occurrences(project, path, text, symbol) if declaration or not each.defines]
-    texts = {each.path: SourceText(each.path, text if each.path == path else project.text(each.path)) for each in found}
-    return [texts[each.path].place(each.span.start, each.span.end) for each in found]
+    places = [
+        occurrence for occurrence in occurrences(project, path, text, symbol) if declaration or not occurrence.defines
+    ]
+    texts = {
+        occurrence.path: SourceText(occurrence.path, text if occurrence.path == path else project.text(occurrence.path))
+        for occurrence in places
+    }
+    return [texts[occurrence.path].place(occurrence.span.start, occurrence.span.end) for occurrence in places]
 
 
 def occurrences(project: KnownProject, path: str, text: str, symbol: Symbol) -> list[Occurrence]:
     """Return the places of a symbol of the document `path`, in the order of files and lines."""
     name = symbol.node.name if symbol.kind == "node" and symbol.node is not None else symbol.name
     name = symbol.name if is_source_name(symbol) else name
-    wanted = _identity(symbol, path)
+    identity = _identity(symbol, path)
     word = name.rpartition(".")[2] if symbol.kind == "macro" else name
-    found: list[Occurrence] = []
+    places: list[Occurrence] = []
     for file in files_of(project, symbol, path):
         content = text if file == path else project.text(file)
         for offset in _candidates(file, content, word, quoted=symbol.kind == "var" and file != PYPROJECT):
             other = symbol_at(project, file, content, offset)
-            if other is not None and other.name.casefold() == name.casefold() and _identity(other, file) == wanted:
-                found.append(Occurrence(file, other.span, _defines(file, content, other)))
-    return sorted(set(found))
+            if other is not None and other.name.casefold() == name.casefold() and _identity(other, file) == identity:
+                places.append(Occurrence(file, other.span, _defines(file, content, other)))
+    return sorted(set(places))
 
 
 def _identity(symbol: Symbol, path: str) -> tuple[object, ...]:
@@ -75,9 +80,9 @@ def files_of(project: KnownProject, symbol: Symbol, path: str) -> Iterable[str]:
         return [path]
     graph = project.prepared.graph
     ids = [symbol.node.unique_id, *graph.dag.succ[symbol.node.unique_id]]
-    nodes = [graph.nodes[each] for each in ids if each in graph.nodes]
-    read = {node.path for node in nodes} | {node.patch_path for node in nodes if node.patch_path is not None}
-    return [each for each in everywhere if each in read or each == path]
+    nodes = [graph.nodes[unique_id] for unique_id in ids if unique_id in graph.nodes]
+    paths = {node.path for node in nodes} | {node.patch_path for node in nodes if node.patch_path is not None}
+    return [file for file in everywhere if file in paths or file == path]
 
 
 def _candidates(path: str, text: str, name: str, *, quoted: bool) -> Iterator[int]:

@@ -43,7 +43,7 @@ class Renamed:
 
 def renameable(project: KnownProject, path: str, text: str, offset: int) -> Span:
     """Return the range of the name under a cursor. Raises RefusedRenameError where it cannot be renamed."""
-    return _checked(project, path, text, offset)[0].span
+    return _check_rename(project, path, text, offset)[0].span
 
 
 def rename(project: KnownProject, path: str, text: str, offset: int, new_name: str) -> Renamed:
@@ -51,7 +51,7 @@ def rename(project: KnownProject, path: str, text: str, offset: int, new_name: s
 
     Raises RefusedRenameError.
     """
-    symbol, found = _checked(project, path, text, offset)
+    symbol, places = _check_rename(project, path, text, offset)
     if not _NAME.fullmatch(new_name):
         raise RefusedRenameError(f'"{new_name}" is no name: letters, digits and underscores, no digit first')
     moved = None
@@ -60,16 +60,16 @@ def rename(project: KnownProject, path: str, text: str, offset: int, new_name: s
             raise RefusedRenameError(f'there is a model or seed "{new_name}"')
         folder, slash, _ = symbol.node.path.rpartition("/")
         moved = (symbol.node.path, f"{folder}{slash}{new_name}.sql")
-    elif isinstance(symbol.node, ModelNode) and new_name.casefold() in _declared(project, path, text, symbol.node):
+    elif isinstance(symbol.node, ModelNode) and new_name.casefold() in _yaml_columns(project, path, text, symbol.node):
         raise RefusedRenameError(f'the model has a column "{new_name}" already')
     elif symbol.kind == "macro" and (new_name in project.macros or new_name in BUILT_INS):
         raise RefusedRenameError(f'there is a macro or built-in "{new_name}"')
     elif symbol.kind == "relation" and _has_word(text, new_name):
         raise RefusedRenameError(f'"{new_name}" is in this file: another alias, table or column may have the name')
-    return Renamed(tuple(found), new_name, moved)
+    return Renamed(tuple(places), new_name, moved)
 
 
-def _checked(project: KnownProject, path: str, text: str, offset: int) -> tuple[Symbol, list[Occurrence]]:
+def _check_rename(project: KnownProject, path: str, text: str, offset: int) -> tuple[Symbol, list[Occurrence]]:
     symbol = symbol_at(project, path, text, offset)
     if symbol is None:
         raise RefusedRenameError("there is no name of the project here")
@@ -89,14 +89,14 @@ def _checked(project: KnownProject, path: str, text: str, offset: int) -> tuple[
         files = files_of(project, symbol, path)
     else:
         raise RefusedRenameError(_REFUSED.get(symbol.kind, "this is no name of the project"))
-    found = occurrences(project, path, text, symbol)
+    places = occurrences(project, path, text, symbol)
     for file in dict.fromkeys((path, *files)):
         content = text if file == path else project.text(file)
-        known = [each.span for each in found if each.path == file]
+        spans = [occurrence.span for occurrence in places if occurrence.path == file]
         if symbol.kind == "column":
-            known += _of_other_tables(project, symbol, file, content)
-        _check_other_words(symbol, file, content, known)
-    return symbol, found
+            spans += _of_other_tables(project, symbol, file, content)
+        _check_other_words(symbol, file, content, spans)
+    return symbol, places
 
 
 _REFUSED = {
@@ -120,33 +120,33 @@ def _check_model(node: ModelNode) -> None:
 
 def _check_description(project: KnownProject, path: str, text: str, symbol: Symbol, node: ModelNode) -> None:
     """Raise RefusedRenameError unless a column is in YAML alone: no table is known to have it."""
-    given = _given(project, node)
-    if given is None:
+    columns = _query_column_names(project, node)
+    if columns is None:
         raise RefusedRenameError(f'the columns of {node.path} are not all known: "{symbol.name}" may be one of them')
-    if symbol.name.casefold() in {each.casefold() for each in given}:
+    if symbol.name.casefold() in {column.casefold() for column in columns}:
         raise RefusedRenameError(f'{node.path} gives the column "{symbol.name}": {_REFUSED["column"]}')
-    declared = _declared(project, path, text, node).get(symbol.name.casefold())
-    if node.materialized == "merge" and declared is not None and declared.get("data_type") is not None:
+    keys = _yaml_columns(project, path, text, node).get(symbol.name.casefold())
+    if node.materialized == "merge" and keys is not None and keys.get("data_type") is not None:
         raise RefusedRenameError(
             f'"{symbol.name}" has a data_type, and a table is created of the declared columns: it may have the column'
         )
 
 
-def _given(project: KnownProject, node: ModelNode) -> Collection[str] | None:
+def _query_column_names(project: KnownProject, node: ModelNode) -> Collection[str] | None:
     """Return the columns that the query or MERGE of a model gives; None where they are not all known."""
     if node.materialized != "merge":
         return project.layouts.names(node.unique_id)
     merge = ProjectUnits(project.prepared, project.layouts).merge(node.unique_id)
-    found = inserted_columns(merge.statement, merge.source) if merge is not None else None
-    return [each.name for each in found] if found is not None else None
+    columns = inserted_columns(merge.statement, merge.source) if merge is not None else None
+    return [column.name for column in columns] if columns is not None else None
 
 
-def _declared(project: KnownProject, path: str, text: str, node: ModelNode) -> dict[str, Entry]:
+def _yaml_columns(project: KnownProject, path: str, text: str, node: ModelNode) -> dict[str, Entry]:
     """Return the entries of a model's columns in YAML by their names, case folded."""
     entry = project.described(node, text if path == node.patch_path else None)
     columns = entry.get("columns") if entry is not None else None
-    names = [(each.get("name"), each) for each in columns.children] if columns is not None else []
-    return {name.value.casefold(): each for name, each in names if name is not None}
+    names = [(entry.get("name"), entry) for entry in columns.children] if columns is not None else []
+    return {name.value.casefold(): entry for name, entry in names if name is not None}
 
 
 def _of_other_tables(project: KnownProject, symbol: Symbol, path: str, text: str) -> Iterator[Span]:
@@ -171,10 +171,10 @@ def _check_alias(symbol: Symbol, text: str) -> None:
             raise RefusedRenameError(f'a tag in line {line} has "{symbol.name}", which may be the alias')
 
 
-def _check_other_words(symbol: Symbol, path: str, text: str, known: list[Span]) -> None:
+def _check_other_words(symbol: Symbol, path: str, text: str, places: list[Span]) -> None:
     """Raise RefusedRenameError for a word that may be the name and is none of the known places."""
     for span in _words(symbol, path, text):
-        if span not in known:
+        if span not in places:
             place = SourceText(path, text).place(span.start)
             raise RefusedRenameError(f'{place} has "{symbol.name}" in another meaning, or one that is not known')
 

@@ -61,21 +61,30 @@ def scaffolds(project: KnownProject, path: str, text: str, offset: int, newest: 
     node = project.model_at(path)
     if node is None and path.endswith((".yml", ".yaml")):
         line = text.find("\n", offset)
-        before = [each for each in yaml_outline(text).walk() if line < 0 or each.span.start < line]
+        before = [entry for entry in yaml_outline(text).walk() if line < 0 or entry.span.start < line]
         described = described_node(project, before[-1]) if before else None
         node = described if isinstance(described, ModelNode) else None
     if node is None:
         return []
-    written = text if path == node.path else project.text(node.path)
-    known = project.recent(("scaffolds", node.path, written), lambda: _known(project, node, written))
+    model_text = text if path == node.path else project.text(node.path)
+    known_columns = project.recent(
+        ("scaffolds", node.path, model_text), lambda: _read_columns(project, node, model_text)
+    )
     place = _yaml_place(project, node, newest)
     if place is None:
         return []
-    return [each for each in (_declared(place, node, known), _tested(place, project, node, known)) if each is not None]
+    return [
+        scaffold
+        for scaffold in (
+            _declare_columns(place, node, known_columns),
+            _write_unit_test(place, project, node, known_columns),
+        )
+        if scaffold is not None
+    ]
 
 
 @dataclass(frozen=True)
-class _Known:
+class _ModelColumns:
     """What is known of a model: `columns` None where they are not all known, `inputs` None where it has no unit test.
 
     `given` are the columns of each input of a unit test by the name that the test has for it.
@@ -85,7 +94,7 @@ class _Known:
     inputs: Mapping[str, Fields] | None = None
 
 
-def _known(project: KnownProject, node: ModelNode, text: str) -> _Known:
+def _read_columns(project: KnownProject, node: ModelNode, text: str) -> _ModelColumns:
     prepared = with_model_text(project.prepared, node, text)
     try:
         layouts = project.layouts if prepared is project.prepared else Layouts.load(prepared)
@@ -93,27 +102,31 @@ def _known(project: KnownProject, node: ModelNode, text: str) -> _Known:
         layout = layouts.of(node.unique_id)
         if node.materialized == "merge":
             if merge is None:
-                return _Known()
+                return _ModelColumns()
             inserted = inserted_columns(merge.statement, merge.source)
-            found = {column.name.casefold(): column for column in (*(inserted or ()), *(layout.columns or ()))}
-            columns = tuple(found.values()) if inserted is not None or layout.complete else ()
+            by_name = {column.name.casefold(): column for column in (*(inserted or ()), *(layout.columns or ()))}
+            columns = tuple(by_name.values()) if inserted is not None or layout.complete else ()
             if not own_relation(node).is_named_by(merge.statement.target.parts, default=False):
-                return _Known(columns or None)  # a unit test has no table for such a target
+                return _ModelColumns(columns or None)  # a unit test has no table for such a target
         else:
             names = layouts.names(node.unique_id)
             columns = tuple(layout.column(name) or TableColumn(name) for name in names or ())
         inputs = dict(_inputs(prepared, layouts, node))
-        is_known = all(found for name, found in inputs.items() if name != "this")
-        return _Known(columns or None, inputs if is_known else None)
+        is_known = all(input_columns for name, input_columns in inputs.items() if name != "this")
+        return _ModelColumns(columns or None, inputs if is_known else None)
     except ProblemsError:
-        return _Known()
+        return _ModelColumns()
 
 
 def _inputs(prepared: Prepared, layouts: Layouts, node: ModelNode) -> Iterator[tuple[str, Fields]]:
     """Yield what a unit test of a model has to give: the columns by input, those of the target first."""
     if node.materialized == "merge":
         yield "this", layouts.of(node.unique_id).columns or ()
-    nodes = {input_name(each): each for each in prepared.graph.nodes.values() if isinstance(each, RefNode | SourceNode)}
+    nodes = {
+        input_name(parent): parent
+        for parent in prepared.graph.nodes.values()
+        if isinstance(parent, RefNode | SourceNode)
+    }
     inputs = UnitTestInputs(prepared.graph, node, lambda *_: None, tuple)
     for name in inputs.missing(prepared.compiler.read_by(node)):
         feed = name.startswith("changes(")
@@ -134,9 +147,9 @@ class _Place:
     new: bool
 
     def scaffold(self, title: str, insertions: Sequence[Insertion | None]) -> Scaffold | None:
-        placed = tuple(each for each in insertions if each is not None)
+        complete = tuple(insertion for insertion in insertions if insertion is not None)
         where = f"{title} in {PurePosixPath(self.path).name}"
-        return Scaffold(where, self.path, placed, self.new) if len(placed) == len(insertions) else None
+        return Scaffold(where, self.path, complete, self.new) if len(complete) == len(insertions) else None
 
 
 def _yaml_place(project: KnownProject, node: ModelNode, newest: Newest) -> _Place | None:
@@ -151,28 +164,28 @@ def _yaml_place(project: KnownProject, node: ModelNode, newest: Newest) -> _Plac
         return None
     if text is not None and as_source(text) != project.text(path):
         return None
-    entry = document.named(document.value(document.root, "models"), node.name)
+    entry = document.find(document.value(document.root, "models"), node.name)
     if entry is None and node.patch_path is not None:  # its name is written in another way
         return None
     return _Place(path, document, entry, text is None)
 
 
-def _declared(place: _Place, node: ModelNode, known: _Known) -> Scaffold | None:
+def _declare_columns(place: _Place, node: ModelNode, known_columns: _ModelColumns) -> Scaffold | None:
     """Declare the columns of a model that its YAML does not declare, and types that it does not have.
 
     Only where all columns are known: a table is created of the declared ones where all have types.
     """
-    if known.columns is None:
+    if known_columns.columns is None:
         return None
     document = place.document
-    declared = {name.casefold(): keys for name, keys in node.columns.items()}
-    missing = [column for column in known.columns if column.name.casefold() not in declared]
-    listed = document.value(place.entry, "columns")
+    declarations = {name.casefold(): keys for name, keys in node.columns.items()}
+    missing = [column for column in known_columns.columns if column.name.casefold() not in declarations]
+    columns_node = document.value(place.entry, "columns")
     insertions: list[Insertion | None] = []
-    for column in known.columns:
-        item = document.named(listed, column.name, fold=True)
+    for column in known_columns.columns:
+        item = document.find(columns_node, column.name, fold=True)
         data_type = _type(column)
-        untyped = not declared.get(column.name.casefold(), {"data_type": ""}).get("data_type")
+        untyped = not declarations.get(column.name.casefold(), {"data_type": ""}).get("data_type")
         if item is None or data_type is None or not untyped or document.value(item, "data_type") is not None:
             continue
         insertions.append(document.key(item, "data_type", New.scalar(data_type), after="name"))
@@ -180,11 +193,11 @@ def _declared(place: _Place, node: ModelNode, known: _Known) -> Scaffold | None:
     if new and place.entry is not None:
         insertions.append(document.items_of(place.entry, "columns", new))
     elif new:
-        model = New.mapping({"name": New.scalar(node.name), "columns": New.listed(new)})
+        model = New.mapping({"name": New.scalar(node.name), "columns": New.sequence(new)})
         insertions.append(document.items_of(document.root, "models", [model]))
     number = len(insertions) - bool(new) + len(new)
-    what = "the column" if number == 1 else f"the {number} columns"
-    return place.scaffold(f"declare {what} of {node.name}", insertions) if insertions else None
+    subject = "the column" if number == 1 else f"the {number} columns"
+    return place.scaffold(f"declare {subject} of {node.name}", insertions) if insertions else None
 
 
 def _column(column: TableColumn) -> New:
@@ -199,19 +212,24 @@ def _type(column: TableColumn) -> str | None:
     return None if text is None or "void" in text else text
 
 
-def _tested(place: _Place, project: KnownProject, node: ModelNode, known: _Known) -> Scaffold | None:
+def _write_unit_test(
+    place: _Place, project: KnownProject, node: ModelNode, known_columns: _ModelColumns
+) -> Scaffold | None:
     """Write the frame of a unit test: a row of each input and of the result, for its author to edit."""
-    if known.inputs is None:
+    if known_columns.inputs is None:
         return None
     names = {entry.test.name for entry in project.prepared.files.unit_tests if entry.test.model == node.name}
-    wanted = _NAMES.get(node.materialized, _OF_A_QUERY)
-    free = (each for number in count(1) if (each := wanted if number == 1 else f"{wanted}_{number}") not in names)
-    target = known.inputs.get("this") if node.materialized == "merge" else known.columns
-    given = [New.mapping({"input": New.scalar(name), "rows": _rows(columns)}) for name, columns in known.inputs.items()]
+    base = _NAMES.get(node.materialized, _OF_A_QUERY)
+    free = (free_name for number in count(1) if (free_name := base if number == 1 else f"{base}_{number}") not in names)
+    target = known_columns.inputs.get("this") if node.materialized == "merge" else known_columns.columns
+    inputs = [
+        New.mapping({"input": New.scalar(name), "rows": _rows(columns)})
+        for name, columns in known_columns.inputs.items()
+    ]
     test = {
         "name": New.scalar(next(free)),
         "model": New.scalar(node.name),
-        "given": New.listed(given),
+        "given": New.sequence(inputs),
         "expect": New.mapping({"rows": _rows(target or ())}),
     }
     insertion = place.document.items_of(place.document.root, "unit_tests", [New.mapping(test)])
@@ -221,7 +239,7 @@ def _tested(place: _Place, project: KnownProject, node: ModelNode, known: _Known
 def _rows(columns: Fields) -> New:
     """Return a list of one row, with a value in each column that is not computed; of no row without columns."""
     row = {column.name: _example(column) for column in columns if column.generated is None and column.name}
-    return New.listed([New.row(row)] if row else [])
+    return New.sequence([New.row(row)] if row else [])
 
 
 def _example(column: TableColumn) -> object:

@@ -27,12 +27,17 @@ def semantic_tokens(macros: Container[str], text: str) -> list[SemanticToken]:
 
     `macros` are those of its project, whose texts may be SQL.
     """
-    read = statements(text)
-    names = {each.qualifier.casefold() for select in read.selects for each in select.relations if each.qualifier}
-    found = {token.span: token for token in (*_sql(read.scan, names), *_jinja(macros, read.scan, names))}
-    for cte in read.ctes:
-        found[cte.span] = SemanticToken(cte.span, "class")
-    return sorted(found.values())
+    syntax = statements(text)
+    names = {
+        relation.qualifier.casefold()
+        for select in syntax.selects
+        for relation in select.relations
+        if relation.qualifier
+    }
+    tokens = {token.span: token for token in (*_sql(syntax.scan, names), *_jinja(macros, syntax.scan, names))}
+    for cte in syntax.ctes:
+        tokens[cte.span] = SemanticToken(cte.span, "class")
+    return sorted(tokens.values())
 
 
 def _sql(scan: Scanned, names: set[str]) -> Iterator[SemanticToken]:

@@ -40,7 +40,7 @@ def _active(call: Call, parameters: tuple[str, ...], offset: int) -> int:
     number = min(call.argument_at(offset), len(call.arguments) - 1)
     keyword = call.arguments[number].keyword
     if keyword is not None:
-        names = [each.partition("=")[0].strip() for each in parameters]
+        names = [parameter.partition("=")[0].strip() for parameter in parameters]
         number = names.index(keyword.text) if keyword.text in names else number
     return min(number, max(len(parameters) - 1, 0))
 

@@ -50,23 +50,23 @@ def sql_completions(project: KnownProject, path: str, text: str, offset: int) ->
     codes = noqa_codes(text, offset)
     if codes is not None:
         return codes
-    read = statements(text)
-    number = read.scan.tag_at(offset)
+    syntax = statements(text)
+    number = syntax.scan.tag_at(offset)
     if number is not None:
-        return list(_in_tag(project, path, read, offset, number))
-    if any(tag.span.start < offset < tag.span.end for tag in read.scan.tags):
+        return list(_in_tag(project, path, syntax, offset, number))
+    if any(tag.span.start < offset < tag.span.end for tag in syntax.scan.tags):
         return []
-    token = read.scan.token_at(offset)
+    token = syntax.scan.token_at(offset)
     if token is not None and token.kind in ("string", "comment", "number") and token.start < offset:
         return []
     before = text[:offset]
-    found = list(in_sql(project, project.model_at(path), read, before, offset))
+    completions = list(in_sql(project, project.model_at(path), syntax, before, offset))
     reads = READS_NEXT.search(before)
     if reads is None or "." in reads["word"]:
-        return found
+        return completions
     word = Span(reads.start("word"), offset)
     tags = [(call, BUILT_INS[call].signature, f"{{{{ {call}('') }}}}") for call in ("ref", "source")]
-    return [*found, *(Completion(call, "builtin", word, signature, "", tag) for call, signature, tag in tags)]
+    return [*completions, *(Completion(call, "builtin", word, signature, "", tag) for call, signature, tag in tags)]
 
 
 def noqa_codes(text: str, offset: int) -> list[Completion] | None:
@@ -82,7 +82,7 @@ def noqa_codes(text: str, offset: int) -> list[Completion] | None:
 def in_sql(
     names: QueryColumns,
     here: ModelNode | None,
-    read: Statements,
+    syntax: Statements,
     before: str,
     offset: int,
     *,
@@ -92,10 +92,10 @@ def in_sql(
 
     `before` is the text before the cursor, `offset` the place whose relations count.
     """
-    scope = read.at(offset)
-    written = _last_word(before)
-    word = Span(offset - len(written), offset)
-    qualifier = _qualifier(before.removesuffix(written).rstrip())
+    scope = syntax.at(offset)
+    prefix = _last_word(before)
+    word = Span(offset - len(prefix), offset)
+    qualifier = _qualifier(before.removesuffix(prefix).rstrip())
     if qualifier:
         relation = names.qualified(scope, qualifier, here) if scope is not None else None
         if relation is not None:
@@ -131,26 +131,26 @@ def _qualifier(text: str) -> str:
         return ""
     name = text[:-1].rstrip()
     if name.endswith("`"):
-        quoted = name[name.rfind("`", 0, -1) + 1 : -1]
-        return "" if "\n" in quoted or name.find("`") == len(name) - 1 else quoted
+        inside = name[name.rfind("`", 0, -1) + 1 : -1]
+        return "" if "\n" in inside or name.find("`") == len(name) - 1 else inside
     return _last_word(name)
 
 
-def columns(known: Columns, replaces: Span) -> Iterator[Completion]:
+def columns(of_relation: Columns, replaces: Span) -> Iterator[Completion]:
     """Yield the columns of a relation."""
-    for column in known.found:
+    for column in of_relation.items:
         name = column.name if re.fullmatch(r"[A-Za-z_]\w*", column.name) else "`" + column.name.replace("`", "``") + "`"
         yield Completion(column.name, "column", replaces, column.data_type, column.description, name)
 
 
-def _in_tag(project: KnownProject, path: str, read: Statements, offset: int, number: int) -> Iterator[Completion]:
-    scan = read.scan
+def _in_tag(project: KnownProject, path: str, syntax: Statements, offset: int, number: int) -> Iterator[Completion]:
+    scan = syntax.scan
     token = scan.token_at(offset)
     call = call_at(scan, offset)
     in_string = token is not None and token.kind == "string" and token.start < offset and token.tag == number
     if token is not None and in_string:
         if call is not None and offset <= token.value_span.end:
-            yield from _in_string(project, path, read, call, token, offset)
+            yield from _in_string(project, path, syntax, call, token, offset)
         return
     word = Span(token.start, offset) if token is not None and token.kind == "word" else Span(offset, offset)
     if token is not None and token.kind == "number":
@@ -159,7 +159,7 @@ def _in_tag(project: KnownProject, path: str, read: Statements, offset: int, num
         yield from _config(project, call, word, offset)
         return
     tokens = scan.of_tag(number)
-    previous = next((each for each in reversed(tokens) if each.end <= word.start), None)
+    previous = next((earlier for earlier in reversed(tokens) if earlier.end <= word.start), None)
     if previous is not None and previous.text in (".", "|"):
         at = tokens.index(previous)
         package = tokens[at - 1].text if at and previous.text == "." else ""
@@ -186,9 +186,9 @@ def _config(project: KnownProject, call: Call, word: Span, offset: int) -> Itera
         if key is not None:
             yield from values(key, word, quote="'")
         return
-    given = {each.keyword.text for each in call.arguments if each.keyword is not None}
+    keywords = {call_argument.keyword.text for call_argument in call.arguments if call_argument.keyword is not None}
     for key in config_keys().values():
-        if key.name not in given:
+        if key.name not in keywords:
             yield Completion(key.name, "key", word, "", key.markdown, f"{key.name}=")
 
 
@@ -201,10 +201,10 @@ def values(key: DocumentedKey, replaces: Span, *, quote: str = "") -> Iterator[C
 
 
 def _in_string(
-    project: KnownProject, path: str, read: Statements, call: Call, token: Token, offset: int
+    project: KnownProject, path: str, syntax: Statements, call: Call, token: Token, offset: int
 ) -> Iterator[Completion]:
     here, replaces = project.model_at(path), token.value_span
-    argument = next((each for each in call.arguments if token in each.tokens), None)
+    argument = next((candidate for candidate in call.arguments if token in candidate.tokens), None)
     at = call.arguments.index(argument) if argument is not None else 0
     name = call.name.text
     if name in ("ref", "changes"):
@@ -225,8 +225,8 @@ def _in_string(
         node = call_source(project, call)
         yield from columns(project.columns(node), replaces) if node is not None else ()
     elif name in project.macros:
-        written = read.scan.text[token.start + 1 : offset]
-        yield from in_sql(project, here, read, written, offset, columns_only=True)
+        prefix = syntax.scan.text[token.start + 1 : offset]
+        yield from in_sql(project, here, syntax, prefix, offset, columns_only=True)
 
 
 def refs(project: KnownProject, replaces: Span, here: ModelNode | None = None) -> Iterator[Completion]:

@@ -41,9 +41,9 @@ def document_symbols(path: str, text: str) -> list[DocumentSymbol]:
     if path.endswith((".yml", ".yaml")):
         return list(_yaml(yaml_outline(text)))
     if path.endswith(".toml"):
-        return [_entry(each, "key") for each in toml_outline(text).children]
-    read = statements(text)
-    return [*_macros(SourceText(path, text)), *_ctes(read), *_merges(read, text)]
+        return [_entry(entry, "key") for entry in toml_outline(text).children]
+    syntax = statements(text)
+    return [*_macros(SourceText(path, text)), *_ctes(syntax), *_merges(syntax, text)]
 
 
 def _yaml(root: Entry) -> Iterator[DocumentSymbol]:
@@ -58,8 +58,8 @@ def _described(item: Entry) -> DocumentSymbol:
     kinds: dict[str | None, Kind] = {"columns": "column", "sources": "source", "tables": "source", "macros": "macro"}
     above = item.parent.key if item.parent is not None else None
     kind = kinds.get(above, "test" if above == "unit_tests" else "model")
-    inner = [each for child in item.children if child.key in _LISTS for each in child.children]
-    children = tuple(_described(each) for each in inner if each.get("name") is not None)
+    inner = [entry for child in item.children if child.key in _LISTS for entry in child.children]
+    children = tuple(_described(entry) for entry in inner if entry.get("name") is not None)
     name = item.get("name")
     assert name is not None
     return DocumentSymbol(name.value, kind, Span(item.span.start, item.end), name.value_span, children)
@@ -78,16 +78,18 @@ def _macros(source: SourceText) -> Iterator[DocumentSymbol]:
         yield DocumentSymbol(macro.name, "macro", Span(begin, begin + len(macro.text)), name)
 
 
-def _ctes(read: Statements) -> Iterator[DocumentSymbol]:
-    for cte in read.ctes:
+def _ctes(syntax: Statements) -> Iterator[DocumentSymbol]:
+    for cte in syntax.ctes:
         end = cte.query.span.end if cte.query is not None else cte.span.end
         yield DocumentSymbol(cte.qualifier or "", "relation", Span(cte.span.start, end), cte.span)
 
 
-def _merges(read: Statements, text: str) -> Iterator[DocumentSymbol]:
-    for merge in (each for each in read.selects if each.kind == "merge"):
+def _merges(syntax: Statements, text: str) -> Iterator[DocumentSymbol]:
+    for merge in (select for select in syntax.selects if select.kind == "merge"):
         parts = [
-            (f"using {each.qualifier or ''}".strip(), each.span.start) for each in merge.relations if each.is_source
+            (f"using {relation.qualifier or ''}".strip(), relation.span.start)
+            for relation in merge.relations
+            if relation.is_source
         ]
         parts += [
             (" ".join(clause.group().lower().split()), clause.start())
@@ -95,27 +97,29 @@ def _merges(read: Statements, text: str) -> Iterator[DocumentSymbol]:
         ]
         ends = [*(start for _, start in parts[1:]), merge.span.end]
         children = tuple(
-            DocumentSymbol(name, "statement", _stripped(text, start, end), Span(start, start))
+            DocumentSymbol(name, "statement", _strip_end(text, start, end), Span(start, start))
             for (name, start), end in zip(parts, ends, strict=False)
         )
         head = Span(merge.span.start, merge.target.span.end if merge.target else merge.span.start)
-        yield DocumentSymbol("merge", "statement", _stripped(text, *(merge.span.start, merge.span.end)), head, children)
+        yield DocumentSymbol(
+            "merge", "statement", _strip_end(text, *(merge.span.start, merge.span.end)), head, children
+        )
 
 
 def merge_symbols(text: str, merges: Sequence[Rendered]) -> list[DocumentSymbol]:
     """Return the MERGEs in a text of code, each under the name of its target."""
-    source, found = SourceText("", text), []
+    source, symbols = SourceText("", text), []
     for merge in merges:
         place = merge.place(0, len(merge.text))
         start = source.offset(place.line, place.column)
         end = source.offset(place.end_line or place.line, place.end_column or place.column)
         target = _INTO.search(merge.text)
         name = f"merge into {as_written(target['name'])}" if target is not None else "merge"
-        found.append(DocumentSymbol(name, "statement", Span(start, end), Span(start, start)))
-    return found
+        symbols.append(DocumentSymbol(name, "statement", Span(start, end), Span(start, start)))
+    return symbols
 
 
-def _stripped(text: str, start: int, end: int) -> Span:
+def _strip_end(text: str, start: int, end: int) -> Span:
     return Span(start, max(start, start + len(text[start:end].rstrip())))
 
 
@@ -131,8 +135,8 @@ class WorkspaceSymbol:
 
 def workspace_symbols(project: KnownProject, query: str) -> list[WorkspaceSymbol]:
     """Return the models, seeds, sources, macros and unit tests whose names have the characters of `query` in order."""
-    wanted = re.compile(".*?".join(map(re.escape, query)), re.IGNORECASE)
-    return [each for each in _all(project) if wanted.search(each.name)]
+    pattern = re.compile(".*?".join(map(re.escape, query)), re.IGNORECASE)
+    return [symbol for symbol in _all(project) if pattern.search(symbol.name)]
 
 
 def _all(project: KnownProject) -> Iterator[WorkspaceSymbol]:
@@ -155,11 +159,11 @@ def _kind(node: Node) -> Kind | None:
 
 def folding_ranges(path: str, text: str) -> list[Span]:
     """Return the ranges that fold: what has several lines of a document's symbols, tags, comments and subqueries."""
-    spans = [each.span for symbol in document_symbols(path, text) for each in _with_children(symbol)]
+    spans = [part.span for symbol in document_symbols(path, text) for part in _with_children(symbol)]
     if path.endswith(".sql"):
-        read = statements(text)
-        spans += [tag.span for tag in read.scan.tags if tag.closed]
-        spans += [select.span for select in read.selects]
+        syntax = statements(text)
+        spans += [tag.span for tag in syntax.scan.tags if tag.closed]
+        spans += [select.span for select in syntax.selects]
     elif not path.endswith(".toml"):
         spans += [Span(entry.span.start, entry.end) for entry in yaml_outline(text).walk() if entry.children]
     return sorted({Span(span.start, _end(text, span)) for span in spans if "\n" in span.of(text).rstrip()})

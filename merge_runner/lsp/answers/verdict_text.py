@@ -22,8 +22,8 @@ _MANY = 40
 def verdict_text(merge: LintedMerge) -> str:
     """Return what `merge-runner explain` and `lint -v` say of a MERGE."""
     judgement, statement = merge.judgement, merge.statement
-    meant = " (`scan: full`)" if judgement.verdict == "none" and merge.scans_all_on_purpose else ""
-    lines = [f"**{judgement.verdict}**{meant}: {as_written(judgement.reason)}", ""]
+    purpose = " (`scan: full`)" if judgement.verdict == "none" and merge.scans_all_on_purpose else ""
+    lines = [f"**{judgement.verdict}**{purpose}: {as_written(judgement.reason)}", ""]
     lines += [condition_text(condition) for condition in judgement.on]
     lines += [""] if judgement.on else []
     relation = merge.file.relation
@@ -37,7 +37,7 @@ def verdict_text(merge: LintedMerge) -> str:
 def reported_text(merge: ReportedMerge) -> str:
     """Return what `lint -v` says of a MERGE in a file that is no model."""
     lines = [f"**{merge.verdict}**: {as_written(merge.reason)}", ""]
-    lines += [condition_line(each.prunes, each.text, each.reason) for each in merge.conjuncts]
+    lines += [condition_line(conjunct.prunes, conjunct.text, conjunct.reason) for conjunct in merge.conjuncts]
     lines += [""] if merge.conjuncts else []
     target = code(as_written(merge.target))
     return "\n".join([*lines, f"target {target}: {merge.format or 'format not known'}; {merge.merge_class}"])
@@ -100,12 +100,12 @@ def node_text(project: KnownProject, node: Node) -> str:
 
 def columns_text(columns: Columns) -> str:
     """Return columns with their types and descriptions as a table; "" for none."""
-    if not columns.found:
+    if not columns.items:
         return ""
     rows = [
-        f"| `{column.name}` | {type_text(column)} | {_cell(column.description)} |" for column in columns.found[:_MANY]
+        f"| `{column.name}` | {type_text(column)} | {_cell(column.description)} |" for column in columns.items[:_MANY]
     ]
-    more = len(columns.found) - _MANY
+    more = len(columns.items) - _MANY
     rows += [f"| … {more} more | | |"] if more > 0 else []
     rows += [] if columns.complete else ["| … | | there may be others |"]
     return "\n".join(["| column | type | |", "|---|---|---|", *rows])

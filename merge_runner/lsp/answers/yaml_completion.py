@@ -27,19 +27,19 @@ def yaml_completions(project: KnownProject, path: str, text: str, offset: int) -
     cursor = cursor_at(text, yaml_outline(text), offset)
     if not cursor.in_value:
         return list(_keys(project, path, cursor, ": "))
-    found = list(_values(project, path, cursor))
+    completions = list(_values(project, path, cursor))
     is_item = cursor.entry is not None and cursor.entry.key is None
-    return [*found, *_keys(project, path, cursor, ": ")] if is_item else found
+    return [*completions, *_keys(project, path, cursor, ": ")] if is_item else completions
 
 
 def toml_completions(path: str, text: str, offset: int) -> list[Completion]:
     """Return what may be written at `offset` of a pyproject.toml."""
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
-    if (begun := _TABLE_BEFORE.search(line)) is not None:
-        above = [part for part in begun["above"].split(".") if part]
-        word = Span(offset - len(begun["word"]), offset)
-        found = keys_at(schema_name(path), above)
-        return [Completion(key.name, "key", word, "", key.markdown) for key in found]
+    if (table_before := _TABLE_BEFORE.search(line)) is not None:
+        above = [part for part in table_before["above"].split(".") if part]
+        word = Span(offset - len(table_before["word"]), offset)
+        keys = keys_at(schema_name(path), above)
+        return [Completion(key.name, "key", word, "", key.markdown) for key in keys]
     line_start = offset - len(line)
     table = toml_outline(text)
     header = next(reversed(list(_TABLE.finditer(text, 0, line_start))), None)
@@ -48,30 +48,39 @@ def toml_completions(path: str, text: str, offset: int) -> list[Completion]:
             table = table.get(part.strip("\"' ")) or table
     key, equals, value = line.partition("=")
     if equals:
-        known = (each for each in keys_at(schema_name(path), table.path) if each.name == key.strip().lstrip("+"))
+        named_keys = (
+            candidate
+            for candidate in keys_at(schema_name(path), table.path)
+            if candidate.name == key.strip().lstrip("+")
+        )
         word = Span(offset - len(re.split(r"[^\w-]", value)[-1]), offset)
         quote = "" if text[word.start - 1] in "\"'" else '"'
-        return [each for found in known for each in values(found, word, quote=quote)]
-    given = {child.key for child in table.children if not child.span.start <= offset <= child.span.end}
+        return [completion for named_key in named_keys for completion in values(named_key, word, quote=quote)]
+    siblings = {child.key for child in table.children if not child.span.start <= offset <= child.span.end}
     word = Span(offset - len(line.lstrip()), offset)
-    offered = (each for each in keys_at(schema_name(path), table.path) if each.name not in given)
-    return [Completion(each.name, "key", word, "", each.markdown, f"{each.name} = ") for each in offered]
+    free_keys = (config_key for config_key in keys_at(schema_name(path), table.path) if config_key.name not in siblings)
+    return [
+        Completion(config_key.name, "key", word, "", config_key.markdown, f"{config_key.name} = ")
+        for config_key in free_keys
+    ]
 
 
 def _keys(project: KnownProject, path: str, cursor: Cursor, after: str) -> Iterator[Completion]:
     holder = cursor.holder
     in_list = holder.key is not None and bool(holder.children) and holder.children[0].key is None
     item = holder.children[0] if in_list else holder  # next to the items of a list a new one is begun
-    given = {child.key for child in item.children if child is not cursor.entry} if not in_list else set()
+    siblings = {child.key for child in item.children if child is not cursor.entry} if not in_list else set()
     if item.path[-2:] == ("rows", "[]"):
         node = row_node(project, item)
-        for each in columns(project.columns(node), cursor.prefix) if node is not None else ():
-            if each.label not in given:
-                yield Completion(each.label, "column", each.replaces, each.detail, each.markdown, each.label + after)
+        for column in columns(project.columns(node), cursor.prefix) if node is not None else ():
+            if column.label not in siblings:
+                yield Completion(
+                    column.label, "column", column.replaces, column.detail, column.markdown, column.label + after
+                )
         return
     dash = "- " if in_list else ""
     for key in keys_at(schema_name(path), item.path):
-        if key.name not in given:
+        if key.name not in siblings:
             yield Completion(key.name, "key", cursor.prefix, "", key.markdown, f"{dash}{key.name}{after}")
 
 
@@ -84,32 +93,40 @@ def _values(project: KnownProject, path: str, cursor: Cursor) -> Iterator[Comple
         yield from _names(project, entry, above, replaces)
         return
     if above[-1] == "model" and "unit_tests" in above:
-        yield from (each for each in refs(project, replaces) if isinstance(project.refs[each.label], ModelNode))
+        yield from (
+            completion
+            for completion in refs(project, replaces)
+            if isinstance(project.refs[completion.label], ModelNode)
+        )
         return
     key = above[-1] if above[-1] != "[]" else above[-2] if len(above) > 1 else ""
     node = described_node(project, entry)
     if key in CONFIG_COLUMNS and node is not None:
         yield from columns(project.columns(node), replaces)
     elif above[-1] != "[]":
-        known = (each for each in keys_at(schema_name(path), above[:-1]) if each.name == above[-1])
-        for each in known:
-            yield from values(each, replaces)
+        named_keys = (candidate for candidate in keys_at(schema_name(path), above[:-1]) if candidate.name == above[-1])
+        for named_key in named_keys:
+            yield from values(named_key, replaces)
 
 
 def _names(project: KnownProject, entry: Entry, above: tuple[str, ...], replaces: Span) -> Iterator[Completion]:
     """Yield the names that the entry of a list may describe and that no other entry of it does."""
     kind = above[-3] if len(above) > 2 else ""
     siblings = entry.parent.parent.children if entry.parent is not None and entry.parent.parent is not None else []
-    given = {name.value for item in siblings if (name := item.get("name")) is not None and name is not entry}
+    other_names = {name.value for item in siblings if (name := item.get("name")) is not None and name is not entry}
     if kind in ("models", "seeds"):
-        wanted = SeedNode if kind == "seeds" else ModelNode
-        found = [each for each in refs(project, replaces) if isinstance(project.refs[each.label], wanted)]
+        node_type = SeedNode if kind == "seeds" else ModelNode
+        completions = [
+            completion
+            for completion in refs(project, replaces)
+            if isinstance(project.refs[completion.label], node_type)
+        ]
     elif kind == "columns":
         node = described_node(project, entry)
-        found = list(columns(project.columns(node), replaces)) if node is not None else []
+        completions = list(columns(project.columns(node), replaces)) if node is not None else []
     elif kind == "macros":
         macros = project.macros.values()
-        found = [Completion(each.name, "macro", replaces, project.macro_signature(each)) for each in macros]
+        completions = [Completion(macro.name, "macro", replaces, project.macro_signature(macro)) for macro in macros]
     else:
-        found = []
-    yield from (each for each in found if each.label not in given)
+        completions = []
+    yield from (completion for completion in completions if completion.label not in other_names)

@@ -53,13 +53,13 @@ class DescribedTables(QueryColumns):
     @cached_property
     def names(self) -> Sequence[str]:
         """The names of all tables."""
-        found = {".".join(key) for tables in self._files.values() for key in tables.versions}
-        return sorted({*found, *(self.project.table_names if self.project is not None else ())})
+        names = {".".join(key) for tables in self._files.values() for key in tables.versions}
+        return sorted({*names, *(self.project.table_names if self.project is not None else ())})
 
     def find(self, parts: tuple[str, ...]) -> KnownTable | None:
         """Return what is known of a table: what the folder says, else the project."""
-        found = self._tables.find(self._path, self._last, parts)
-        return found if found is not None or self.project is None else self.project.layouts.lookup(parts)
+        table = self._tables.find(self._path, self._last, parts)
+        return table if table is not None or self.project is None else self.project.layouts.lookup(parts)
 
     def node(self, subject: Subject, here: ModelNode | None) -> Node | None:
         """Return the model, seed or source that a relation is, unless a file of the folder creates its table."""
@@ -71,10 +71,10 @@ class DescribedTables(QueryColumns):
         """Return the columns that CREATE TABLE and ALTER TABLE, the query of a view, or the project give a table."""
         if not self._is_of_folder(subject):
             return self.project.table_columns(subject, None) if self.project is not None else NO_COLUMNS
-        found = self._tables.find(self._path, self._last, subject.parts)
-        if found is None or found.query is None:
-            return layout_columns(found.layout) if found is not None else NO_COLUMNS
-        query = next(iter(statements(found.query).selects), None)
+        table = self._tables.find(self._path, self._last, subject.parts)
+        if table is None or table.query is None:
+            return layout_columns(table.layout) if table is not None else NO_COLUMNS
+        query = next(iter(statements(table.query).selects), None)
         return self.query_columns(query, here, 1) if query is not None else NO_COLUMNS
 
     def is_named(self, subject: Subject, qualifier: str, here: ModelNode | None) -> bool:
@@ -89,21 +89,21 @@ class DescribedTables(QueryColumns):
     def place(self, parts: tuple[str, ...], column: str | None = None) -> Place | None:
         """Return where a file of the folder first names a table, or a column of it, as it creates or alters it."""
         key = self._tables.key(self._path, self._last, parts)
-        for path in sorted(self._files, key=lambda each: each != self._path):
+        for path in sorted(self._files, key=lambda file: file != self._path):
             indexes = {index for index, _ in self._files[path].versions.get(key, ())}
             for index, statement in enumerate(self._statements_of(path) if indexes else ()):
-                found = _named(statement.rendered.text, parts[-1], column) if index in indexes else None
-                if found is not None:
-                    return statement.rendered.place(found.start, found.end)
+                span = _find_name(statement.rendered.text, parts[-1], column) if index in indexes else None
+                if span is not None:
+                    return statement.rendered.place(span.start, span.end)
         return None
 
 
-def _named(text: str, table: str, column: str | None) -> Span | None:
+def _find_name(text: str, table: str, column: str | None) -> Span | None:
     """Return where a statement names a table, or after it a column."""
-    found = _word(table).search(text)
+    match = _word(table).search(text)
     if column is not None:
-        found = _word(column).search(text, found.end() if found is not None else 0)
-    return Span(*found.span()) if found is not None else None
+        match = _word(column).search(text, match.end() if match is not None else 0)
+    return Span(*match.span()) if match is not None else None
 
 
 def _word(name: str) -> re.Pattern[str]:
@@ -128,9 +128,9 @@ class Folders:
                 with_text(plain, texts[file]) if file in texts else read_plain(file, name, Boundary(file.parent))
             ).contents.statements
 
-        listed = sorted(each for each in _files(path.parent) if each not in texts)[:_MOST]
-        files = {str(each): self._of_file(each) for each in listed}
-        files |= {str(each): self._of_text(each, text) for each, text in texts.items() if each.parent == path.parent}
+        paths = sorted(file for file in _files(path.parent) if file not in texts)[:_MOST]
+        files = {str(file): self._of_file(file) for file in paths}
+        files |= {str(file): self._of_text(file, text) for file, text in texts.items() if file.parent == path.parent}
         return DescribedTables(str(path), files, statements_of, project)
 
     def _of_file(self, path: Path) -> FileTables:
@@ -139,32 +139,36 @@ class Folders:
         except OSError:
             return FileTables()
         state = (status.st_mtime_ns, status.st_size)
-        known = self._saved.get(path)
-        if known is None or known[0] != state:
+        cached = self._saved.get(path)
+        if cached is None or cached[0] != state:
             file = read_plain(path, str(path), Boundary(path.parent)) if status.st_size <= _LARGEST else None
             describes = file is not None and file.source is not None and may_describe_tables(file.source)
             tables = self._reader.whole(file).tables if file is not None and describes else FileTables()
-            known = self._saved[path] = (state, tables)
-        return known[1]
+            cached = self._saved[path] = (state, tables)
+        return cached[1]
 
     def _of_text(self, path: Path, text: str) -> FileTables:
-        known = self._opened.get(path)
-        if known is None or known[0] != text:
+        cached = self._opened.get(path)
+        if cached is None or cached[0] != text:
             file = with_text(PlainFile(str(path), path, None), text)
             tables = self._reader.whole(file).tables if len(text) <= _LARGEST else FileTables()
-            known = self._opened[path] = (text, _with_half_written(tables, known[1], text) if known else tables)
-        return known[1]
+            cached = self._opened[path] = (text, _with_half_written(tables, cached[1], text) if cached else tables)
+        return cached[1]
 
 
 def _with_half_written(tables: FileTables, before: FileTables, text: str) -> FileTables:
     """Return the tables of a text, and those of an earlier state of it whose names it still has."""
     folded = text.casefold()
-    gone = {key: each for key, each in before.versions.items() if key not in tables.versions and key[-1] in folded}
-    return replace(tables, versions={**gone, **tables.versions})
+    half_written = {
+        key: table_versions
+        for key, table_versions in before.versions.items()
+        if key not in tables.versions and key[-1] in folded
+    }
+    return replace(tables, versions={**half_written, **tables.versions})
 
 
 def _files(folder: Path) -> list[Path]:
     try:
-        return [each for each in folder.iterdir() if each.name.endswith(SUFFIXES) and each.is_file()]
+        return [file for file in folder.iterdir() if file.name.endswith(SUFFIXES) and file.is_file()]
     except OSError:
         return []

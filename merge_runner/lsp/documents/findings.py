@@ -21,15 +21,15 @@ def look(path: Path, text: str, env: Mapping[str, str]) -> Diagnosis:
     if path.suffix.lower() not in SUFFIXES:
         return Diagnosis()
     try:
-        found = linted(LintRequest((path,), text, cache=False, processes=1), RecordingEnv(env), LoggedMessages("lsp"))
+        result = linted(LintRequest((path,), text, cache=False, processes=1), RecordingEnv(env), LoggedMessages("lsp"))
     except ProblemsError as error:
         return Diagnosis([of_problem(problem, Place(str(path), 1, 1)) for problem in error.problems])
-    report = found.report
-    remarks = [of_finding(item) for item in report.findings if _same(found.folder / item.place.path, path)]
-    plain = (each for each in report.merges if each.model is None)  # a model of dbt is judged as dbt compiled it
-    return Diagnosis(remarks, [each for each in plain if _same(found.folder / each.path, path)])
+    report = result.report
+    remarks = [of_finding(item) for item in report.findings if _same(result.folder / item.place.path, path)]
+    plain = (merge for merge in report.merges if merge.model is None)  # a model of dbt is judged as dbt compiled it
+    return Diagnosis(remarks, [merge for merge in plain if _same(result.folder / merge.path, path)])
 
 
-def _same(one: Path, other: Path) -> bool:
+def _same(path: Path, other: Path) -> bool:
     # `..` ends, links stay: a model may be a link
-    return os.path.abspath(one) == os.path.abspath(other)  # noqa: PTH100
+    return os.path.abspath(path) == os.path.abspath(other)  # noqa: PTH100

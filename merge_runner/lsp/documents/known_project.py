@@ -59,14 +59,14 @@ class KnownProject(QueryColumns):
     def recent(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what `make` returns; it is kept for the last keys, and no longer than the project."""
         with self._recent_lock:
-            kept: T | None = self._recent.get(key)
-        if kept is None:
-            kept = make()
+            value: T | None = self._recent.get(key)
+        if value is None:
+            value = make()
             with self._recent_lock:
-                self._recent[key] = kept
+                self._recent[key] = value
                 for oldest in list(self._recent)[:-_MOST_RECENT]:
                     del self._recent[oldest]
-        return kept
+        return value
 
     @cached_property
     def layouts(self) -> Layouts:
@@ -128,9 +128,9 @@ class KnownProject(QueryColumns):
     def _other_sources(self) -> list[SourceText]:
         """The texts of models that cannot be read, macros, tests and analyses."""
         files = self.prepared.files
-        read = {node.name for node in nodes_of(self.prepared.graph.nodes, ModelNode)}
-        sources = [files.models[name].source for name in files.models if name not in read]
-        return [*sources, *files.macros, *files.singular_tests, *(each.source for each in files.analyses)]
+        readable = {node.name for node in nodes_of(self.prepared.graph.nodes, ModelNode)}
+        sources = [files.models[name].source for name in files.models if name not in readable]
+        return [*sources, *files.macros, *files.singular_tests, *(analysis.source for analysis in files.analyses)]
 
     def text(self, path: str) -> str:
         """Return the text of a file, as an editor has it or as it was when the project was loaded; "" for no file."""
@@ -153,9 +153,9 @@ class KnownProject(QueryColumns):
         files = self.prepared.files
         sources = self._other_sources
         for path in (*self.property_files, PYPROJECT, SELECTORS):
-            found = read_text(files.root / path, path, Problems(), Boundary(files.root))
-            if found is not None:
-                sources.append(found)
+            source = read_text(files.root / path, path, Problems(), Boundary(files.root))
+            if source is not None:
+                sources.append(source)
         models = {node.path: node.raw_code for node in nodes_of(self.prepared.graph.nodes, ModelNode)}
         return models | {source.path: source.text for source in sources}
 
@@ -192,36 +192,40 @@ class KnownProject(QueryColumns):
         return self._columns[node.unique_id]
 
     def _find_columns(self, node: Node) -> Columns:
-        declared = node.columns if isinstance(node, RefNode | SourceNode) else {}
-        said = {name.casefold(): column for name, column in declared.items()}
-        found: dict[str, KnownColumn] = {}
+        declarations = node.columns if isinstance(node, RefNode | SourceNode) else {}
+        by_name = {name.casefold(): column for name, column in declarations.items()}
+        columns: dict[str, KnownColumn] = {}
         layout = self.layout(node)
         for column in layout.columns or ():
-            written = said.get(column.name.casefold(), {})
-            data_type = written.get("data_type") or (str(column.data_type) if column.data_type is not None else "")
-            description = str(written.get("description") or "")
-            found[column.name.casefold()] = KnownColumn(column.name, data_type, description, column.nullable, node)
-        for name, keys in declared.items():
-            known = KnownColumn(name, keys.get("data_type") or "", str(keys.get("description") or ""), None, node)
-            found.setdefault(name.casefold(), known)
-        return Columns(tuple(found.values()), self.layouts.names(node.unique_id) is not None)
+            declaration = by_name.get(column.name.casefold(), {})
+            data_type = declaration.get("data_type") or (str(column.data_type) if column.data_type is not None else "")
+            description = str(declaration.get("description") or "")
+            columns[column.name.casefold()] = KnownColumn(column.name, data_type, description, column.nullable, node)
+        for name, keys in declarations.items():
+            known_column = KnownColumn(
+                name, keys.get("data_type") or "", str(keys.get("description") or ""), None, node
+            )
+            columns.setdefault(name.casefold(), known_column)
+        return Columns(tuple(columns.values()), self.layouts.names(node.unique_id) is not None)
 
     def table_columns(self, subject: Subject, here: ModelNode | None) -> Columns:
         """Return the columns of what a relation in a text of the model `here` is."""
         node = self.node(subject, here)
         if node is not None:
             return self.columns(node)
-        known = self.layouts.lookup(subject.parts) if subject.kind == "table" else None
-        return layout_columns(known.layout) if known is not None else NO_COLUMNS
+        table = self.layouts.lookup(subject.parts) if subject.kind == "table" else None
+        return layout_columns(table.layout) if table is not None else NO_COLUMNS
 
     def analysed_source(self, here: ModelNode) -> Columns:
         """Return what the analysis knows of the source of a model's MERGE, as it was when the project was loaded."""
         if here.unique_id not in self._merge_sources:
             merge = ProjectUnits(self.prepared, self.layouts).merge(here.unique_id)
-            known = merge.source.known if merge is not None else ()
-            found = tuple(KnownColumn(each.name, str(each.data_type or ""), "", each.nullable) for each in known)
+            source_columns = merge.source.known if merge is not None else ()
+            columns = tuple(
+                KnownColumn(column.name, str(column.data_type or ""), "", column.nullable) for column in source_columns
+            )
             complete = merge is not None and merge.source.columns is not None
-            self._merge_sources[here.unique_id] = Columns(found, complete)
+            self._merge_sources[here.unique_id] = Columns(columns, complete)
         return self._merge_sources[here.unique_id]
 
     def is_named(self, subject: Subject, qualifier: str, here: ModelNode | None) -> bool:
@@ -243,11 +247,11 @@ class KnownProject(QueryColumns):
             return None
         root = yaml_outline(self.text(path) if text is None else text)
         if isinstance(node, SourceNode):
-            sources = [each for each in _items(root, "sources") if _name(each) == node.source_name]
+            sources = [entry for entry in _items(root, "sources") if _name(entry) == node.source_name]
             tables = (table for source in sources for table in _items(source, "tables"))
             return next((table for table in tables if _name(table) == node.name), None)
         key = "seeds" if isinstance(node, SeedNode) else "models"
-        return next((each for each in _items(root, key) if _name(each) == node.name), None)
+        return next((entry for entry in _items(root, key) if _name(entry) == node.name), None)
 
     def described_in(self, node: Node) -> str | None:
         """Return the path of the YAML that describes a model, seed or source."""
@@ -257,9 +261,9 @@ class KnownProject(QueryColumns):
         """Return where YAML declares a column."""
         entry, path = self.described(node), self.described_in(node)
         for item in _items(entry, "columns") if entry is not None else ():
-            written = item.get("name")
-            if written is not None and path is not None and written.value.casefold() == name.casefold():
-                return self.source_text(path).place(written.value_span.start, written.value_span.end)
+            item_name = item.get("name")
+            if item_name is not None and path is not None and item_name.value.casefold() == name.casefold():
+                return self.source_text(path).place(item_name.value_span.start, item_name.value_span.end)
         return None
 
     def var_place(self, name: str) -> Place | None:
@@ -298,10 +302,10 @@ def _comment(text: str) -> str:
 
 
 def _items(entry: Entry, key: str) -> list[Entry]:
-    found = entry.get(key)
-    return found.children if found is not None else []
+    child = entry.get(key)
+    return child.children if child is not None else []
 
 
 def _name(entry: Entry) -> str | None:
-    found = entry.get("name")
-    return found.value if found is not None else None
+    child = entry.get("name")
+    return child.value if child is not None else None

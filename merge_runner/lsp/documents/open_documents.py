@@ -61,8 +61,8 @@ class OpenDocuments:
 
     def is_shared(self, path: Path) -> bool:
         """Whether a file is one of a project that other documents may depend on: no model and no plain file."""
-        found = self.located(path)
-        return found is not None and found[0].is_shared(found[1])
+        location = self.located(path)
+        return location is not None and location[0].is_shared(location[1])
 
     def check_files(self) -> None:
         """See what has changed on disk when something is next asked: files may have, settings among them."""
@@ -75,10 +75,10 @@ class OpenDocuments:
         if len(texts[path]) > LONGEST:
             message = f"not looked at while it is open, it has more than {LONGEST:,} characters: merge-runner lint does"
             return Diagnosis([Remark(Place(str(path), 1, 1), "too-large", message, "info")])
-        found = self.located(path)
-        if found is None:
+        location = self.located(path)
+        if location is None:
             return look(path, texts[path], self.env)
-        project, inner = found
+        project, inner = location
         project.update(self._texts_of(project, texts), inner)
         return project.look(inner)
 
@@ -87,23 +87,29 @@ class OpenDocuments:
 
         Those of the project that it is in are among them, as it could last be loaded.
         """
-        found = self.located(path)
-        return self._folders.tables(path, texts, found[0].known if found is not None else None)
+        location = self.located(path)
+        return self._folders.tables(path, texts, location[0].project if location is not None else None)
 
     def merges(self, path: Path, text: str) -> list[Rendered]:
         """Return the MERGEs of a document that is no model, with the macros and vars of the project that it is in."""
-        found = self.located(path)
-        known = found[0].known if found is not None else None
-        files = known.prepared.files if known is not None else None
+        location = self.located(path)
+        project = location[0].project if location is not None else None
+        files = project.prepared.files if project is not None else None
         macros, vars = (files.macros, files.vars) if files is not None else ((), {})
         reader = ContentsReader(Templates(macros), vars, RecordingEnv(self.env))
-        read = reader.whole(with_text(PlainFile(str(path), path, None), as_source(text)))
-        return [each.rendered for each in read.contents.statements if find_merge(each.rendered.text) is not None]
+        file_contents = reader.whole(with_text(PlainFile(str(path), path, None), as_source(text)))
+        return [
+            statement.rendered
+            for statement in file_contents.contents.statements
+            if find_merge(statement.rendered.text) is not None
+        ]
 
     def _texts_of(self, project: OpenProject, texts: Mapping[Path, str]) -> dict[str, str]:
         located = {path: self.located(path) for path, text in texts.items() if len(text) <= LONGEST}
         return {
-            each[1]: as_source(texts[path]) for path, each in located.items() if each is not None and each[0] is project
+            location[1]: as_source(texts[path])
+            for path, location in located.items()
+            if location is not None and location[0] is project
         }
 
 

@@ -57,7 +57,7 @@ class Loaded:
     `jinja` says which of its models cannot be read; `whole` is the last state in which all could be, if there was one.
     """
 
-    known: KnownProject
+    project: KnownProject
     texts: Mapping[str, str]
     jinja: tuple[Problem, ...] = ()
     whole: KnownProject | None = None
@@ -78,7 +78,7 @@ class Failed:
 
 
 class OpenProject:
-    """The project at `root`. `update` and `look` are called by one thread at a time, `known` may be read by any."""
+    """The project at `root`. `update` and `look` are called by one thread at a time, `project` may be read by any."""
 
     def __init__(self, root: Path, env: Mapping[str, str]) -> None:
         self.root = root
@@ -98,20 +98,20 @@ class OpenProject:
         return state if isinstance(state, Loaded) else state.last if isinstance(state, Failed) else None
 
     @property
-    def known(self) -> KnownProject | None:
+    def project(self) -> KnownProject | None:
         """The project as it could last be loaded; None where it never could be."""
         loaded = self._loaded
-        return loaded.known if loaded is not None else None
+        return loaded.project if loaded is not None else None
 
     def is_shared(self, path: str) -> bool:
         """Whether other files may depend on this one: it is no model and no plain file."""
-        known = self.known
-        return known is not None and known.model_at(path) is None and not _is_plain(known, path)
+        project = self.project
+        return project is not None and project.model_at(path) is None and not _is_plain(project, path)
 
     def is_own(self, path: str) -> bool:
         """Whether a file is one that the project reads, as far as that is known."""
-        known = self.known
-        return known is not None and not _is_plain(known, path)
+        project = self.project
+        return project is not None and not _is_plain(project, path)
 
     def check_files(self) -> None:
         """See what has changed on disk when the project is next looked at: something may have."""
@@ -124,13 +124,13 @@ class OpenProject:
             return
         last, newest = self._loaded, dict(self._texts)
         try:
-            prepared, jinja = prepare_to_lint(self.root, Flags(), RecordingEnv(self._env), self._unsaved())
+            prepared, jinja = prepare_to_lint(self.root, Flags(), RecordingEnv(self._env), self._unsaved_texts())
         except ProblemsError as error:
             self._state = Failed(error.problems, newest, last)
             return
-        known = KnownProject(prepared, newest)
-        whole = known if not jinja else last.whole if last is not None else None
-        self._state = Loaded(known, newest, tuple(jinja), whole)
+        project = KnownProject(prepared, newest)
+        whole = project if not jinja else last.whole if last is not None else None
+        self._state = Loaded(project, newest, tuple(jinja), whole)
 
     def _is_current(self, path: str) -> bool:
         """Whether the state has all that is newest; changes of single models are given to it, but that of `path`."""
@@ -140,30 +140,30 @@ class OpenProject:
         if isinstance(self._state, Failed):
             return self._state.texts == self._texts and not on_disk  # as wrong as before
         on_disk -= self._state.texts.keys() & self._texts.keys()  # the text of an open document is the editor's
-        for opened in self._texts.keys() - self._state.texts.keys() - on_disk:
-            if self._texts[opened] == self._saved(opened):
-                self._state = self._state.with_text(opened, self._texts[opened])
+        for new_path in self._texts.keys() - self._state.texts.keys() - on_disk:
+            if self._texts[new_path] == self._read_saved(new_path):
+                self._state = self._state.with_text(new_path, self._texts[new_path])
         before = self._state.texts
-        changed = {name for name in {*before, *self._texts} if before.get(name) != self._texts.get(name)} | on_disk
-        return all(map(self._takes, changed - {path})) and all(map(self._fits, changed & {path}))
+        paths = {name for name in {*before, *self._texts} if before.get(name) != self._texts.get(name)} | on_disk
+        return all(map(self._takes, paths - {path})) and all(map(self._fits, paths & {path}))
 
-    def _unsaved(self) -> dict[str, str]:
-        return {path: text for path, text in self._texts.items() if text != self._saved(path)}
+    def _unsaved_texts(self) -> dict[str, str]:
+        return {path: text for path, text in self._texts.items() if text != self._read_saved(path)}
 
-    def _saved(self, path: str) -> str | None:
+    def _read_saved(self, path: str) -> str | None:
         """Return the text of a file on disk; None where it cannot be read."""
-        read = read_text(self.root / path, path, Problems(), Boundary(self.root))
-        return read.text if read is not None else None
+        source = read_text(self.root / path, path, Problems(), Boundary(self.root))
+        return source.text if source is not None else None
 
-    def known_for(self, path: str) -> KnownProject | None:
+    def project_for(self, path: str) -> KnownProject | None:
         """Return the last state that could be loaded; for a model with a fault in its Jinja the one before that."""
         loaded = self._loaded
         if loaded is None:
             return None
-        known, whole = loaded.known, loaded.whole
-        if whole is None or known.model_at(path) is not None or whole.model_at(path) is None:
-            return known
-        return whole if path in known.own_files else known
+        project, whole = loaded.project, loaded.whole
+        if whole is None or project.model_at(path) is not None or whole.model_at(path) is None:
+            return project
+        return whole if path in project.own_files else project
 
     def _changed_on_disk(self) -> set[str] | None:
         """Return the files that have changed on disk since this was last asked; None where that cannot be known."""
@@ -181,15 +181,15 @@ class OpenProject:
         """Give the state the newest text of a file that has another one, where that leaves the graph as it is."""
         state = self._state
         assert isinstance(state, Loaded)
-        newest = self._texts.get(path, self._saved(path))
-        node = state.known.model_at(path)
+        newest = self._texts.get(path, self._read_saved(path))
+        node = state.project.model_at(path)
         if node is not None and newest is not None:
-            changed = self._with_text(state.known.prepared, node, newest)
-            if changed is None:
+            prepared = self._with_text(state.project.prepared, node, newest)
+            if prepared is None:
                 return False
-            if changed is not state.known.prepared:
-                known = KnownProject(changed, self._texts)
-                state = replace(state, known=known, whole=state.whole if state.jinja else known)
+            if prepared is not state.project.prepared:
+                project = KnownProject(prepared, self._texts)
+                state = replace(state, project=project, whole=state.whole if state.jinja else project)
         elif newest != state.texts.get(path) and (self._on_disk is None or path in self._on_disk):
             return False
         self._state = state.with_text(path, self._texts.get(path))
@@ -200,12 +200,12 @@ class OpenProject:
         state = self._state
         if path not in self._texts or not isinstance(state, Loaded):
             return False
-        node = state.known.model_at(path)
+        node = state.project.model_at(path)
         if node is None:
-            return _is_plain(state.known, path)
+            return _is_plain(state.project, path)
         if any(problem.place is not None and problem.place.path == path for problem in state.jinja):
             return False
-        text, prepared = self._texts[path], state.known.prepared
+        text, prepared = self._texts[path], state.project.prepared
         fits = self._with_text(prepared, node, text) is not None
         return fits or bool(_faults(with_model_text(prepared, node, text), node))
 
@@ -213,52 +213,52 @@ class OpenProject:
         """Return the project with another text of a model; None where that may change more than the model."""
         if text == node.raw_code:
             return prepared
-        known = self._replaced
-        if known is None or known[0] is not prepared or known[1:3] != (node.path, text):
-            known = self._replaced = (prepared, node.path, text, _with_text(prepared, node, text))
-        return known[3]
+        cached = self._replaced
+        if cached is None or cached[0] is not prepared or cached[1:3] != (node.path, text):
+            cached = self._replaced = (prepared, node.path, text, _with_text(prepared, node, text))
+        return cached[3]
 
     def look(self, path: str) -> Diagnosis:
         """Return what is known of the file `path`, whose text is among those of `update`."""
         problems = self._state.problems if isinstance(self._state, Failed) else ()
-        remarks = [_placed(problem) for problem in problems if _is_at(problem, path)]
+        remarks = [_remark_of(problem) for problem in problems if _is_at(problem, path)]
         loaded = self._loaded
         if loaded is None:
             return Diagnosis(remarks or _why_not_loaded(problems[0], path))
-        known = loaded.known
-        is_plain = _is_plain(known, path)
+        project = loaded.project
+        is_plain = _is_plain(project, path)
         if is_plain and not _has_sql(path):
             return Diagnosis(remarks)
-        if problems and not is_plain and known.model_at(path) is None:
+        if problems and not is_plain and project.model_at(path) is None:
             return Diagnosis(remarks)  # what lint knows of it is about another text
         try:
             report = self._report(loaded, path)
         except ProblemsError as error:
-            return Diagnosis([*remarks, *(_placed(problem) for problem in error.problems if _is_at(problem, path))])
+            return Diagnosis([*remarks, *(_remark_of(problem) for problem in error.problems if _is_at(problem, path))])
         remarks += [of_finding(finding) for finding in report.findings if finding.place.path == path]
-        return Diagnosis(remarks, report.merges if is_plain else (), known.prepared.conceal)
+        return Diagnosis(remarks, report.merges if is_plain else (), project.prepared.conceal)
 
     def _report(self, loaded: Loaded, path: str) -> Report:
         """Lint the models that have findings in a file. Raises ProblemsError for settings or layouts that are wrong."""
-        known, prepared = loaded.known, loaded.known.prepared
+        project, prepared = loaded.project, loaded.project.prepared
         jinja = [problem for problem in loaded.jinja if _is_at(problem, path)]
         graph, files = prepared.graph, prepared.files
-        if _is_plain(known, path):
+        if _is_plain(project, path):
             return self._report_plain(files, path)
-        node = known.model_at(path)
+        node = project.model_at(path)
         if node is not None:
-            changed = self._with_text(prepared, node, self._texts[path])
-            if changed is None:  # its newest text cannot be loaded: nothing else is known of it
-                changed = with_model_text(prepared, node, self._texts[path])
-                return _unkept(changed, [], [*jinja, *_faults(changed, node)])
-            return _unkept(changed, [node.unique_id], jinja)
+            with_newest = self._with_text(prepared, node, self._texts[path])
+            if with_newest is None:  # its newest text cannot be loaded: nothing else is known of it
+                with_newest = with_model_text(prepared, node, self._texts[path])
+                return _lint_uncached(with_newest, [], [*jinja, *_faults(with_newest, node)])
+            return _lint_uncached(with_newest, [node.unique_id], jinja)
         if path in _FOR_ALL:
-            return _unkept(prepared, [], jinja)
+            return _lint_uncached(prepared, [], jinja)
         models = [node for node in graph.nodes.values() if isinstance(node, ModelNode)]
         macros = {key for key, macro in graph.macros.items() if macro.path == path}
         calling = [node.unique_id for node in models if not macros.isdisjoint(node.macros)]
         described = [node.unique_id for node in models if node.patch_path == path]
-        return _unkept(prepared, [*described, *calling[:_MOST_CALLERS]], jinja)
+        return _lint_uncached(prepared, [*described, *calling[:_MOST_CALLERS]], jinja)
 
     def _report_plain(self, files: ProjectFiles, path: str) -> Report:
         settings = files.settings
@@ -267,9 +267,9 @@ class OpenProject:
         return lint_files([file], LintOptions(), self._env, around)
 
 
-def _is_plain(known: KnownProject, path: str) -> bool:
+def _is_plain(project: KnownProject, path: str) -> bool:
     """Whether a file is none that a project reads."""
-    return path not in known.own_files and path not in _FOR_ALL
+    return path not in project.own_files and path not in _FOR_ALL
 
 
 def _why_not_loaded(first: Problem, path: str) -> list[Remark]:
@@ -284,24 +284,26 @@ def _has_sql(path: str) -> bool:
 
 
 def _with_text(prepared: Prepared, node: ModelNode, text: str) -> Prepared | None:
-    changed = with_model_text(prepared, node, text)
-    before, after = _captured(prepared, node), _captured(changed, node)
+    with_text = with_model_text(prepared, node, text)
+    before, after = _capture(prepared, node), _capture(with_text, node)
     if before is None or after is None or [*map(_of_graph, before)] != [*map(_of_graph, after)]:
         return None
     macros = frozenset(name for captured in after for name in captured.macros)
-    return changed if prepared.templates.differs_by_run(text, macros) == node.differs_by_run else None
+    return with_text if prepared.templates.differs_by_run(text, macros) == node.differs_by_run else None
 
 
-def _unkept(prepared: Prepared, ids: Sequence[str], jinja: Sequence[Problem]) -> Report:
+def _lint_uncached(prepared: Prepared, ids: Sequence[str], jinja: Sequence[Problem]) -> Report:
     """Lint models of which nothing is to be kept on disk: their texts change with each key."""
     return lint_project(prepared, ids, jinja=jinja, processes=1, layouts=Layouts.load(prepared))
 
 
-def _captured(prepared: Prepared, node: ModelNode) -> list[Captured] | None:
+def _capture(prepared: Prepared, node: ModelNode) -> list[Captured] | None:
     """Return what a model asks for in each kind of run; None where it cannot be rendered."""
     runs = [run.invocation(prepared.invocation) for run in RUNS] if node.differs_by_run else [prepared.invocation]
     try:
-        return [replace(prepared, invocation=each).compiler.rendered(node.unique_id).captured for each in runs]
+        return [
+            replace(prepared, invocation=invocation).compiler.rendered(node.unique_id).captured for invocation in runs
+        ]
     except ProblemsError:
         return None
 
@@ -311,7 +313,7 @@ def _faults(prepared: Prepared, node: ModelNode) -> tuple[Problem, ...]:
     try:
         prepared.compiler.rendered(node.unique_id)
     except ProblemsError as error:
-        alone = all(each.code in _HALF_WRITTEN and _is_at(each, node.path) for each in error.problems)
+        alone = all(problem.code in _HALF_WRITTEN and _is_at(problem, node.path) for problem in error.problems)
         return error.problems if alone else ()
     return ()
 
@@ -333,6 +335,6 @@ def _is_at(problem: Problem, path: str) -> bool:
     return problem.place is not None and problem.place.path == path
 
 
-def _placed(problem: Problem) -> Remark:
+def _remark_of(problem: Problem) -> Remark:
     assert problem.place is not None
     return of_problem(problem, problem.place)

@@ -33,13 +33,13 @@ class KnownColumn:
 class Columns:
     """Columns of a relation; `complete`: there are no others."""
 
-    found: tuple[KnownColumn, ...] = ()
+    items: tuple[KnownColumn, ...] = ()
     complete: bool = False
 
-    def named(self, name: str) -> KnownColumn | None:
+    def find(self, name: str) -> KnownColumn | None:
         """Return the column of this name."""
         folded = name.casefold()
-        return next((column for column in self.found if column.name.casefold() == folded), None)
+        return next((column for column in self.items if column.name.casefold() == folded), None)
 
 
 NO_COLUMNS = Columns()
@@ -47,7 +47,9 @@ NO_COLUMNS = Columns()
 
 def layout_columns(layout: TableLayout) -> Columns:
     """Return the columns of a table that no project declares."""
-    columns = (KnownColumn(each.name, str(each.data_type or ""), "", each.nullable) for each in layout.columns or ())
+    columns = (
+        KnownColumn(column.name, str(column.data_type or ""), "", column.nullable) for column in layout.columns or ()
+    )
     return Columns(tuple(columns), layout.complete)
 
 
@@ -73,25 +75,25 @@ class QueryColumns(ABC):
     def relation_columns(self, relation: Relation, here: ModelNode | None, depth: int = 0) -> Columns:
         """Return the columns of a relation."""
         if relation.query is not None:
-            found = self.query_columns(relation.query, here, depth + 1)
-            if relation.is_source and not found.complete and here is not None:
-                found = _with(found, self.analysed_source(here))
-            if relation.columns and len(relation.columns) == len(found.found):
-                pairs = zip(relation.columns, found.found, strict=True)
-                return Columns(tuple(KnownColumn(name, known.data_type) for name, known in pairs), found.complete)
-            return found if not relation.columns else Columns(tuple(map(KnownColumn, relation.columns)), True)
+            columns = self.query_columns(relation.query, here, depth + 1)
+            if relation.is_source and not columns.complete and here is not None:
+                columns = _with(columns, self.analysed_source(here))
+            if relation.columns and len(relation.columns) == len(columns.items):
+                pairs = zip(relation.columns, columns.items, strict=True)
+                return Columns(tuple(KnownColumn(name, column.data_type) for name, column in pairs), columns.complete)
+            return columns if not relation.columns else Columns(tuple(map(KnownColumn, relation.columns)), True)
         return self.table_columns(relation.subject, here)
 
     def query_columns(self, query: Select, here: ModelNode | None, depth: int = 0) -> Columns:
         """Return the columns that a SELECT gives."""
         if depth > _DEEPEST:
             return NO_COLUMNS
-        found: list[KnownColumn] = []
+        columns: list[KnownColumn] = []
         complete = bool(query.outputs)
         for output in query.outputs:
             if output.star:
                 inner = self.star_columns(query, output.qualifier, here, depth)
-                found += inner.found
+                columns += inner.items
                 complete = complete and inner.complete
             elif output.name is None:
                 complete = False
@@ -99,16 +101,16 @@ class QueryColumns(ABC):
                 origin = self.column(query, output.qualifier, output.column, here, depth) if output.column else None
                 data_type = origin.data_type if origin is not None else ""
                 description = origin.description if origin is not None else ""
-                found.append(KnownColumn(output.name, data_type, description, None, None, output.span))
-        return Columns(tuple(found), complete)
+                columns.append(KnownColumn(output.name, data_type, description, None, None, output.span))
+        return Columns(tuple(columns), complete)
 
     def star_columns(self, query: Select, qualifier: str | None, here: ModelNode | None, depth: int = 0) -> Columns:
         """Return the columns of `*`, or of `qualifier.*`."""
         if qualifier is not None:
-            relation = query.named(qualifier)
+            relation = query.find(qualifier)
             return self.relation_columns(relation, here, depth) if relation is not None else NO_COLUMNS
         parts = [self.relation_columns(relation, here, depth) for relation in query.relations]
-        return Columns(tuple(c for part in parts for c in part.found), all(part.complete for part in parts))
+        return Columns(tuple(c for part in parts for c in part.items), all(part.complete for part in parts))
 
     def column(
         self, query: Select, qualifier: str | None, name: str, here: ModelNode | None, depth: int = 0
@@ -118,21 +120,25 @@ class QueryColumns(ABC):
             return None
         if qualifier is not None:
             relation = self.qualified(query, qualifier, here)
-            return self.relation_columns(relation, here, depth).named(name) if relation is not None else None
+            return self.relation_columns(relation, here, depth).find(name) if relation is not None else None
         for relation in query.visible():
-            found = self.relation_columns(relation, here, depth).named(name)
-            if found is not None:
-                return found
+            column = self.relation_columns(relation, here, depth).find(name)
+            if column is not None:
+                return column
         return None
 
     def qualified(self, query: Select, qualifier: str, here: ModelNode | None) -> Relation | None:
         """Return the relation of an alias or name."""
-        found = query.named(qualifier)
-        unnamed = [each for each in query.visible() if each.qualifier is None] if found is None else []
-        return found or next((each for each in unnamed if self.is_named(each.subject, qualifier, here)), None)
+        relation = query.find(qualifier)
+        unnamed = (
+            [candidate for candidate in query.visible() if candidate.qualifier is None] if relation is None else []
+        )
+        return relation or next(
+            (candidate for candidate in unnamed if self.is_named(candidate.subject, qualifier, here)), None
+        )
 
 
-def _with(written: Columns, analysed: Columns) -> Columns:
+def _with(columns: Columns, analysed: Columns) -> Columns:
     """Return the columns that are written, and those that macros put between them."""
-    more = [column for column in analysed.found if column.name and written.named(column.name) is None]
-    return Columns((*written.found, *more), analysed.complete)
+    more = [column for column in analysed.items if column.name and columns.find(column.name) is None]
+    return Columns((*columns.items, *more), analysed.complete)

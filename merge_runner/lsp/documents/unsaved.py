@@ -28,7 +28,7 @@ class Unsaved:
         if self.merge is None or self.rendered is None:
             return None
         judgement = self.merge.judgement
-        for condition in (*judgement.on, *(each for clause in judgement.when for each in clause)):
+        for condition in (*judgement.on, *(conjunct for clause in judgement.when for conjunct in clause)):
             span = self.rendered.map.span(condition.span.start, condition.span.end)
             if span.start <= offset <= span.end:
                 return condition
@@ -41,10 +41,10 @@ class Unsaved:
         return "".join(self._pieces(self.rendered, tag))
 
     def _pieces(self, rendered: Rendered, tag: Span) -> Iterator[str]:
-        found = rendered.map
-        ends = (*found.starts[1:], len(rendered.text))
-        for start, end, origin in zip(found.starts, ends, found.origins, strict=True):
-            if origin < 0 and found.tags[-1 - origin] == tag:
+        source_map = rendered.map
+        ends = (*source_map.starts[1:], len(rendered.text))
+        for start, end, origin in zip(source_map.starts, ends, source_map.origins, strict=True):
+            if origin < 0 and source_map.tags[-1 - origin] == tag:
                 yield rendered.text[start:end]
 
 

@@ -64,13 +64,13 @@ async def project_remarks(root: Path, env: Mapping[str, str]) -> dict[Path, list
     try:
         while not receiver.poll():
             await asyncio.sleep(_POLL)
-        found: dict[Path, list[Remark]] = receiver.recv()
+        remarks: dict[Path, list[Remark]] = receiver.recv()
     except EOFError:  # it was killed
-        found = {}
+        remarks = {}
     finally:
         receiver.close()
         process.terminate()
-    return found
+    return remarks
 
 
 def _send(sender: Connection, root: Path, env: Mapping[str, str]) -> None:
@@ -78,14 +78,14 @@ def _send(sender: Connection, root: Path, env: Mapping[str, str]) -> None:
 
 
 def _remarks(root: Path, env: Mapping[str, str]) -> dict[Path, list[Remark]]:
-    found: dict[Path, list[Remark]] = {}
+    remarks: dict[Path, list[Remark]] = {}
     try:
         report = linted(LintRequest(project_dir=root, processes=1), RecordingEnv(env), LoggedMessages("lsp")).report
     except ProblemsError as error:
         for problem in error.problems:
             if problem.place is not None:
-                found.setdefault(root / problem.place.path, []).append(of_problem(problem, problem.place))
-        return found
+                remarks.setdefault(root / problem.place.path, []).append(of_problem(problem, problem.place))
+        return remarks
     for finding in report.findings:
-        found.setdefault(root / finding.place.path, []).append(of_finding(finding))
-    return found
+        remarks.setdefault(root / finding.place.path, []).append(of_finding(finding))
+    return remarks

@@ -54,8 +54,8 @@ def config_keys() -> Mapping[str, DocumentedKey]:
 
 @cache
 def _schema(name: Name) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(text(name))
-    return found
+    schema: dict[str, Any] = json.loads(text(name))
+    return schema
 
 
 def _walk(root: Mapping[str, Any], path: Sequence[str]) -> list[Mapping[str, Any]]:
@@ -67,11 +67,11 @@ def _walk(root: Mapping[str, Any], path: Sequence[str]) -> list[Mapping[str, Any
 
 
 def _step(root: Mapping[str, Any], schema: Mapping[str, Any], step: str) -> Iterator[Mapping[str, Any]]:
-    for each in _alternatives(root, schema):
+    for alternative in _alternatives(root, schema):
         if step == "[]":
-            inner = each.get("items")
+            inner = alternative.get("items")
         else:
-            inner = each.get("properties", {}).get(step.lstrip("+"), each.get("additionalProperties"))
+            inner = alternative.get("properties", {}).get(step.lstrip("+"), alternative.get("additionalProperties"))
         if isinstance(inner, Mapping):
             yield inner
 
@@ -87,34 +87,41 @@ def _alternatives(root: Mapping[str, Any], schema: Mapping[str, Any], depth: int
             target = target[step]
         yield from _alternatives(root, target, depth + 1)
     conditional = [schema[word] for word in ("then", "else") if isinstance(schema.get(word), Mapping)]
-    for each in (*conditional, *(each for word in ("anyOf", "oneOf", "allOf") for each in schema.get(word, ()))):
-        yield from _alternatives(root, each, depth + 1)
+    for part in (*conditional, *(part for word in ("anyOf", "oneOf", "allOf") for part in schema.get(word, ()))):
+        yield from _alternatives(root, part, depth + 1)
 
 
 def _keys(root: Mapping[str, Any], schemas: Sequence[Mapping[str, Any]]) -> list[DocumentedKey]:
-    found: dict[str, DocumentedKey] = {}
+    keys: dict[str, DocumentedKey] = {}
     for schema in schemas:
-        for each in _alternatives(root, schema):
-            for name, value in each.get("properties", {}).items():
-                if isinstance(value, Mapping) and not value.get("doNotSuggest") and name not in found:
-                    found[name] = _key(root, name, value)
-    return list(found.values())
+        for alternative in _alternatives(root, schema):
+            for name, value in alternative.get("properties", {}).items():
+                if isinstance(value, Mapping) and not value.get("doNotSuggest") and name not in keys:
+                    keys[name] = _key(root, name, value)
+    return list(keys.values())
 
 
 def _key(root: Mapping[str, Any], name: str, schema: Mapping[str, Any]) -> DocumentedKey:
     markdown = next(
-        (each["markdownDescription"] for each in _alternatives(root, schema) if "markdownDescription" in each),
+        (
+            alternative["markdownDescription"]
+            for alternative in _alternatives(root, schema)
+            if "markdownDescription" in alternative
+        ),
         str(schema.get("description", "")),
     )
     values: dict[str, None] = {}
     boolean = False
-    for each in _alternatives(root, schema):
-        boolean = boolean or "boolean" in _listed(each.get("type"))
-        constants = [each["const"]] if "const" in each else each.get("enum", ())
+    for alternative in _alternatives(root, schema):
+        boolean = boolean or "boolean" in _as_list(alternative.get("type"))
+        constants = [alternative["const"]] if "const" in alternative else alternative.get("enum", ())
         values.update(dict.fromkeys(str(value) for value in constants if isinstance(value, str)))
-    free = any("string" in _listed(each.get("type")) and "pattern" not in each for each in _alternatives(root, schema))
+    free = any(
+        "string" in _as_list(alternative.get("type")) and "pattern" not in alternative
+        for alternative in _alternatives(root, schema)
+    )
     return DocumentedKey(name, markdown, tuple(values), boolean and not free)
 
 
-def _listed(value: Any) -> Sequence[Any]:
+def _as_list(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list) else [value]

@@ -49,8 +49,8 @@ def symbol_at(project: KnownProject, path: str, text: str, offset: int) -> Symbo
     return _sql_symbol(project, path, statements(text), offset) if path.endswith(".sql") else None
 
 
-def _sql_symbol(project: KnownProject, path: str, read: Statements, offset: int) -> Symbol | None:
-    scan = read.scan
+def _sql_symbol(project: KnownProject, path: str, syntax: Statements, offset: int) -> Symbol | None:
+    scan = syntax.scan
     token = scan.token_at(offset)
     if token is None:
         return None
@@ -58,7 +58,7 @@ def _sql_symbol(project: KnownProject, path: str, read: Statements, offset: int)
         return rule_at(token.text, token.start, offset)
     if token.tag >= 0:
         return _jinja_symbol(project, path, scan, token, call_at(scan, offset))
-    return name_symbol(project, project.model_at(path), read, token) if token.is_name else None
+    return name_symbol(project, project.model_at(path), syntax, token) if token.is_name else None
 
 
 COMMENT = re.compile(r"#|--|//|/\*")
@@ -89,7 +89,11 @@ def _jinja_symbol(project: KnownProject, path: str, scan: Scanned, token: Token,
         return None
     if at and tokens[at - 1].text == ".":
         return _attribute_symbol(tokens, at)
-    if call is not None and call.name.text == "config" and any(each.keyword == token for each in call.arguments):
+    if (
+        call is not None
+        and call.name.text == "config"
+        and any(argument.keyword == token for argument in call.arguments)
+    ):
         return Symbol("config", token.text, token.span)
     if token.text == "this":
         return Symbol("node", token.text, token.span, here) if here is not None else None
@@ -111,7 +115,7 @@ def _string_symbol(project: KnownProject, path: str, token: Token, call: Call | 
     if call is None:
         return None
     name, span = token.value, token.value_span
-    argument = next((each for each in call.arguments if token in each.tokens), None)
+    argument = next((candidate for candidate in call.arguments if token in candidate.tokens), None)
     if call.name.text in ("ref", "changes"):
         return Symbol("node", name, span, project.refs.get(name))
     if call.name.text == "source":
@@ -120,8 +124,8 @@ def _string_symbol(project: KnownProject, path: str, token: Token, call: Call | 
         return Symbol("var", name, span)
     if installed_macro(call.name.text) is not None:
         node = call_source(project, call)
-        known = node is not None and project.columns(node).named(name) is not None
-        return Symbol("column", name, span, node) if known else None
+        is_column = node is not None and project.columns(node).find(name) is not None
+        return Symbol("column", name, span, node) if is_column else None
     if call.name.text == "config" and argument is not None and argument.keyword is not None:
         if argument.keyword.text in CONFIG_COLUMNS and re.fullmatch(r"\w+", name):
             return Symbol("column", name, span, project.model_at(path))
@@ -131,9 +135,11 @@ def _string_symbol(project: KnownProject, path: str, token: Token, call: Call | 
 
 def call_source(project: KnownProject, call: Call) -> Node | None:
     """Return the node that a call of a pattern's macro reads: its `source`, or its first argument."""
-    named = (each for each in call.arguments if each.keyword is not None and each.keyword.text == "source")
-    argument = next(named, call.arguments[0])
-    strings = tuple(each.value for each in argument.tokens if each.kind == "string")
+    source_arguments = (
+        argument for argument in call.arguments if argument.keyword is not None and argument.keyword.text == "source"
+    )
+    argument = next(source_arguments, call.arguments[0])
+    strings = tuple(token.value for token in argument.tokens if token.kind == "string")
     first = argument.tokens[0].text if argument.tokens else ""
     if (first, len(strings)) == ("ref", 1):
         return project.node(Subject("ref", strings))
@@ -141,26 +147,26 @@ def call_source(project: KnownProject, call: Call) -> Node | None:
 
 
 def _source_symbol(project: KnownProject, call: Call, token: Token) -> Symbol:
-    names = [each.text.value if each.text is not None else "" for each in call.arguments]
+    names = [argument.text.value if argument.text is not None else "" for argument in call.arguments]
     node: Node | None = project.sources.get((names[0], names[1])) if len(names) > 1 else None
     is_first = call.arguments[0].text == token
     if is_first and node is None:
-        node = next((each for (source, _), each in project.sources.items() if source == names[0]), None)
+        node = next((candidate for (source, _), candidate in project.sources.items() if source == names[0]), None)
     return Symbol("node", token.value, token.value_span, node, path=("source",) if is_first else ())
 
 
-def name_symbol(names: QueryColumns, here: ModelNode | None, read: Statements, token: Token) -> Symbol | None:
+def name_symbol(names: QueryColumns, here: ModelNode | None, syntax: Statements, token: Token) -> Symbol | None:
     """Return what a name in SQL means, in a text of the model `here` or of none."""
-    for select in read.selects:
+    for select in syntax.selects:
         for relation in select.relations:
             if relation.name_span is not None and relation.name_span == token.value_span:
                 node, origin = _node(names, relation, here), _origin(select, relation)
                 return Symbol("relation", token.value, token.value_span, node, origin)
-    cte = next((each for each in read.ctes if each.name_span == token.value_span), None)
+    cte = next((candidate for candidate in syntax.ctes if candidate.name_span == token.value_span), None)
     if cte is not None:
         return Symbol("relation", token.value, token.value_span, None, cte)
-    scope = read.at(token.start)
-    return _scoped_symbol(names, here, read.scan, scope, token) if scope is not None else None
+    scope = syntax.at(token.start)
+    return _scoped_symbol(names, here, syntax.scan, scope, token) if scope is not None else None
 
 
 def _node(names: QueryColumns, relation: Relation, here: ModelNode | None) -> Node | None:
@@ -177,12 +183,12 @@ def _scoped_symbol(
             cte = scope.ctes.get(token.value.casefold())
             node = _node(names, relation, here)
             return Symbol("relation", token.value, token.value_span, node, cte or relation)
-    tokens = [each for each in scan.tokens if each.tag < 0 and each.kind != "comment"]
+    tokens = [other for other in scan.tokens if other.tag < 0 and other.kind != "comment"]
     at = tokens.index(token)
     if _is_dot(tokens, at + 1) and tokens[at + 1].start == token.end:
-        found = names.qualified(scope, token.value, here)
-        if found is not None:
-            node, origin = _node(names, found, here), _origin(scope, found)
+        qualified = names.qualified(scope, token.value, here)
+        if qualified is not None:
+            node, origin = _node(names, qualified, here), _origin(scope, qualified)
             return Symbol("relation", token.value, token.value_span, node, origin)
     qualifier = tokens[at - 2].value if at > 1 and _is_dot(tokens, at - 1) else None
     if qualifier is None and at + 1 < len(tokens) and tokens[at + 1].text == "(":
@@ -190,9 +196,9 @@ def _scoped_symbol(
     if qualifier is None and scope.kind == "merge":
         lists = scope.target_lists
         if any(span.start <= token.start <= span.end for span in lists) and scope.target is not None:
-            known = names.relation_columns(scope.target, here).named(token.value)
-            if known is not None:
-                return Symbol("column", token.value, token.value_span, known.node, scope.target, scope)
+            target_column = names.relation_columns(scope.target, here).find(token.value)
+            if target_column is not None:
+                return Symbol("column", token.value, token.value_span, target_column.node, scope.target, scope)
     column = names.column(scope, qualifier, token.value, here)
     if column is None and qualifier is None:
         return None
@@ -216,7 +222,7 @@ _CALL = re.compile(r"""\b(?P<name>ref|source)\s*\(\s*['"](?P<first>\w+)['"]\s*(?
 
 
 def _yaml_symbol(project: KnownProject, root: Entry, offset: int) -> Symbol | None:
-    entries = [each for each in root.walk() if each.key is not None]
+    entries = [entry for entry in root.walk() if entry.key is not None]
     for entry in entries:
         if entry.span.start <= offset <= entry.span.end and entry.key is not None:
             return _row_key(project, entry) or Symbol("key", entry.key, entry.span, path=entry.path)
@@ -234,12 +240,12 @@ def _row_key(project: KnownProject, entry: Entry) -> Symbol | None:
 
 def row_node(project: KnownProject, entry: Entry) -> Node | None:
     """Return the model, seed or source whose rows a unit test gives or expects at this entry of YAML."""
-    given, test = entry.around("given"), entry.around("unit_tests")
-    if given is not None:
-        asked = given.get("input")
-        if asked is not None and (call := _CALL.search(asked.value)) is not None:
+    input_entry, test = entry.around("given"), entry.around("unit_tests")
+    if input_entry is not None:
+        input_name = input_entry.get("input")
+        if input_name is not None and (call := _CALL.search(input_name.value)) is not None:
             return named_node(project, call)
-        if asked is not None and asked.value != "this":
+        if input_name is not None and input_name.value != "this":
             return None
     model = test.get("model") if test is not None else None
     return project.refs.get(model.value) if model is not None else None
@@ -284,14 +290,14 @@ def _yaml_value(project: KnownProject, entry: Entry, offset: int) -> Symbol | No
         if parent == "macros":
             return Symbol("macro", name, span)
         if parent == "sources":
-            found = next((each for (source, _), each in project.sources.items() if source == name), None)
-            return Symbol("node", name, span, found, path=("source",))
+            source = next((source_node for (source, _), source_node in project.sources.items() if source == name), None)
+            return Symbol("node", name, span, source, path=("source",))
     if path[-1] == "model" and "unit_tests" in path:
         return Symbol("node", name, span, project.refs.get(name))
     if path[-1] == "field":
         to = entry.parent.get("to") if entry.parent is not None else None
-        named = _CALL.search(to.value) if to is not None else None
-        return Symbol("column", name, span, named_node(project, named) if named is not None else None)
+        reference = _CALL.search(to.value) if to is not None else None
+        return Symbol("column", name, span, named_node(project, reference) if reference is not None else None)
     key = path[-1] if path[-1] != "[]" else path[-2]
     if key in CONFIG_COLUMNS and re.fullmatch(r"\w+", name):
         return Symbol("column", name, span, described_node(project, entry))

@@ -46,30 +46,30 @@ def markdown(text: str) -> types.MarkupContent:
     return types.MarkupContent(types.MarkupKind.Markdown, text)
 
 
-def hover_message(positions: Positions, found: Hover) -> types.Hover:
+def hover_message(positions: Positions, content: Hover) -> types.Hover:
     """Return what is shown under a cursor."""
-    return types.Hover(markdown(found.markdown), positions.span(found.span))
+    return types.Hover(markdown(content.markdown), positions.span(content.span))
 
 
 def completion_list(
-    positions: Positions, position: types.Position, offered: Sequence[Completion]
+    positions: Positions, position: types.Position, completions: Sequence[Completion]
 ) -> types.CompletionList:
     """Return what may be written at a position, of `offered` what has the letters that are typed."""
-    found = typed(offered, positions.text, positions.offset(position))
-    shown = found[:MOST]
+    matches = typed(completions, positions.text, positions.offset(position))
+    first_matches = matches[:MOST]
     items = [
         types.CompletionItem(
-            each.label,
-            kind=_COMPLETIONS[each.kind],
-            detail=each.detail or None,
-            documentation=markdown(each.markdown) if each.markdown else None,
+            completion.label,
+            kind=_COMPLETIONS[completion.kind],
+            detail=completion.detail or None,
+            documentation=markdown(completion.markdown) if completion.markdown else None,
             sort_text=f"{number:03}",
-            filter_text=each.label,
-            text_edit=types.TextEdit(positions.span(each.replaces), each.insert or each.label),
+            filter_text=completion.label,
+            text_edit=types.TextEdit(positions.span(completion.replaces), completion.insert or completion.label),
         )
-        for number, each in enumerate(shown)
+        for number, completion in enumerate(first_matches)
     ]
-    return types.CompletionList(is_incomplete=len(shown) < len(found), items=items)
+    return types.CompletionList(is_incomplete=len(first_matches) < len(matches), items=items)
 
 
 def inlay_hint(positions: Positions, hint: InlayHint) -> types.InlayHint:
@@ -82,23 +82,23 @@ def tokens_message(positions: Positions, tokens: Iterable[SemanticToken]) -> typ
     data: list[int] = []
     before = types.Position(0, 0)
     for token in tokens:
-        found = positions.span(token.span)
-        lines = found.start.line - before.line
-        column = found.start.character - (0 if lines else before.character)
-        data += [lines, column, found.end.character - found.start.character, KINDS.index(token.kind), 0]
-        before = found.start
+        token_range = positions.span(token.span)
+        lines = token_range.start.line - before.line
+        column = token_range.start.character - (0 if lines else before.character)
+        data += [lines, column, token_range.end.character - token_range.start.character, KINDS.index(token.kind), 0]
+        before = token_range.start
     return types.SemanticTokens(data)
 
 
 def folding_message(positions: Positions, spans: Iterable[Span]) -> list[types.FoldingRange]:
     """Return the lines that fold."""
     ranges = (positions.span(span) for span in spans)
-    return [types.FoldingRange(each.start.line, each.end.line) for each in ranges]
+    return [types.FoldingRange(folding.start.line, folding.end.line) for folding in ranges]
 
 
 def symbol_message(positions: Positions, symbol: DocumentSymbol) -> types.DocumentSymbol:
     """Return a symbol with those in it."""
-    children = [symbol_message(positions, each) for each in symbol.children]
+    children = [symbol_message(positions, child) for child in symbol.children]
     whole, name = positions.span(symbol.span), positions.span(symbol.name_span)
     return types.DocumentSymbol(symbol.name or "?", SYMBOLS[symbol.kind], whole, name, children=children)
 

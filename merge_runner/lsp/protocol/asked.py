@@ -40,14 +40,14 @@ Find = Callable[[str], Awaitable[OpenedDocument | None]]
 class Plain:
     """A document that is no file of a project, or the `cell` of a notebook, and its language.
 
-    `looked` looks at its newest text, which takes longer than a key may. `tables` are those of its folder, `merges` the
+    `diagnose` looks at its newest text: longer than a key may take. `tables` are those of its folder, `merges` the
     MERGEs in it as Spark gets them, `location` finds a place whose path is a whole one.
     """
 
     file: Path
     cell: int | None
     positions: Positions
-    looked: Callable[[], Awaitable[tuple[Positions, Diagnosis]]]
+    diagnose: Callable[[], Awaitable[tuple[Positions, Diagnosis]]]
     language: Language | None
     tables: Callable[[], DescribedTables]
     merges: Callable[[], Sequence[Rendered]]
@@ -61,11 +61,11 @@ FindPlain = Callable[[str], Awaitable[Plain | None]]
 class Request:
     """A document of which something is asked."""
 
-    def __init__(self, server: LanguageServer, opened: OpenedDocument) -> None:
-        self.project, self.path, _ = opened
+    def __init__(self, server: LanguageServer, document: OpenedDocument) -> None:
+        self.project, self.path, _ = document
         self.codec = server.workspace.position_codec
         self._workspace = server.workspace
-        self.positions = Positions(opened.text, self.codec)
+        self.positions = Positions(document.text, self.codec)
         self.text = self.positions.text
 
     def at(self, position: types.Position) -> tuple[KnownProject, str, str, int]:
@@ -84,17 +84,19 @@ class Request:
         """Return the positions of a file of the project, as an editor has it or as it is on disk."""
         if path == self.path:
             return self.positions
-        found = opened.document(self._workspace, self.uri(path))
-        return Positions(opened.source(found) if found is not None else self.project.text(path), self.codec)
+        open_document = opened.document(self._workspace, self.uri(path))
+        return Positions(
+            opened.source(open_document) if open_document is not None else self.project.text(path), self.codec
+        )
 
     def newest(self, path: str) -> str | None:
         """Return the text of a file of the project as an editor has it, else as it is on disk; None for no file.
 
         Raises OSError or UnicodeDecodeError for a file that cannot be read.
         """
-        found = opened.document(self._workspace, self.uri(path))
+        open_document = opened.document(self._workspace, self.uri(path))
         file = self.project.prepared.files.root / path
-        if found is not None:
-            return opened.source(found)
+        if open_document is not None:
+            return opened.source(open_document)
         root = self.project.prepared.files.root
         return as_source(read_file(file, Boundary(root)).decode("utf-8")) if file.exists() else None

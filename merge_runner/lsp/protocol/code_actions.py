@@ -23,11 +23,11 @@ _CELLS = {"sql": "--", "python": "#", "scala": "//"}
 
 
 def code_actions(
-    remarks: Sequence[Remark], document: TextDocument, asked: types.Range, positions: Positions
+    remarks: Sequence[Remark], document: TextDocument, selection: types.Range, positions: Positions
 ) -> list[types.CodeAction]:
     """Return the actions for the remarks on a document that a range touches; fixes first, the safe ones preferred."""
-    touched = [remark for remark in remarks if _meet(positions.range(remark.place), asked)]
-    return [*_fixes(touched, document.uri, positions), *_noqas(touched, document, positions)]
+    at_range = [remark for remark in remarks if _meet(positions.range(remark.place), selection)]
+    return [*_fixes(at_range, document.uri, positions), *_noqas(at_range, document, positions)]
 
 
 def _fixes(remarks: Sequence[Remark], uri: str, positions: Positions) -> Iterator[types.CodeAction]:
@@ -47,8 +47,8 @@ def _fixes(remarks: Sequence[Remark], uri: str, positions: Positions) -> Iterato
 
 def _noqas(remarks: Sequence[Remark], document: TextDocument, positions: Positions) -> Iterator[types.CodeAction]:
     """Yield a comment at the end of the line of each finding, one for each code of a line."""
-    found = {(remark.place.line, remark.code): remark for remark in remarks if remark.suppressible}
-    for (number, code), remark in found.items():
+    by_line = {(remark.place.line, remark.code): remark for remark in remarks if remark.suppressible}
+    for (number, code), remark in by_line.items():
         mark = _mark(document, positions.text, remark.place)
         line = positions.lines[min(number, len(positions.lines)) - 1]
         if mark is None or mark in line or line.rstrip().endswith("\\"):
@@ -81,7 +81,7 @@ def _goes_on_in_scala(text: str, line: int) -> bool:
     """Whether a string of Scala begins in a line, or before it, and ends after it: what is written there is SQL."""
     source = SourceText("", text)
     end = source.offset(line, len(text.split("\n")[line - 1]) + 1)
-    return any(each.kind == "string" and each.start < end < each.end for each in scala_tokens(text))
+    return any(token.kind == "string" and token.start < end < token.end for token in scala_tokens(text))
 
 
 def _goes_on_in_python(text: str, line: int) -> bool:
@@ -101,8 +101,8 @@ def _goes_on_in_python(text: str, line: int) -> bool:
     return False
 
 
-def _meet(one: types.Range, other: types.Range) -> bool:
-    return (one.start.line, one.start.character) <= (other.end.line, other.end.character) and (
+def _meet(place: types.Range, other: types.Range) -> bool:
+    return (place.start.line, place.start.character) <= (other.end.line, other.end.character) and (
         other.start.line,
         other.start.character,
-    ) <= (one.end.line, one.end.character)
+    ) <= (place.end.line, place.end.character)

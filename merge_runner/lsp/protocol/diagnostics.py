@@ -23,9 +23,9 @@ def diagnostics(remarks: Iterable[Remark], uri: str, positions: Positions) -> li
     return [_diagnostic(remark, uri, positions) for remark in remarks]
 
 
-def result_id(found: Sequence[types.Diagnostic]) -> str:
+def result_id(items: Sequence[types.Diagnostic]) -> str:
     """Return a name of these diagnostics, which others do not have."""
-    return hashlib.sha256(repr(found).encode(errors="replace")).hexdigest()[:20]
+    return hashlib.sha256(repr(items).encode(errors="replace")).hexdigest()[:20]
 
 
 def in_file(remark: Remark) -> Remark:

@@ -23,7 +23,7 @@ _READ = (".sql", ".yml", ".yaml", ".toml")
 _Answer = TypeVar("_Answer")
 
 
-class Asking:
+class Router:
     """Finds the document that a question is about, and has a thread answer it. None: it is another kind of document."""
 
     def __init__(self, server: LanguageServer, find: Find, find_plain: FindPlain) -> None:
@@ -33,10 +33,10 @@ class Asking:
 
     async def within(self, uri: str, ask: Callable[[Request], _Answer]) -> _Answer | None:
         """Return the answer about a file of a project, or about SQL in its folder."""
-        found = await self.find(uri)
-        if found is None or not found.path.endswith(_READ):
+        document = await self.find(uri)
+        if document is None or not document.path.endswith(_READ):
             return None
-        return await asyncio.to_thread(ask, Request(self.server, found))
+        return await asyncio.to_thread(ask, Request(self.server, document))
 
     async def outside(self, uri: str, ask: Callable[[Plain], _Answer]) -> _Answer | None:
         """Return the answer about a document that is no file of a project."""
@@ -47,13 +47,13 @@ class Asking:
         self, uri: str, within: Callable[[Request], _Answer | None], outside: Callable[[Plain], _Answer]
     ) -> _Answer | None:
         """Return the answer about a file of a project, else about a document that is none."""
-        known = await self.within(uri, within)
-        return known if known is not None else await self.outside(uri, outside)
+        answer = await self.within(uri, within)
+        return answer if answer is not None else await self.outside(uri, outside)
 
     async def of_merges(self, uri: str, ask: Callable[[Plain, Positions, Diagnosis], _Answer]) -> _Answer | None:
         """Return the answer about the MERGEs of a document that is no file of a project."""
         plain = await self._find_plain(uri)
-        return await asyncio.to_thread(ask, plain, *await plain.looked()) if plain is not None else None
+        return await asyncio.to_thread(ask, plain, *await plain.diagnose()) if plain is not None else None
 
 
 def add_features(server: LanguageServer, find: Find, find_plain: FindPlain) -> None:
@@ -61,32 +61,32 @@ def add_features(server: LanguageServer, find: Find, find_plain: FindPlain) -> N
 
     Of others, `find_plain` knows the MERGEs and names in them.
     """
-    asking = Asking(server, find, find_plain)
-    _add_names(server, asking)
-    _add_marks(server, asking)
+    router = Router(server, find, find_plain)
+    _add_names(server, router)
+    _add_marks(server, router)
 
 
-def _add_names(server: LanguageServer, asking: Asking) -> None:
+def _add_names(server: LanguageServer, router: Router) -> None:
     """Answer what is asked at a cursor."""
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def on_hover(params: types.HoverParams) -> types.Hover | None:
         uri, at = params.text_document.uri, params.position
-        known = await asking.within(uri, lambda asked: within.hover(asked, at))
-        found = await asking.of_merges(uri, lambda plain, text, looked: outside.hover(plain, text, looked, at))
-        return found or known
+        of_project = await router.within(uri, lambda request: within.hover(request, at))
+        of_merge = await router.of_merges(uri, lambda plain, text, diagnosis: outside.hover(plain, text, diagnosis, at))
+        return of_merge or of_project
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def on_definition(params: types.DefinitionParams) -> list[types.Location] | None:
         uri, at = params.text_document.uri, params.position
-        known = await asking.within(uri, lambda asked: within.definition(asked, at))
-        return await asking.outside(uri, lambda plain: outside.definition(plain, at)) or known
+        of_project = await router.within(uri, lambda request: within.definition(request, at))
+        return await router.outside(uri, lambda plain: outside.definition(plain, at)) or of_project
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     async def on_references(params: types.ReferenceParams) -> list[types.Location] | None:
         uri = params.text_document.uri
-        known = await asking.within(uri, lambda asked: within.references(asked, params))
-        return await asking.outside(uri, lambda plain: outside.references(plain, params.position)) or known
+        of_project = await router.within(uri, lambda request: within.references(request, params))
+        return await router.outside(uri, lambda plain: outside.references(plain, params.position)) or of_project
 
     @server.feature(
         types.TEXT_DOCUMENT_COMPLETION,
@@ -94,62 +94,64 @@ def _add_names(server: LanguageServer, asking: Asking) -> None:
     )
     async def on_completion(params: types.CompletionParams) -> types.CompletionList | None:
         uri, at = params.text_document.uri, params.position
-        found = await asking.within(uri, lambda asked: within.completion(asked, at))
-        more = await asking.outside(uri, lambda plain: outside.completion(plain, at))
-        if found is None or more is None:
-            return found or more
-        known = {each.label for each in more.items}
-        of_project = [each for each in found.items if each.label not in known]
-        return types.CompletionList(more.is_incomplete, [*more.items, *of_project])
+        of_project = await router.within(uri, lambda request: within.completion(request, at))
+        more = await router.outside(uri, lambda plain: outside.completion(plain, at))
+        if of_project is None or more is None:
+            return of_project or more
+        labels = {item.label for item in more.items}
+        others = [item for item in of_project.items if item.label not in labels]
+        return types.CompletionList(more.is_incomplete, [*more.items, *others])
 
     @server.feature(types.TEXT_DOCUMENT_SIGNATURE_HELP, types.SignatureHelpOptions(trigger_characters=["(", ","]))
     async def on_signature_help(params: types.SignatureHelpParams) -> types.SignatureHelp | None:
-        return await asking.within(params.text_document.uri, lambda asked: within.signature(asked, params.position))
+        return await router.within(params.text_document.uri, lambda request: within.signature(request, params.position))
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     async def on_prepare_rename(params: types.PrepareRenameParams) -> types.Range | None:
         uri = params.text_document.uri
-        return await asking.within(uri, lambda asked: within.prepare_rename(asked, params.position))
+        return await router.within(uri, lambda request: within.prepare_rename(request, params.position))
 
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
     async def on_rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
-        return await asking.within(params.text_document.uri, lambda asked: within.rename(asked, params))
+        return await router.within(params.text_document.uri, lambda request: within.rename(request, params))
 
 
-def _add_marks(server: LanguageServer, asking: Asking) -> None:
+def _add_marks(server: LanguageServer, router: Router) -> None:
     """Answer what a client shows of a whole document, and of all."""
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def on_inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
         uri = params.text_document.uri
-        hints = await asking.within(uri, lambda asked: within.hints(asked, params.range))
-        found = await asking.of_merges(uri, lambda _, text, looked: outside.hints(text, looked, params.range))
-        return hints if found is None else [*(hints or ()), *found]
+        hints = await router.within(uri, lambda request: within.hints(request, params.range))
+        of_merges = await router.of_merges(uri, lambda _, text, diagnosis: outside.hints(text, diagnosis, params.range))
+        return hints if of_merges is None else [*(hints or ()), *of_merges]
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     async def on_document_symbol(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
-        return await asking.anywhere(params.text_document.uri, within.symbols, outside.symbols)
+        return await router.anywhere(params.text_document.uri, within.symbols, outside.symbols)
 
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     async def on_folding_range(params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
-        return await asking.anywhere(params.text_document.uri, within.folding, outside.folding)
+        return await router.anywhere(params.text_document.uri, within.folding, outside.folding)
 
     @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, types.SemanticTokensLegend(list(KINDS), []))
     async def on_semantic_tokens(params: types.SemanticTokensParams) -> types.SemanticTokens | None:
-        return await asking.anywhere(params.text_document.uri, within.tokens, outside.tokens)
+        return await router.anywhere(params.text_document.uri, within.tokens, outside.tokens)
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     async def on_code_lens(params: types.CodeLensParams) -> list[types.CodeLens] | None:
         uri = params.text_document.uri
-        known = await asking.within(uri, lambda asked: within.lenses(asked, uri))
-        if known:
-            return known
-        return await asking.of_merges(uri, lambda plain, text, looked: outside.lenses(plain, text, looked, uri))
+        of_project = await router.within(uri, lambda request: within.lenses(request, uri))
+        if of_project:
+            return of_project
+        return await router.of_merges(uri, lambda plain, text, diagnosis: outside.lenses(plain, text, diagnosis, uri))
 
     @server.feature(types.WORKSPACE_SYMBOL)
     async def on_workspace_symbol(params: types.WorkspaceSymbolParams) -> list[types.SymbolInformation]:
-        found = [await asking.find(each.uri) for each in opened.documents(server.workspace)]
+        project_documents = [await router.find(document.uri) for document in opened.documents(server.workspace)]
 
-        projects = {each.project: each for each in found if each is not None}
-        named = [within.workspace_symbols(Request(server, each), params.query) for each in projects.values()]
-        return [each for symbols in named for each in symbols]
+        projects = {document.project: document for document in project_documents if document is not None}
+        symbols_of_projects = [
+            within.workspace_symbols(Request(server, document), params.query) for document in projects.values()
+        ]
+        return [symbol for symbols in symbols_of_projects for symbol in symbols]

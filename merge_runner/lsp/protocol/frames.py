@@ -35,13 +35,13 @@ class Frames:
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
-        self._come = bytearray()
+        self._buffer = bytearray()
 
     def readline(self) -> bytes:
         """Return a line with its end: a header as pygls reads it, or anything that is none; nothing at the end."""
-        while (end := self._come.find(b"\n") + 1) == 0:
-            if len(self._come) > _LONGEST_LINE:
-                del self._come[: -_LONGEST_LINE // 2]
+        while (end := self._buffer.find(b"\n") + 1) == 0:
+            if len(self._buffer) > _LONGEST_LINE:
+                del self._buffer[: -_LONGEST_LINE // 2]
             if not self._more():
                 return b""
         line = self._take(end)
@@ -53,26 +53,26 @@ class Frames:
 
     def read(self, size: int) -> bytes:
         """Return a body of `size` bytes, of fewer where another message begins before, or where the input ends."""
-        seen = 0
+        searched = 0
         while True:
-            header = _IN_BODY.search(self._come, seen)
+            header = _IN_BODY.search(self._buffer, searched)
             if header is not None and header.start() < size:
                 return self._take(header.start()) or _NO_BODY
-            if len(self._come) >= size:
+            if len(self._buffer) >= size:
                 return self._take(size)
-            seen = max(0, len(self._come) - _LONGEST_LINE)
+            searched = max(0, len(self._buffer) - _LONGEST_LINE)
             if not self._more():
-                return self._take(len(self._come))
+                return self._take(len(self._buffer))
 
     def _more(self) -> bool:
         chunk = self._stream.read1(_CHUNK)
-        self._come += chunk
+        self._buffer += chunk
         return bool(chunk)
 
     def _take(self, size: int) -> bytes:
-        taken = bytes(self._come[:size])
-        del self._come[:size]
-        return taken
+        body = bytes(self._buffer[:size])
+        del self._buffer[:size]
+        return body
 
 
 def serve(server: LanguageServer, stream: BinaryIO, output: BinaryIO) -> None:

@@ -33,8 +33,8 @@ class Cell(NamedTuple):
 
 def document(workspace: Workspace, uri: str) -> TextDocument | None:
     """Return an open document. pygls knows it by a URI without escapes, the client may escape it in several ways."""
-    found: TextDocument | None = workspace.text_documents.get(unquote(uri))
-    return found
+    text_document: TextDocument | None = workspace.text_documents.get(unquote(uri))
+    return text_document
 
 
 def source(document: TextDocument) -> str:
@@ -52,18 +52,18 @@ def cell(workspace: Workspace, uri: str) -> Cell | None:
     notebook = workspace.get_notebook_document(cell_uri=uri)
     if notebook is None:
         return None
-    found = (number for number, each in enumerate(notebook.cells, 1) if unquote(each.document) == unquote(uri))
-    number = next(found, None)
+    numbers = (number for number, part in enumerate(notebook.cells, 1) if unquote(part.document) == unquote(uri))
+    number = next(numbers, None)
     return Cell(notebook, number) if number is not None else None
 
 
 def language(workspace: Workspace, uri: str) -> Language | None:
     """Return the language of a document, of a cell after its magic; None for another one."""
-    found = document(workspace, uri)
-    if found is None:
+    text_document = document(workspace, uri)
+    if text_document is None:
         return None
     if cell(workspace, uri) is not None:
-        name = notebook_cell(SourceText("", source(found)), found.language_id or "").language
+        name = notebook_cell(SourceText("", source(text_document)), text_document.language_id or "").language
     else:
         name = _SUFFIXES.get(uri.rpartition(".")[2].lower(), "")
     return cast(Language, name) if name in _LANGUAGES else None
@@ -71,8 +71,8 @@ def language(workspace: Workspace, uri: str) -> Language | None:
 
 def file_of(workspace: Workspace, uri: str) -> Path | None:
     """Return the file of a document, for a cell that of its notebook; None for one that is in no file here."""
-    found = cell(workspace, uri)
-    path = to_fs_path(uri if found is None else found.notebook.uri)
+    own_cell = cell(workspace, uri)
+    path = to_fs_path(uri if own_cell is None else own_cell.notebook.uri)
     return real_path(path) if path is not None else None
 
 
@@ -81,13 +81,17 @@ def location(workspace: Workspace, place: Place) -> types.Location | None:
     path, uri = Path(place.path), from_fs_path(place.path) or ""
     if place.cell is not None:
         books = workspace.notebook_documents.values()
-        cells = [each.document for book in books if file_of(workspace, book.uri) == path for each in book.cells]
+        cells = [part.document for book in books if file_of(workspace, book.uri) == path for part in book.cells]
         if not cells:
             return None
         uri = cells[place.cell - 1]
-    found = document(workspace, uri)
+    text_document = document(workspace, uri)
     try:
-        text = source(found) if found is not None else as_source(read_file(path, Boundary(path.parent)).decode())
+        text = (
+            source(text_document)
+            if text_document is not None
+            else as_source(read_file(path, Boundary(path.parent)).decode())
+        )
     except (OSError, UnicodeDecodeError):
         return None
     return types.Location(uri, Positions(text, workspace.position_codec).range(place))
@@ -95,29 +99,31 @@ def location(workspace: Workspace, place: Place) -> types.Location | None:
 
 def texts(workspace: Workspace) -> dict[Path, str]:
     """Return the texts of the open files; that of a notebook is made of its cells."""
-    found: dict[Path, str] = {}
-    for each in documents(workspace):
-        path = to_fs_path(each.uri)
-        if path is not None and cell(workspace, each.uri) is None:
-            found[real_path(path)] = source(each)
+    by_file: dict[Path, str] = {}
+    for text_document in documents(workspace):
+        path = to_fs_path(text_document.uri)
+        if path is not None and cell(workspace, text_document.uri) is None:
+            by_file[real_path(path)] = source(text_document)
     for notebook in workspace.notebook_documents.values():
         path = to_fs_path(notebook.uri)
         if path is not None:
-            found[real_path(path)] = _notebook_text(workspace, notebook)
-    return found
+            by_file[real_path(path)] = _notebook_text(workspace, notebook)
+    return by_file
 
 
 def _notebook_text(workspace: Workspace, notebook: types.NotebookDocument) -> str:
     """Return the JSON of a notebook, as it would be saved."""
     cells = []
-    for each in notebook.cells:
-        found = document(workspace, each.document)
-        is_code = each.kind == types.NotebookCellKind.Code and found is not None
-        language = found.language_id if found is not None and found.language_id in _LANGUAGES else None
+    for part in notebook.cells:
+        text_document = document(workspace, part.document)
+        is_code = part.kind == types.NotebookCellKind.Code and text_document is not None
+        language = (
+            text_document.language_id if text_document is not None and text_document.language_id in _LANGUAGES else None
+        )
         cells.append(
             {
                 "cell_type": "code" if is_code else "markdown",
-                "source": source(found) if found is not None else "",
+                "source": source(text_document) if text_document is not None else "",
                 "metadata": {"language_info": {"name": language}} if language is not None else {},
             }
         )

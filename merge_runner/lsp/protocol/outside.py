@@ -32,15 +32,15 @@ from merge_runner.text import Place, SourceText
 _Named = Callable[[DescribedTables, Language, SourceText, int, int | None], Sequence[Place]]
 
 
-def hover(plain: Plain, positions: Positions, looked: Diagnosis, position: types.Position) -> types.Hover | None:
+def hover(plain: Plain, positions: Positions, diagnosis: Diagnosis, position: types.Position) -> types.Hover | None:
     """Return what a name is with what the condition does that it is in, or the verdict on a MERGE."""
     at = positions.offset(position)
-    merge = merge_hover(positions.text, looked, at)
+    merge = merge_hover(positions.text, diagnosis, at)
     name = plain_hover(plain.tables(), plain.language, positions.text, at) if plain.language is not None else None
-    found = merge or name
+    content = merge or name
     if merge is not None and name is not None:
-        found = Hover(f"{name.markdown}\n\n{merge.markdown}", name.span)
-    return hover_message(positions, found) if found is not None else None
+        content = Hover(f"{name.markdown}\n\n{merge.markdown}", name.span)
+    return hover_message(positions, content) if content is not None else None
 
 
 def definition(plain: Plain, position: types.Position) -> list[types.Location]:
@@ -58,7 +58,7 @@ def _locations(plain: Plain, position: types.Position, ask: _Named) -> list[type
         return []
     source = SourceText(str(plain.file), plain.positions.text)
     places = ask(plain.tables(), plain.language, source, plain.positions.offset(position), plain.cell)
-    return [found for place in places if (found := plain.location(place)) is not None]
+    return [at for place in places if (at := plain.location(place)) is not None]
 
 
 def completion(plain: Plain, position: types.Position) -> types.CompletionList | None:
@@ -66,29 +66,29 @@ def completion(plain: Plain, position: types.Position) -> types.CompletionList |
     if plain.language is None:
         return None
     at = plain.positions.offset(position)
-    found = plain_completions(plain.tables(), plain.language, plain.positions.text, at)
-    return completion_list(plain.positions, position, found)
+    completions = plain_completions(plain.tables(), plain.language, plain.positions.text, at)
+    return completion_list(plain.positions, position, completions)
 
 
-def hints(positions: Positions, looked: Diagnosis, range: types.Range) -> list[types.InlayHint]:
+def hints(positions: Positions, diagnosis: Diagnosis, range: types.Range) -> list[types.InlayHint]:
     """Return the verdicts on the MERGEs in a range."""
-    found = merge_hints(positions.text, looked, positions.offset(range.start), positions.offset(range.end))
-    return [inlay_hint(positions, each) for each in found]
+    inlay_hints = merge_hints(positions.text, diagnosis, positions.offset(range.start), positions.offset(range.end))
+    return [inlay_hint(positions, hint) for hint in inlay_hints]
 
 
-def lenses(plain: Plain, positions: Positions, looked: Diagnosis, uri: str) -> list[types.CodeLens]:
+def lenses(plain: Plain, positions: Positions, diagnosis: Diagnosis, uri: str) -> list[types.CodeLens]:
     """Return the commands above the MERGEs."""
-    found = plain_lenses(positions.text, looked, plain.file.name)
-    return [lens_message(positions, each, uri, str(plain.file.parent)) for each in found]
+    code_lenses = plain_lenses(positions.text, diagnosis, plain.file.name)
+    return [lens_message(positions, lens, uri, str(plain.file.parent)) for lens in code_lenses]
 
 
 def symbols(plain: Plain) -> list[types.DocumentSymbol]:
     """Return the symbols of SQL; those of code are its MERGEs."""
     if plain.language == "sql":
-        found = document_symbols(plain.file.name, plain.positions.text)
+        outline = document_symbols(plain.file.name, plain.positions.text)
     else:
-        found = merge_symbols(plain.positions.text, plain.merges())
-    return [symbol_message(plain.positions, each) for each in found]
+        outline = merge_symbols(plain.positions.text, plain.merges())
+    return [symbol_message(plain.positions, symbol) for symbol in outline]
 
 
 def folding(plain: Plain) -> list[types.FoldingRange]:
@@ -99,5 +99,5 @@ def folding(plain: Plain) -> list[types.FoldingRange]:
 
 def tokens(plain: Plain) -> types.SemanticTokens:
     """Return what the names of SQL are."""
-    found = semantic_tokens((), plain.positions.text) if plain.language == "sql" else ()
-    return tokens_message(plain.positions, found)
+    semantic = semantic_tokens((), plain.positions.text) if plain.language == "sql" else ()
+    return tokens_message(plain.positions, semantic)

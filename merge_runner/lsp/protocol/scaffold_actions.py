@@ -14,18 +14,18 @@ _KIND = types.CodeActionKind.RefactorRewrite
 
 
 def scaffold_actions(
-    asked: Request, params: types.CodeActionParams, able: types.WorkspaceEditClientCapabilities | None
+    request: Request, params: types.CodeActionParams, able: types.WorkspaceEditClientCapabilities | None
 ) -> list[types.CodeAction]:
     """Return the actions at a range of a document; those that make a file where a client is `able` to."""
     only = params.context.only
-    if only is not None and not any(_KIND.value == each or _KIND.value.startswith(f"{each}.") for each in only):
+    if only is not None and not any(_KIND.value == kind or _KIND.value.startswith(f"{kind}.") for kind in only):
         return []
-    offset = asked.positions.offset(params.range.start)
+    offset = request.positions.offset(params.range.start)
     makes = able is not None and bool(able.document_changes) and types.ResourceOperationKind.Create in _operations(able)
     return [
-        types.CodeAction(each.title, kind=_KIND, edit=_edit(asked, each))
-        for each in scaffolds(asked.project, asked.path, asked.text, offset, asked.newest)
-        if makes or not each.new
+        types.CodeAction(scaffold.title, kind=_KIND, edit=_edit(request, scaffold))
+        for scaffold in scaffolds(request.project, request.path, request.text, offset, request.newest)
+        if makes or not scaffold.new
     ]
 
 
@@ -33,15 +33,15 @@ def _operations(able: types.WorkspaceEditClientCapabilities) -> Sequence[types.R
     return able.resource_operations or ()
 
 
-def _edit(asked: Request, scaffold: Scaffold) -> types.WorkspaceEdit:
-    uri = asked.uri(scaffold.path)
-    positions = Positions("", asked.codec) if scaffold.new else asked.of(scaffold.path)
-    edits = [_insert(positions, each.offset, each.text) for each in scaffold.insertions]
+def _edit(request: Request, scaffold: Scaffold) -> types.WorkspaceEdit:
+    uri = request.uri(scaffold.path)
+    positions = Positions("", request.codec) if scaffold.new else request.of(scaffold.path)
+    edits = [_insert(positions, insertion.offset, insertion.text) for insertion in scaffold.insertions]
     if not scaffold.new:
         return types.WorkspaceEdit(changes={uri: edits})
     document = types.OptionalVersionedTextDocumentIdentifier(uri)
-    made = types.CreateFile(uri, options=types.CreateFileOptions(ignore_if_exists=True))
-    return types.WorkspaceEdit(document_changes=[made, types.TextDocumentEdit(document, list(edits))])
+    creation = types.CreateFile(uri, options=types.CreateFileOptions(ignore_if_exists=True))
+    return types.WorkspaceEdit(document_changes=[creation, types.TextDocumentEdit(document, list(edits))])
 
 
 def _insert(positions: Positions, offset: int, text: str) -> types.TextEdit:

@@ -44,11 +44,11 @@ _SAVES = (
 _WATCHED = "**/*.{sql,yml,yaml,toml,csv,md}"
 
 
-class _Known(NamedTuple):
+class _CachedDiagnosis(NamedTuple):
     """What is known of a document: the number of changes before it was looked at."""
 
     changes: int
-    looked: Diagnosis
+    diagnosis: Diagnosis
 
 
 class Server(LanguageServer):
@@ -60,11 +60,11 @@ class Server(LanguageServer):
     def __init__(self, documents: OpenDocuments) -> None:
         super().__init__("merge-runner", version(), protocol_cls=Messages, notebook_document_sync=_NOTEBOOKS)
         self.documents = documents
-        self._looking: asyncio.Lock | None = None
+        self._diagnosis_lock: asyncio.Lock | None = None
         self._pushes: dict[str, asyncio.Task[None]] = {}
         self._changes = 0
         """Changes of documents and files: a client may open a text again with the version of another one."""
-        self._found: dict[str, _Known] = {}
+        self._diagnoses: dict[str, _CachedDiagnosis] = {}
         """By document what is known of it, after the newest number of changes."""
         self.of_workspace = WorkspaceDiagnostics(self.documents)
 
@@ -78,49 +78,51 @@ class Server(LanguageServer):
         """Return the places in a document, in the units of the client."""
         return Positions(opened.source(document), self.workspace.position_codec)
 
-    async def looked(self, uri: str) -> tuple[TextDocument | None, int | None, Diagnosis]:
+    async def diagnose(self, uri: str) -> tuple[TextDocument | None, int | None, Diagnosis]:
         """Return a document with the version that was the newest after it had been looked at, and what is known."""
-        self._looking = self._looking or asyncio.Lock()
+        self._diagnosis_lock = self._diagnosis_lock or asyncio.Lock()
         while True:
-            async with self._looking:
+            async with self._diagnosis_lock:
                 document = opened.document(self.workspace, uri)
                 if document is None:
                     return None, None, Diagnosis()
                 seen, changes, cell = document.version, self._changes, opened.cell(self.workspace, uri)
                 key = uri if cell is None else cell.notebook.uri
-                known = self._found.get(key)
-                if known is None or known.changes != changes:
-                    known = await self._known(uri, changes)
+                cached = self._diagnoses.get(key)
+                if cached is None or cached.changes != changes:
+                    cached = await self._diagnose_newest(uri, changes)
                     # what is known of other documents is of an older state, and would keep the project of that
-                    self._found = {each: other for each, other in self._found.items() if other.changes == changes}
-                    self._found[key] = known
-                found = known.looked
+                    self._diagnoses = {
+                        name: other for name, other in self._diagnoses.items() if other.changes == changes
+                    }
+                    self._diagnoses[key] = cached
+                diagnosis = cached.diagnosis
             if opened.document(self.workspace, uri) is document and document.version == seen:
-                return document, seen, _of_cell(found, cell)
+                return document, seen, _of_cell(diagnosis, cell)
 
-    async def _known(self, uri: str, changes: int) -> _Known:
+    async def _diagnose_newest(self, uri: str, changes: int) -> _CachedDiagnosis:
         file, texts = opened.file_of(self.workspace, uri), opened.texts(self.workspace)
         if file is None:
-            return _Known(changes, Diagnosis())
-        return _Known(changes, await asyncio.to_thread(self._look, file, texts))
+            return _CachedDiagnosis(changes, Diagnosis())
+        return _CachedDiagnosis(changes, await asyncio.to_thread(self._look, file, texts))
 
-    async def opened(self, uri: str) -> OpenedDocument | None:
+    async def find_document(self, uri: str) -> OpenedDocument | None:
         """Return a document for questions about it; None outside of any project, or in one that cannot be loaded."""
         path, document = to_fs_path(uri), opened.document(self.workspace, uri)
         if path is None or document is None or opened.cell(self.workspace, uri) is not None:
             return None
         if len(document.source) > LONGEST:
             return None
-        found = self.documents.located(real_path(path))
-        if found is None:
+        location = self.documents.located(real_path(path))
+        if location is None:
             return None
-        project, inner = found
-        if project.known is None:
-            await self.looked(uri)
-        known, document = project.known_for(inner), opened.document(self.workspace, uri)
+        open_project, inner = location
+        if open_project.project is None:
+            await self.diagnose(uri)
+        newest, document = open_project.project_for(inner), opened.document(self.workspace, uri)
         return (
-            OpenedDocument(known, inner, opened.source(document))
-            if known is not None and document is not None
+            OpenedDocument(newest, inner, opened.source(document))
+            if newest is not None and document is not None
             else None
         )
 
@@ -128,8 +130,8 @@ class Server(LanguageServer):
         """Return a document that is no file of a project; None for any other."""
         path, cell = to_fs_path(uri), opened.cell(self.workspace, uri)
         inner = self.documents.located(real_path(path)) if path is not None and cell is None else None
-        if inner is not None and inner[0].known is None:
-            await self.looked(uri)
+        if inner is not None and inner[0].project is None:
+            await self.diagnose(uri)
         if inner is not None and inner[0].is_own(inner[1]):
             return None
         document, texts = opened.document(self.workspace, uri), opened.texts(self.workspace)
@@ -137,9 +139,9 @@ class Server(LanguageServer):
         if document is None or file is None:
             return None
 
-        async def looked() -> tuple[Positions, Diagnosis]:
-            newest, _, found = await self.looked(uri)
-            return self.positions(newest or document), found
+        async def diagnose_document() -> tuple[Positions, Diagnosis]:
+            newest, _, diagnosis = await self.diagnose(uri)
+            return self.positions(newest or document), diagnosis
 
         language = opened.language(self.workspace, uri)
         number = cell.number if cell is not None else None
@@ -147,20 +149,20 @@ class Server(LanguageServer):
             file,
             number,
             self.positions(document),
-            looked,
+            diagnose_document,
             language,
             lambda: self.documents.tables(file, texts),
-            lambda: [each for each in self.documents.merges(file, texts[file]) if each.place(0).cell == number],
+            lambda: [merge for merge in self.documents.merges(file, texts[file]) if merge.place(0).cell == number],
             lambda place: opened.location(self.workspace, place),
         )
 
-    async def diagnosed(self, uri: str) -> tuple[int | None, list[types.Diagnostic]]:
+    async def diagnose_after_pause(self, uri: str) -> tuple[int | None, list[types.Diagnostic]]:
         """Return a version of a document and what is wrong in it, once no more changes come."""
         await asyncio.sleep(_PAUSE)
-        document, seen, found = await self.looked(uri)
+        document, seen, diagnosis = await self.diagnose(uri)
         if document is None:
             return None, []
-        return seen, diagnostics(found.remarks, uri, self.positions(document))
+        return seen, diagnostics(diagnosis.remarks, uri, self.positions(document))
 
     def _look(self, file: Path, texts: Mapping[Path, str]) -> Diagnosis:
         try:
@@ -170,13 +172,13 @@ class Server(LanguageServer):
             return Diagnosis([Remark(Place(str(file), 1, 1), "internal", message, "error")])
 
     def report(
-        self, found: Sequence[types.Diagnostic], known: str | None
+        self, items: Sequence[types.Diagnostic], previous_id: str | None
     ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
         """Return what a client asked for that has got the result `known` before."""
-        result = result_id(found)
-        if result == known:
+        result = result_id(items)
+        if result == previous_id:
             return types.RelatedUnchangedDocumentDiagnosticReport(result)
-        return types.RelatedFullDocumentDiagnosticReport(found, result_id=result)
+        return types.RelatedFullDocumentDiagnosticReport(items, result_id=result)
 
     def changed(self, uri: str) -> None:
         """Look at a document that has another text, at all where each may depend on it, or at a notebook's cells."""
@@ -186,11 +188,11 @@ class Server(LanguageServer):
         if notebook is not None:
             uris = [cell.document for cell in notebook.cells]
         elif file is not None and self.documents.is_shared(file):
-            uris = [each.uri for each in opened.documents(self.workspace)]
+            uris = [document.uri for document in opened.documents(self.workspace)]
         else:
             uris = [uri]
-        for each in uris:
-            self._look_at(each)
+        for document_uri in uris:
+            self._look_at(document_uri)
 
     def _look_at(self, uri: str) -> None:
         if self.pulls:
@@ -200,25 +202,25 @@ class Server(LanguageServer):
         self._pushes[uri] = asyncio.ensure_future(self._push(uri))
 
     async def _push(self, uri: str) -> None:
-        seen, found = await self.diagnosed(uri)
-        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, seen))
+        seen, items = await self.diagnose_after_pause(uri)
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, items, seen))
 
     def closed(self, uris: Sequence[str]) -> None:
         """Forget documents: their files count again, and the client shows nothing of them."""
-        for each in uris:
-            self._look_at(each)
+        for uri in uris:
+            self._look_at(uri)
         self.saved()
 
     def saved(self) -> None:
         """Look at all open documents: they may depend on what is on disk now."""
         self.documents.check_files()
         self._changes += 1
-        self._found.clear()
+        self._diagnoses.clear()
         self.of_workspace.changed()
         workspace = self.client_capabilities.workspace
         if not self.pulls:
-            for each in opened.documents(self.workspace):
-                self._look_at(each.uri)
+            for document in opened.documents(self.workspace):
+                self._look_at(document.uri)
         elif workspace is not None and workspace.diagnostics is not None and workspace.diagnostics.refresh_support:
             self.workspace_diagnostic_refresh(None)
 
@@ -233,14 +235,16 @@ class Server(LanguageServer):
         await self.client_register_capability_async(types.RegistrationParams([registration]))
 
 
-def _of_cell(looked: Diagnosis, cell: opened.Cell | None) -> Diagnosis:
+def _of_cell(diagnosis: Diagnosis, cell: opened.Cell | None) -> Diagnosis:
     """Return what is of a cell of a notebook; remarks on a file that are in a cell of it are at its beginning."""
     number = cell.number if cell is not None else None
-    merges = [each for each in looked.merges if each.cell == number]
+    merges = [merge for merge in diagnosis.merges if merge.cell == number]
     if cell is None:
-        return replace(looked, remarks=[in_file(each) for each in looked.remarks], merges=merges)
+        return replace(diagnosis, remarks=[in_file(remark) for remark in diagnosis.remarks], merges=merges)
     places = (cell.number, None) if cell.number == 1 else (cell.number,)
-    return replace(looked, remarks=[each for each in looked.remarks if each.place.cell in places], merges=merges)
+    return replace(
+        diagnosis, remarks=[remark for remark in diagnosis.remarks if remark.place.cell in places], merges=merges
+    )
 
 
 def make_server(documents: OpenDocuments) -> Server:
@@ -256,7 +260,7 @@ def make_server(documents: OpenDocuments) -> Server:
 
     async def closed(ls: Server, params: Any) -> None:
         cells = getattr(params, "cell_text_documents", None)
-        ls.closed([each.uri for each in cells] if cells is not None else [params.text_document.uri])
+        ls.closed([cell.uri for cell in cells] if cells is not None else [params.text_document.uri])
 
     async def saved(ls: Server, _params: Any) -> None:
         ls.saved()
@@ -274,8 +278,8 @@ def make_server(documents: OpenDocuments) -> Server:
         types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=True, identifier="merge-runner"),
     )
     async def diagnostic(ls: Server, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
-        _, found = await ls.diagnosed(params.text_document.uri)
-        return ls.report(found, params.previous_result_id)
+        _, items = await ls.diagnose_after_pause(params.text_document.uri)
+        return ls.report(items, params.previous_result_id)
 
     @server.feature(types.WORKSPACE_DIAGNOSTIC)
     async def workspace_diagnostic(
@@ -289,16 +293,16 @@ def make_server(documents: OpenDocuments) -> Server:
     )
     async def actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
         uri = params.text_document.uri
-        document, _, found = await ls.looked(uri)
+        document, _, diagnosis = await ls.diagnose(uri)
         if document is None:
             return []
-        fixes = code_actions(found.remarks, document, params.range, ls.positions(document))
-        inner = await ls.opened(uri)
+        fixes = code_actions(diagnosis.remarks, document, params.range, ls.positions(document))
+        inner = await ls.find_document(uri)
         if inner is None:
             return fixes
         edits = ls.client_capabilities.workspace and ls.client_capabilities.workspace.workspace_edit
         return [*fixes, *await asyncio.to_thread(scaffold_actions, Request(ls, inner), params, edits or None)]
 
-    add_features(server, server.opened, server.plain)
-    add_views(server, server.opened, server.plain)
+    add_features(server, server.find_document, server.plain)
+    add_views(server, server.find_document, server.plain)
     return server

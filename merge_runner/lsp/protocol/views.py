@@ -37,12 +37,12 @@ def add_views(server: LanguageServer, find: Find, find_plain: FindPlain) -> None
     async def answer(
         params: types.TextDocumentPositionParams, ask: Callable[[KnownProject, str, str, int], View | None]
     ) -> dict[str, Any] | None:
-        opened = await find(params.text_document.uri)
-        if opened is None:
+        document = await find(params.text_document.uri)
+        if document is None:
             return None
-        asked = Request(server, opened)
-        found = await asyncio.to_thread(ask, *asked.at(params.position))
-        return _as_json(found, asked.codec, asked.location) if found is not None else None
+        request = Request(server, document)
+        view = await asyncio.to_thread(ask, *request.at(params.position))
+        return _as_json(view, request.codec, request.location) if view is not None else None
 
     async def answer_outside(plain: Plain | None, ask: Callable[[Plain], View | None]) -> dict[str, Any] | None:
         view = await asyncio.to_thread(ask, plain) if plain is not None else None
@@ -53,17 +53,17 @@ def add_views(server: LanguageServer, find: Find, find_plain: FindPlain) -> None
     @server.command("merge-runner.view.compiled")
     async def on_compiled(params: types.TextDocumentPositionParams) -> dict[str, Any] | None:
         uri = params.text_document.uri
-        found = await answer(params, compiled_view)
-        if found is not None:
-            return found
+        compiled = await answer(params, compiled_view)
+        if compiled is not None:
+            return compiled
         return await answer_outside(await find_plain(uri), lambda plain: plain_view(_name(uri), plain.merges()))
 
     @server.command("merge-runner.view.lineage")
     async def on_lineage(params: types.TextDocumentPositionParams) -> dict[str, Any] | None:
         uri, position = params.text_document.uri, params.position
-        found = await answer(params, lineage_view)
-        if found is not None:
-            return found
+        lineage = await answer(params, lineage_view)
+        if lineage is not None:
+            return lineage
 
         def outside(plain: Plain) -> View | None:
             offset = plain.positions.offset(position)
@@ -83,17 +83,17 @@ def _as_json(view: View, codec: PositionCodec, location: Callable[[Place], types
     links = [
         {
             "range": _range(positions.span(link.span)),
-            "location": {"uri": found.uri, "range": _range(found.range)},
+            "location": {"uri": target.uri, "range": _range(target.range)},
             "isCopy": link.is_copy,
         }
-        for link, found in located
-        if found is not None
+        for link, target in located
+        if target is not None
     ]
     return {"title": view.title, "text": view.text, "links": links}
 
 
 def _range(range: types.Range) -> dict[str, Any]:
     return {
-        name: {"line": each.line, "character": each.character}
-        for name, each in (("start", range.start), ("end", range.end))
+        name: {"line": position.line, "character": position.character}
+        for name, position in (("start", range.start), ("end", range.end))
     }

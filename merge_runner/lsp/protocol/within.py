@@ -35,97 +35,102 @@ from merge_runner.lsp.protocol.asked import Request
 _Answer = TypeVar("_Answer")
 
 
-def hover(asked: Request, position: types.Position) -> types.Hover | None:
+def hover(request: Request, position: types.Position) -> types.Hover | None:
     """Return what is known of what a cursor is on."""
-    found = hover_of.hover(*asked.at(position))
-    return hover_message(asked.positions, found) if found is not None else None
+    content = hover_of.hover(*request.at(position))
+    return hover_message(request.positions, content) if content is not None else None
 
 
-def definition(asked: Request, position: types.Position) -> list[types.Location]:
+def definition(request: Request, position: types.Position) -> list[types.Location]:
     """Return where a name is defined."""
-    return [asked.location(place) for place in definition_of.definition(*asked.at(position))]
+    return [request.location(place) for place in definition_of.definition(*request.at(position))]
 
 
-def references(asked: Request, params: types.ReferenceParams) -> list[types.Location]:
+def references(request: Request, params: types.ReferenceParams) -> list[types.Location]:
     """Return where a name is used."""
     declaration = params.context.include_declaration
-    found = references_of.references(*asked.at(params.position), declaration=declaration)
-    return [asked.location(place) for place in found]
+    places = references_of.references(*request.at(params.position), declaration=declaration)
+    return [request.location(place) for place in places]
 
 
-def completion(asked: Request, position: types.Position) -> types.CompletionList:
+def completion(request: Request, position: types.Position) -> types.CompletionList:
     """Return what may be written at a position."""
-    return completion_list(asked.positions, position, completion_of.completions(*asked.at(position)))
+    return completion_list(request.positions, position, completion_of.completions(*request.at(position)))
 
 
-def signature(asked: Request, position: types.Position) -> types.SignatureHelp | None:
+def signature(request: Request, position: types.Position) -> types.SignatureHelp | None:
     """Return the signature of the call that a cursor is in."""
-    found = signature_of.signature_help(asked.project, asked.text, asked.positions.offset(position))
-    if found is None:
+    function_help = signature_of.signature_help(request.project, request.text, request.positions.offset(position))
+    if function_help is None:
         return None
-    parameters = [types.ParameterInformation(each) for each in found.parameters]
-    information = types.SignatureInformation(found.label, markdown(found.markdown), parameters, found.active)
-    return types.SignatureHelp([information], 0, found.active)
+    parameters = [types.ParameterInformation(parameter) for parameter in function_help.parameters]
+    information = types.SignatureInformation(
+        function_help.label, markdown(function_help.markdown), parameters, function_help.active
+    )
+    return types.SignatureHelp([information], 0, function_help.active)
 
 
-def hints(asked: Request, range: types.Range) -> list[types.InlayHint]:
+def hints(request: Request, range: types.Range) -> list[types.InlayHint]:
     """Return the hints in a range."""
-    start, end = asked.positions.offset(range.start), asked.positions.offset(range.end)
-    found = hints_of.inlay_hints(asked.project, asked.path, asked.text, start, end)
-    return [inlay_hint(asked.positions, hint) for hint in found]
+    start, end = request.positions.offset(range.start), request.positions.offset(range.end)
+    inlay_hints = hints_of.inlay_hints(request.project, request.path, request.text, start, end)
+    return [inlay_hint(request.positions, hint) for hint in inlay_hints]
 
 
-def symbols(asked: Request) -> list[types.DocumentSymbol]:
+def symbols(request: Request) -> list[types.DocumentSymbol]:
     """Return the symbols of a document."""
-    return [symbol_message(asked.positions, each) for each in symbols_of.document_symbols(asked.path, asked.text)]
+    return [
+        symbol_message(request.positions, symbol) for symbol in symbols_of.document_symbols(request.path, request.text)
+    ]
 
 
-def workspace_symbols(asked: Request, query: str) -> Sequence[types.SymbolInformation]:
+def workspace_symbols(request: Request, query: str) -> Sequence[types.SymbolInformation]:
     """Return the symbols of the project whose names have the characters of a query."""
     return [
         types.SymbolInformation(
-            asked.location(each.place), each.name, SYMBOLS[each.kind], container_name=each.container
+            request.location(symbol.place), symbol.name, SYMBOLS[symbol.kind], container_name=symbol.container
         )
-        for each in symbols_of.workspace_symbols(asked.project, query)[: symbols_of.MOST]
+        for symbol in symbols_of.workspace_symbols(request.project, query)[: symbols_of.MOST]
     ]
 
 
-def folding(asked: Request) -> list[types.FoldingRange]:
+def folding(request: Request) -> list[types.FoldingRange]:
     """Return the ranges that fold."""
-    return folding_message(asked.positions, symbols_of.folding_ranges(asked.path, asked.text))
+    return folding_message(request.positions, symbols_of.folding_ranges(request.path, request.text))
 
 
-def tokens(asked: Request) -> types.SemanticTokens:
+def tokens(request: Request) -> types.SemanticTokens:
     """Return what the names of a file with SQL are."""
-    is_sql = asked.path.endswith(".sql")
-    found = tokens_of.semantic_tokens(asked.project.macros, asked.text) if is_sql else ()
-    return tokens_message(asked.positions, found)
+    is_sql = request.path.endswith(".sql")
+    semantic = tokens_of.semantic_tokens(request.project.macros, request.text) if is_sql else ()
+    return tokens_message(request.positions, semantic)
 
 
-def lenses(asked: Request, uri: str) -> list[types.CodeLens]:
+def lenses(request: Request, uri: str) -> list[types.CodeLens]:
     """Return the commands above models and unit tests."""
-    root = str(asked.project.prepared.files.root)
-    found = lenses_of.code_lenses(asked.project, asked.path, asked.text)
-    return [lens_message(asked.positions, each, uri, root) for each in found]
+    root = str(request.project.prepared.files.root)
+    code_lenses = lenses_of.code_lenses(request.project, request.path, request.text)
+    return [lens_message(request.positions, lens, uri, root) for lens in code_lenses]
 
 
-def prepare_rename(asked: Request, position: types.Position) -> types.Range:
+def prepare_rename(request: Request, position: types.Position) -> types.Range:
     """Return the range of a name that can be renamed. Raises JsonRpcInvalidRequest for another one."""
-    return asked.positions.span(_unless_refused(lambda: renameable(*asked.at(position))))
+    return request.positions.span(_unless_refused(lambda: renameable(*request.at(position))))
 
 
-def rename(asked: Request, params: types.RenameParams) -> types.WorkspaceEdit:
+def rename(request: Request, params: types.RenameParams) -> types.WorkspaceEdit:
     """Return the edits of a rename. Raises JsonRpcInvalidRequest where it is refused."""
-    found = _unless_refused(lambda: renamed(*asked.at(params.position), params.new_name))
+    edits_of_name = _unless_refused(lambda: renamed(*request.at(params.position), params.new_name))
     edits: dict[str, list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit]] = {}
-    for each in found.occurrences:
-        edit = types.TextEdit(asked.of(each.path).span(each.span), found.new_name)
-        edits.setdefault(asked.uri(each.path), []).append(edit)
+    for occurrence in edits_of_name.occurrences:
+        edit = types.TextEdit(request.of(occurrence.path).span(occurrence.span), edits_of_name.new_name)
+        edits.setdefault(request.uri(occurrence.path), []).append(edit)
     changes: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = [
-        types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri), each) for uri, each in edits.items()
+        types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri), text_edits)
+        for uri, text_edits in edits.items()
     ]
-    if found.moved is not None:
-        old, new = map(asked.uri, found.moved)
+    if edits_of_name.moved is not None:
+        old, new = map(request.uri, edits_of_name.moved)
         changes.append(types.RenameFile(old_uri=old, new_uri=new))
     return types.WorkspaceEdit(document_changes=changes)
 

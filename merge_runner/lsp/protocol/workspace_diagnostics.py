@@ -38,7 +38,7 @@ class WorkspaceDiagnostics:
         """A number for the state of the files on disk."""
         self._looked_at = 0
         """The state that was looked at last; at first the one that the server has started with."""
-        self._given: tuple[int, frozenset[tuple[str, str]]] | None = None
+        self._last_report: tuple[int, frozenset[tuple[str, str]]] | None = None
         """The state of which a client has been given everything, and the results that it knows then."""
         self._news = asyncio.Event()
 
@@ -47,10 +47,10 @@ class WorkspaceDiagnostics:
         self._state += 1
         self._news.set()
 
-    async def report(self, workspace: Workspace, known: Sequence[types.PreviousResultId]) -> list[Report]:
+    async def report(self, workspace: Workspace, previous_results: Sequence[types.PreviousResultId]) -> list[Report]:
         """Return what is wrong in each file that is not open, and that nothing is any more in those of `known`."""
-        results = frozenset((each.uri, each.value) for each in known)
-        while self._given == (self._state, results):
+        results = frozenset((result.uri, result.value) for result in previous_results)
+        while self._last_report == (self._state, results):
             self._news.clear()
             await self._news.wait()
         while self._looked_at != self._state:
@@ -61,31 +61,34 @@ class WorkspaceDiagnostics:
         remarks: dict[Path, list[Remark]] = {}
         for root in self._roots(workspace):
             remarks |= await project_remarks(root, self._documents.env)
-        before = {each.uri: each.value for each in known}
-        found = list(self._reports(workspace, remarks, before))
-        self._given = (state, frozenset((each.uri, each.result_id) for each in found if each.result_id is not None))
-        return found
+        before = {result.uri: result.value for result in previous_results}
+        reports = list(self._reports(workspace, remarks, before))
+        self._last_report = (
+            state,
+            frozenset((report.uri, report.result_id) for report in reports if report.result_id is not None),
+        )
+        return reports
 
     def _roots(self, workspace: Workspace) -> list[Path]:
         """The projects of the client's folders and of the documents that are open."""
-        folders = [to_fs_path(each.uri) for each in workspace.folders.values()]
-        files = [opened.file_of(workspace, each.uri) for each in opened.documents(workspace)]
+        folders = [to_fs_path(folder.uri) for folder in workspace.folders.values()]
+        files = [opened.file_of(workspace, document.uri) for document in opened.documents(workspace)]
         inner = [real_path(folder) / "pyproject.toml" for folder in folders if folder is not None]
         located = [self._documents.located(file) for file in [*inner, *files] if file is not None]
-        return sorted({each[0].root for each in located if each is not None})
+        return sorted({location[0].root for location in located if location is not None})
 
     def _reports(
         self, workspace: Workspace, remarks: dict[Path, list[Remark]], before: dict[str, str]
     ) -> Iterator[Report]:
         reported = set()
-        for file, found in remarks.items():
+        for file, in_path in remarks.items():
             uri = from_fs_path(str(file)) or ""
             reported.add(unquote(uri))
             if opened.document(workspace, uri) is not None:
                 continue
             source = read_text(file, file.name, Problems(), Boundary(file.parent))
             positions = Positions(source.text if source is not None else "", workspace.position_codec)
-            items = diagnostics([in_file(each) for each in found], uri, positions)
+            items = diagnostics([in_file(remark) for remark in in_path], uri, positions)
             result = result_id(items)
             if before.get(uri) == result:
                 yield types.WorkspaceUnchangedDocumentDiagnosticReport(uri, result)

@@ -94,7 +94,9 @@ class _Outline:
                 self._block = None
             while rest.startswith("- ") or rest == "-":
                 stack = [
-                    each for each in stack if each.indent < indent or (each.indent == indent and each.key is not None)
+                    entry
+                    for entry in stack
+                    if entry.indent < indent or (entry.indent == indent and entry.key is not None)
                 ]
                 # a list may be indented as the key that holds it
                 item = Entry(None, Span(at, at + 1), "", Span(at + 1, at + 1), indent, stack[-1])
@@ -183,8 +185,8 @@ class _Outline:
             begin, stop = at + 1, closing if closing >= 0 else (line if line >= 0 else len(text))
             at = stop + (closing >= 0)
         else:
-            found = _SCALAR.match(text, at)
-            begin, stop = (at, at + len(found.group().rstrip())) if found else (at, at)
+            scalar = _SCALAR.match(text, at)
+            begin, stop = (at, at + len(scalar.group().rstrip())) if scalar else (at, at)
             at = max(stop, at) if stop > at else at + (text[at : at + 1] not in (",", "]", "}", "\n", ""))
         child.value, child.value_span = text[begin:stop], Span(begin, stop)
         if child.key is None:
@@ -209,13 +211,13 @@ def toml_outline(text: str) -> Entry:
             table = _table(root, header["path"], at + header.start("path"))
         elif (key := _TOML_KEY.match(rest)) is not None:
             name = "key" if key["key"] else "word"
-            written = key[name].strip("\"'")
+            key_text = key[name].strip("\"'")
             start = at + key.start(name) + (key[name][0] in "\"'")
             value = (key["value"] or "").strip()
             value_at = at + (key.start("value") if key["value"] is not None else key.end())
             table.children.append(
                 Entry(
-                    written, Span(start, start + len(written)), value, Span(value_at, value_at + len(value)), 0, table
+                    key_text, Span(start, start + len(key_text)), value, Span(value_at, value_at + len(value)), 0, table
                 )
             )
     return root
@@ -270,7 +272,7 @@ def cursor_at(text: str, root: Entry, offset: int) -> Cursor:
         if inside and text[entry.value_span.start : entry.value_span.start + 1] in ("{", "["):
             return Cursor(None, entry, False, prefix)
     column = prefix.start - line_start
-    before = [each for each in entries if each.span.start < prefix.start and each.indent >= 0]
+    before = [entry for entry in entries if entry.span.start < prefix.start and entry.indent >= 0]
     line = text[line_start : prefix.start]
     if line.lstrip().startswith("- ") and not line.strip("- "):
         column = len(line)

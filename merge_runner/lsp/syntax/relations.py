@@ -75,10 +75,10 @@ class Select:
             yield from scope.relations
             scope = scope.outer
 
-    def named(self, qualifier: str) -> Relation | None:
+    def find(self, qualifier: str) -> Relation | None:
         """Return the visible relation of this alias or name."""
         folded = qualifier.casefold()
-        return next((each for each in self.visible() if (each.qualifier or "").casefold() == folded), None)
+        return next((relation for relation in self.visible() if (relation.qualifier or "").casefold() == folded), None)
 
 
 @dataclass(frozen=True)
@@ -91,10 +91,10 @@ class Statements:
 
     def at(self, offset: int) -> Select | None:
         """Return the innermost SELECT or MERGE that a cursor is in."""
-        inside = [each for each in self.selects if each.span.start <= offset <= each.span.end]
-        return min(inside, key=lambda each: each.span.end - each.span.start, default=None)
+        inside = [select for select in self.selects if select.span.start <= offset <= select.span.end]
+        return min(inside, key=lambda select: select.span.end - select.span.start, default=None)
 
     @property
     def merge(self) -> Select | None:
         """The first MERGE."""
-        return next((each for each in self.selects if each.kind == "merge"), None)
+        return next((select for select in self.selects if select.kind == "merge"), None)

@@ -82,24 +82,24 @@ def statements(text: str) -> Statements:
     scan = scanned(text)
     reader = _Reader(scan)
     reader.block(0, len(reader.items), None, {})
-    selects = sorted(reader.selects, key=lambda each: (each.span.start, -each.span.end))
+    selects = sorted(reader.selects, key=lambda select: (select.span.start, -select.span.end))
     return Statements(scan, tuple(selects), tuple(reader.ctes))
 
 
 def items(scan: Scanned) -> list[Item]:
     """Return the tokens of SQL without comments, each expression in a tag as one item; blocks are left out."""
-    found = [
+    sql_items = [
         Item(token.text.lower() if token.kind == "word" else token.text, token.start, token.end, token)
         for token in scan.tokens
         if token.tag < 0 and token.kind != "comment"
     ]
-    strings = [each for each in found if each.token is not None and each.token.kind == "string"]
+    strings = [item for item in sql_items if item.token is not None and item.token.kind == "string"]
     for number, tag in enumerate(scan.tags):
-        inside = any(each.start < tag.span.start and tag.span.end <= each.end for each in strings)
+        inside = any(string.start < tag.span.start and tag.span.end <= string.end for string in strings)
         if tag.opening == "{{" and not inside:
-            found.append(Item("{{", tag.span.start, tag.span.end, None, number))
-    found.sort(key=lambda item: item.start)
-    return found
+            sql_items.append(Item("{{", tag.span.start, tag.span.end, None, number))
+    sql_items.sort(key=lambda item: item.start)
+    return sql_items
 
 
 class _Reader:
@@ -111,7 +111,7 @@ class _Reader:
         self.items = [
             item
             for item in items(scan)
-            if item.tag < 0 or not any(each.start <= item.start < each.end for each in comments)
+            if item.tag < 0 or not any(comment.start <= item.start < comment.end for comment in comments)
         ]
         self._closing = _matching(self.items)
         self.selects: list[Select] = []
@@ -169,7 +169,7 @@ class _Reader:
         return end
 
     def _ctes(self, at: int, end: int, ctes: Mapping[str, Relation]) -> tuple[int, Mapping[str, Relation]]:
-        found = dict(ctes)
+        visible = dict(ctes)
         at += self._key(at) == "recursive" and self._key(at + 1) not in ("as", "(")
         while at < end and (token := self.items[at].token) is not None and token.is_name:
             at += 1
@@ -181,9 +181,9 @@ class _Reader:
             at += self._key(at) == "as"
             if self._key(at) != "(":
                 break
-            query = self.block(at + 1, self._closing[at], None, dict(found))
+            query = self.block(at + 1, self._closing[at], None, dict(visible))
             subject = Subject("query")
-            found[token.value.casefold()] = cte = Relation(
+            visible[token.value.casefold()] = cte = Relation(
                 subject, token.value, token.value_span, token.span, query, columns
             )
             self.ctes.append(cte)
@@ -191,7 +191,7 @@ class _Reader:
             if self._key(at) != ",":
                 break
             at += 1
-        return at, found
+        return at, visible
 
     def _relations(self, at: int, end: int, here: Select) -> int:
         """Read the relations from `at` on, by commas, and return the number of the item after them."""
@@ -208,7 +208,7 @@ class _Reader:
             return at
         item = self.items[at]
         subject, query, name = Subject("unknown"), None, None
-        given: tuple[str, ...] = ()
+        cte_columns: tuple[str, ...] = ()
         if item.tag >= 0:
             subject, at = _subject(self._scan.of_tag(item.tag)), at + 1
         elif item.key == "(":
@@ -227,7 +227,7 @@ class _Reader:
             else:
                 subject = Subject("table", tuple(part.value for part in parts))
                 cte = here.ctes.get(parts[0].value.casefold()) if len(parts) == 1 else None
-                query, given = (cte.query, cte.columns) if cte is not None else (None, ())
+                query, cte_columns = (cte.query, cte.columns) if cte is not None else (None, ())
         else:
             return at
         last = self.items[at - 1].end
@@ -243,7 +243,7 @@ class _Reader:
                 columns, at = self._names(at), min(self._closing[at] + 1, end)
         is_source = here.kind == "merge" and len(here.relations) == 1
         here.relations.append(
-            Relation(subject, qualifier, span, Span(item.start, last), query, columns or given, is_source)
+            Relation(subject, qualifier, span, Span(item.start, last), query, columns or cte_columns, is_source)
         )
         return at
 
@@ -263,19 +263,19 @@ class _Reader:
         here.target_lists.append(Span(self.items[at].end, self._offset(stop)))
 
     def _outputs(self, at: int, end: int) -> list[Output]:
-        found: list[Output] = []
+        outputs: list[Output] = []
         at += self._key(at) in ("distinct", "all")
         begin = at
         while at <= end:
             key = self._key(at) if at < end else "from"
             if key in ("from", ",") or key in _SET_OPERATIONS:
                 if at > begin:
-                    found.append(self._output(self.items[begin:at]))
+                    outputs.append(self._output(self.items[begin:at]))
                 if key != ",":
                     break
                 begin = at + 1
             at = self._closing[at] + 1 if key == "(" else at + 1
-        return found
+        return outputs
 
     def _output(self, parts: Sequence[Item]) -> Output:
         last = parts[-1]
@@ -312,7 +312,9 @@ def _subject(tokens: Sequence[Token]) -> Subject:
     call = next(iter(calls(tokens)), None)
     if call is None:
         return Subject("unknown")
-    names = [each.text.value for each in call.arguments if each.text is not None and each.keyword is None]
+    names = [
+        argument.text.value for argument in call.arguments if argument.text is not None and argument.keyword is None
+    ]
     if call.name.text in ("ref", "changes") and names:
         return Subject("ref", (names[-1],))
     if call.name.text == "source" and len(names) == 2:
@@ -320,13 +322,13 @@ def _subject(tokens: Sequence[Token]) -> Subject:
     return Subject("unknown")
 
 
-def _matching(found: Sequence[Item]) -> dict[int, int]:
+def _matching(sql_items: Sequence[Item]) -> dict[int, int]:
     """Return for each opening parenthesis the number of its closing one; the end where it is never closed."""
     stack: list[int] = []
     pairs: dict[int, int] = {}
-    for number, item in enumerate(found):
+    for number, item in enumerate(sql_items):
         if item.key == "(":
             stack.append(number)
         elif item.key == ")" and stack:
             pairs[stack.pop()] = number
-    return pairs | dict.fromkeys(stack, len(found))
+    return pairs | dict.fromkeys(stack, len(sql_items))

@@ -74,10 +74,10 @@ class Scanned:
 
     @cached_property
     def _by_tag(self) -> dict[int, list[Token]]:
-        found: dict[int, list[Token]] = {}
+        by_tag: dict[int, list[Token]] = {}
         for token in self.tokens:
-            found.setdefault(token.tag, []).append(token)
-        return found
+            by_tag.setdefault(token.tag, []).append(token)
+        return by_tag
 
     def of_tag(self, number: int) -> Sequence[Token]:
         """Return the tokens of a tag."""
@@ -96,8 +96,8 @@ class Scanned:
         touched = [token for token in self.tokens if token.start <= offset <= token.end]
         inner = [token for token in touched if token.tag >= 0] if self.tag_at(offset) is not None else touched
         last = inner[::-1]
-        named = next((token for token in last if token.kind in ("word", "name", "string")), None)
-        return named or next((token for token in last if token.kind != "op" or token.start < offset), None)
+        name_token = next((token for token in last if token.kind in ("word", "name", "string")), None)
+        return name_token or next((token for token in last if token.kind != "op" or token.start < offset), None)
 
 
 _INSIDE = r"\\.|(?!\}\}|%\}|\{\{)"
@@ -173,14 +173,14 @@ class _Scan:
         closing = "}}" if opening == "{{" else "%}"
         tokens: list[Token] = []
         at, depth = start + 2, 0
-        seen = at
+        read_until = at
         for match in _JINJA.finditer(self._text, at):
             kind, word = match.lastgroup, match.group()
             if kind == "opening":
                 # In a mapping it is one of mappings, unless SQL goes on before it: nothing is read again and again.
-                if word == "{{" and depth and _SQL_GOES_ON.search(self._text, seen, match.start()) is None:
+                if word == "{{" and depth and _SQL_GOES_ON.search(self._text, read_until, match.start()) is None:
                     depth += 2
-                    seen = match.start()
+                    read_until = match.start()
                     continue
                 at = match.start()
                 break
@@ -191,14 +191,16 @@ class _Scan:
                     return match.end()
                 if word == "}}":  # of two mappings
                     depth -= 2
-                    tokens += [Token("op", "}", each, each + 1, number) for each in (match.end() - 2, match.end() - 1)]
+                    tokens += [
+                        Token("op", "}", brace, brace + 1, number) for brace in (match.end() - 2, match.end() - 1)
+                    ]
                 continue
             depth += (word == "{") - (word == "}")
             tokens.append(Token(kind, word, *match.span(), number))  # type: ignore[arg-type]
         else:
             at = len(self._text)
-        cut = _SQL_GOES_ON.search(self._text, start, at)
-        end = cut.start() if cut is not None else at
+        sql_begin = _SQL_GOES_ON.search(self._text, start, at)
+        end = sql_begin.start() if sql_begin is not None else at
         self.tags[number] = Tag(opening, Span(start, end), closed=False)
         self.tokens += [token for token in tokens if token.end <= end]
         return end
@@ -233,7 +235,7 @@ class Call:
 
     def argument_at(self, offset: int) -> int:
         """Return the number of the argument that a cursor at `offset` is in."""
-        return sum(1 for each in self.commas if each < offset)
+        return sum(1 for comma in self.commas if comma < offset)
 
 
 def calls(tokens: Sequence[Token]) -> Iterator[Call]:

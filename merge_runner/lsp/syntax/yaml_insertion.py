@@ -43,12 +43,12 @@ class New:
         return cls("\n".join(_keyed(key, value) for key, value in keys.items()), "{" + inside + "}")
 
     @classmethod
-    def listed(cls, items: Sequence[New]) -> New:
+    def sequence(cls, items: Sequence[New]) -> New:
         """Return a list."""
-        inside = f"[{', '.join(each.flow for each in items)}]"
+        inside = f"[{', '.join(item.flow for item in items)}]"
         if not items:
             return cls(inside, inside, inline=True)
-        return cls("\n".join("- " + indented(each.block, 2).lstrip() for each in items), inside)
+        return cls("\n".join("- " + indented(item.block, 2).lstrip() for item in items), inside)
 
     @classmethod
     def row(cls, values: Mapping[str, object]) -> New:
@@ -87,13 +87,16 @@ class YamlDocument:
         """Return the items of a list; none of what is no list."""
         return holder.value if isinstance(holder, SequenceNode) else ()
 
-    def named(self, holder: Node | None, name: str, *, fold: bool = False) -> Node | None:
+    def find(self, holder: Node | None, name: str, *, fold: bool = False) -> Node | None:
         """Return the item of a list whose `name` this is; with `fold` whatever the case of its letters."""
-        asked = name.casefold() if fold else name
-        for each in self.items(holder):
-            found = self.value(each, "name")
-            if isinstance(found, ScalarNode) and (found.value.casefold() if fold else found.value) == asked:
-                return each
+        name_wanted = name.casefold() if fold else name
+        for item in self.items(holder):
+            item_name = self.value(item, "name")
+            if (
+                isinstance(item_name, ScalarNode)
+                and (item_name.value.casefold() if fold else item_name.value) == name_wanted
+            ):
+                return item
         return None
 
     def key(self, holder: Node | None, key: str, new: New, *, after: str | None = None) -> Insertion | None:
@@ -113,11 +116,11 @@ class YamlDocument:
 
     def items_of(self, holder: Node | None, key: str, new: Sequence[New]) -> Insertion | None:
         """Insert items at the end of the list that is the value of a key, or the key with them."""
-        listed = New.listed(new)
-        block, inside = listed.block, listed.flow[1:-1]
+        sequence = New.sequence(new)
+        block, inside = sequence.block, sequence.flow[1:-1]
         pair = next(((name, value) for name, value in _pairs(holder) if name.value == key), None)
         if pair is None:
-            return self.key(holder, key, listed)
+            return self.key(holder, key, sequence)
         name, value = pair
         if _is_empty(value) and isinstance(holder, MappingNode) and not holder.flow_style:
             return self._line_after(name.end_mark.index, indented(block, name.start_mark.column + 2))

@@ -35,12 +35,12 @@ class Opened:
         documents = OpenDocuments({})
         found = self.look(name, documents)
         project = documents.located(self.root / name)
-        return found if project is not None and project[0].known is not None else None
+        return found if project is not None and project[0].project is not None else None
 
     @property
     def templates(self):
         """What is made where the project is loaded."""
-        return self.documents.located(self.root / MODEL)[0].known.prepared.templates
+        return self.documents.located(self.root / MODEL)[0].project.prepared.templates
 
     def write(self, name, text):
         (self.root / name).write_text(text)

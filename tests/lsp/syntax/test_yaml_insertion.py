@@ -24,9 +24,7 @@ def new(item):
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["what"]) for case in CASES])
 def test_items_are_inserted(case):
     document = YamlDocument(case["text"])
-    holder = (
-        document.named(document.value(document.root, case["at"][0]), case["at"][1]) if case["at"] else document.root
-    )
+    holder = document.find(document.value(document.root, case["at"][0]), case["at"][1]) if case["at"] else document.root
     found = document.items_of(holder, case["key"], [new(item) for item in case["items"]])
     assert (found and inserted(case["text"], found)) == case["expected"]
 
