@@ -69,15 +69,15 @@ def ejected(source: SourceText, render: Render, macros: Mapping[str, str]) -> st
     for text in (source.text, *(macros[name] for name in sorted(called_macros & macros.keys()))):
         if (condition := _condition(text)) is not None:
             reason = f"a condition may depend on a var, the target or the environment: {condition}"
-            raise _refused(source, tags[calling[0]], reason)
+            raise _refusal(source, tags[calling[0]], reason)
     names = frozenset[str]().union(*(rendered_run.captured.vars for rendered_run in rendered.values()))
     written_tags = {run: _tag_texts(source, render, run, names, calling) for run in (_FIRST, _INCREMENTAL)}
     text = source.text
     for nth in reversed(calling):
         texts = [written_tags[run][nth] for run in (_FIRST, _INCREMENTAL) if nth in written_tags[run]]
         if not texts:
-            raise _refused(source, tags[nth], "it is under a condition that no run fulfils")
-        text = _replaced(text, tags[nth], _of_both(texts[0], texts[-1]))
+            raise _refusal(source, tags[nth], "it is under a condition that no run fulfils")
+        text = _replace_tag(text, tags[nth], _of_both(texts[0], texts[-1]))
     again = SourceText(source.path, text)
     for change, reason in _changes(names):
         _compare(source, again, render, change, reason, tags[calling[0]])
@@ -124,7 +124,7 @@ def _decides(tag: list[tuple[str, str]]) -> bool:
     return False
 
 
-def _refused(source: SourceText, tag: Span, reason: str) -> ProblemsError:
+def _refusal(source: SourceText, tag: Span, reason: str) -> ProblemsError:
     return ProblemsError([Problem("not-ejected", reason, source.place(tag.start, tag.end), _HINT)])
 
 
@@ -143,10 +143,10 @@ def _tag_texts(
     for nth in calling:
         tag = rendered.map.tags[nth]
         if not source.text.startswith("{{", tag.start):
-            raise _refused(source, tag, "a macro of a package is called in a block, and not in {{ }}")
+            raise _refusal(source, tag, "a macro of a package is called in a block, and not in {{ }}")
         texts = set(_pieces(rendered, nth))
         if len(texts) > 1:
-            raise _refused(source, tag, "a loop calls it, and it writes several texts")
+            raise _refusal(source, tag, "a loop calls it, and it writes several texts")
         if texts:
             by_tag[nth] = markers[-1].written(texts.pop(), rendered.captured)
     return by_tag
@@ -166,7 +166,7 @@ def _pieces(rendered: Rendered, tag: int) -> Iterator[str]:
         yield piece
 
 
-def _replaced(text: str, tag: Span, by: str) -> str:
+def _replace_tag(text: str, tag: Span, by: str) -> str:
     """Return the text with another in place of a tag, whose dashes take the blanks around it away."""
     before, after = text[: tag.start], text[tag.end :]
     if text.startswith("{{-", tag.start):
@@ -238,7 +238,7 @@ def _compare(source: SourceText, again: SourceText, render: Render, change: Chan
 
         outcome, outcome_again = _outcome(source, render, change_context), _outcome(again, render, change_context)
         if outcome != outcome_again:
-            raise _refused(source, tag, f"{reason} ({run.name})")
+            raise _refusal(source, tag, f"{reason} ({run.name})")
 
 
 def _outcome(source: SourceText, render: Render, change: Change) -> tuple[str, Mapping[str, Any]] | None:

@@ -71,17 +71,17 @@ class ModelText:
         edits = []
         own = target.alias
         if own is None and target.parts:
-            own = _quoted(target.parts[-1])
-            edits += _requalified(sql, target.parts, own, inside)
+            own = _quote_name(target.parts[-1])
+            edits += _requalify(sql, target.parts, own, inside)
         edits.append((target.relation, "{{ this }}" + (f" as {own}" if target.alias is None and own else "")))
         for span, parts in _tables(statement):
             call = self.call(parts)
             if call is None:
                 continue
             if source.alias is None and span == source.relation:
-                alias = _quoted(parts[-1])
+                alias = _quote_name(parts[-1])
                 alias = f"{alias}_source" if alias == own else alias
-                edits += _requalified(sql, parts, alias, inside)
+                edits += _requalify(sql, parts, alias, inside)
                 call += f" as {alias}"
             edits.append((span, call))
         self._fill(sql, edits, _columns(sql, statement))
@@ -206,7 +206,7 @@ def _is_argument(sql: Sql, i: int) -> bool:
     )
 
 
-def _requalified(sql: Sql, parts: tuple[str, ...], alias: str, inside: Sequence[Span]) -> list[tuple[Span, str]]:
+def _requalify(sql: Sql, parts: tuple[str, ...], alias: str, inside: Sequence[Span]) -> list[tuple[Span, str]]:
     """Return edits that qualify columns by an alias where they are by the table's name with its schema.
 
     Names in the spans `inside` are those of tables or of other queries.
@@ -237,5 +237,5 @@ def _begins_value(sql: Sql, i: int) -> bool:
     return i == 0 or sql.tokens[i - 1].end < sql.tokens[i].start or sql.tokens[i - 1].kind == "op"
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
     return quote(as_written(name))

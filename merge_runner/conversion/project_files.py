@@ -86,7 +86,7 @@ class _Conversion:
             names = ", ".join(model.name for model in unknown)
             self._decide(unknown[0], f"no layout is known of {names}: add partition_by, cluster_by and columns")
         texts = self.output.texts
-        if described := [self._described(model) for model in self.models if model.layout is not None]:
+        if described := [self._describe(model) for model in self.models if model.layout is not None]:
             texts[f"{MODELS}/models.yml"] = _yaml({"version": 2, "models": described})
         if self.sources:
             texts[f"{MODELS}/sources.yml"] = _yaml({"version": 2, "sources": self._sources()})
@@ -207,7 +207,7 @@ class _Conversion:
         if decision not in self.output.decisions:
             self.output.decisions.append(decision)
 
-    def _described(self, model: _Model) -> dict[str, Any]:
+    def _describe(self, model: _Model) -> dict[str, Any]:
         entry: dict[str, Any] = {"name": model.name}
         if model.layout is not None and model.layout.columns:
             entry["columns"] = [_column(column) for column in model.layout.columns]

@@ -115,7 +115,7 @@ def _query(pair: _Pair, outer: frozenset[str]) -> Columns:
     """The columns of a query that differ. `outer` are columns that have changed in what it may read by name."""
     if not pair.readable:
         return None
-    before, after = (_unwrapped(tree) for tree in (pair.before, pair.after))
+    before, after = (_unwrap(tree) for tree in (pair.before, pair.after))
     if not isinstance(before, exp.Select) or not isinstance(after, exp.Select):
         return None if _Pair(before, after).is_changed(outer) else _NONE
     changed = _ctes(before, after, outer)
@@ -124,7 +124,7 @@ def _query(pair: _Pair, outer: frozenset[str]) -> Columns:
     return _select(before, after, changed)
 
 
-def _unwrapped(tree: exp.Expr | None) -> exp.Expr | None:
+def _unwrap(tree: exp.Expr | None) -> exp.Expr | None:
     while isinstance(tree, exp.Paren) or (isinstance(tree, exp.Subquery) and not _more_than_query(tree)):
         tree = tree.this
     return tree
@@ -205,7 +205,7 @@ def _depends_on_list(select: exp.Select) -> bool:
 
 def _subqueries(before: exp.Select, after: exp.Select, changed: frozenset[str]) -> Columns:
     """The columns that differ in the subqueries of FROM, each of which is taken out of both versions."""
-    pairs = list(zip(_derived(before), _derived(after), strict=False))
+    pairs = list(zip(_derived_tables(before), _derived_tables(after), strict=False))
     columns = _NONE
     for old, new in pairs:
         own = _named_query(old, new, changed)
@@ -217,7 +217,7 @@ def _subqueries(before: exp.Select, after: exp.Select, changed: frozenset[str]) 
     return columns
 
 
-def _derived(select: exp.Select) -> list[exp.Subquery]:
+def _derived_tables(select: exp.Select) -> list[exp.Subquery]:
     origin = select.args.get("from_")
     relations = [origin.this] if origin is not None else []
     relations += [join.this for join in select.args.get("joins") or ()]
@@ -284,7 +284,7 @@ def _merge(old: Version, before: MergeStatement, new: Version, after: MergeState
     for first, second in zip(before.clauses, after.clauses, strict=True):
         if first.partial or second.partial:
             return None
-        columns |= changed if second.star else _assigned(first, second, pair, changed)
+        columns |= changed if second.star else _assigned_columns(first, second, pair, changed)
     return frozenset(columns)
 
 
@@ -313,7 +313,7 @@ def _source(old: Version, before: MergeStatement, new: Version, after: MergeStat
     return _query(_Pair.of(old, before.source.query, new, after.source.query), changed)
 
 
-def _assigned(
+def _assigned_columns(
     before: Clause, after: Clause, pair: Callable[[Expr | None, Expr | None], _Pair], changed: frozenset[str]
 ) -> set[str]:
     """The columns that a clause sets otherwise."""

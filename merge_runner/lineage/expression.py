@@ -109,10 +109,10 @@ class Expressions:
             over += [key.this for key in order.expressions] if order is not None else ()
         return union([self._parts([node.this]).direct("transformation"), self.deciding(over, "window")])
 
-    def _filtered(self, node: exp.Expr) -> Value:
+    def _filter(self, node: exp.Expr) -> Value:
         return union([self._parts([node.this]), self.deciding([node.expression.this], "filter")])
 
-    def _ordered(self, node: exp.Expr) -> Value:
+    def _order(self, node: exp.Expr) -> Value:
         inner = [node.this] if node.this is not None else []
         return union([self._parts(inner), self.deciding((key.this for key in node.expressions), "sort")])
 
@@ -191,8 +191,8 @@ _READERS: tuple[tuple[type | tuple[type, ...], Callable[[Expressions, exp.Expr],
     ((exp.If, exp.Nvl2), Expressions._if),
     (exp.Case, Expressions._case),
     (exp.Window, Expressions._window),
-    (exp.Filter, Expressions._filtered),
-    (exp.Order, Expressions._ordered),
+    (exp.Filter, Expressions._filter),
+    (exp.Order, Expressions._order),
     (exp.Lambda, Expressions._lambda),
     (exp.Exists, Expressions._exists),
     ((exp.Query, exp.Values), Expressions._subquery),

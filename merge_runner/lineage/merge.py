@@ -125,7 +125,7 @@ class _Merge:
                 own.append(self._value(clause.condition, clause.kind).deciding("conditional"))
             conditions = before[clause.kind] = union(own)
             columns, gaps = self._assignments(clause)
-            columns |= self._generated(clause, columns)
+            columns |= self._generated_columns(clause, columns)
             if clause.action == "update":
                 columns = {key: (name, union([value, conditions])) for key, (name, value) in columns.items()}
             yield _ClauseColumns(clause, columns, conditions, gaps)
@@ -140,7 +140,7 @@ class _Merge:
             return columns, union([*gaps, gap])
         by_name: dict[str, tuple[str, Value]] = {}
         for assignment in clause.assignments:
-            name = self.target.column_name(self._assigned(assignment))
+            name = self.target.column_name(self._assigned_column(assignment))
             value = NOTHING
             if assignment.value.text.strip().upper() != "DEFAULT":
                 value = self._value(assignment.value, clause.kind)
@@ -148,7 +148,7 @@ class _Merge:
             by_name[name.casefold()] = (name, union([own, value]))
         return by_name, union(gaps)
 
-    def _assigned(self, assignment: Assignment) -> str:
+    def _assigned_column(self, assignment: Assignment) -> str:
         """The column that an assignment writes, with a qualifier or without, or a field of it."""
         parts = assignment.column
         folded = tuple(part.casefold() for part in parts)
@@ -192,7 +192,7 @@ class _Merge:
             columns[folded] = (name, value)
         return columns, union(gaps)
 
-    def _generated(self, clause: Clause, columns: dict[str, tuple[str, Value]]) -> dict[str, tuple[str, Value]]:
+    def _generated_columns(self, clause: Clause, columns: dict[str, tuple[str, Value]]) -> dict[str, tuple[str, Value]]:
         """The generated columns that a clause changes, as it writes columns that they are computed from."""
         generated: dict[str, tuple[str, Value]] = {}
         before = self.target_side.rows.columns

@@ -103,7 +103,7 @@ class Queries:
         if isinstance(node, exp.Select):
             return SelectReader(queries, outer).rows(node)
         if isinstance(node, exp.SetOperation):
-            rows = queries._combined(node, outer)
+            rows = queries._set_operation(node, outer)
         elif isinstance(node, exp.Values):
             rows = queries._values(node, outer)
         elif isinstance(node, exp.Subquery):
@@ -114,7 +114,7 @@ class Queries:
             rows = queries.table([part.name for part in node.parts])
         else:
             return unreadable(unknown(_UNREADABLE))
-        return queries._sorted(node, rows, outer)
+        return queries._sort(node, rows, outer)
 
     def _with_ctes(self, node: exp.Expr, outer: Scope | None) -> Queries:
         queries = self
@@ -128,7 +128,7 @@ class Queries:
             queries = queries.with_cte(Cte(alias.name, cte.this, self.start, names, recursive), outer)
         return queries
 
-    def _combined(self, node: exp.SetOperation, outer: Scope | None) -> Rows:
+    def _set_operation(self, node: exp.SetOperation, outer: Scope | None) -> Rows:
         """UNION and the like. Branches in a row are read one after another: there may be thousands."""
         chain: list[exp.SetOperation] = []
         first: exp.Expr = node
@@ -137,7 +137,7 @@ class Queries:
             first = first.this
         rows = self.rows(first, outer)
         for operation in reversed(chain):
-            rows = _both(
+            rows = _combine_rows(
                 operation, rows, self.rows(operation.expression, outer), names_span(operation.expression, self.start)
             )
         return rows
@@ -154,7 +154,7 @@ class Queries:
             columns.append((name, union([reader.value(row[place]) for row in rows if place < len(row)])))
         return Rows(tuple(columns))
 
-    def _sorted(self, node: exp.Expr, rows: Rows, outer: Scope | None) -> Rows:
+    def _sort(self, node: exp.Expr, rows: Rows, outer: Scope | None) -> Rows:
         """The rows after the ORDER BY of a set operation or of a query in parentheses."""
         order = node.args.get("order")
         if order is None:
@@ -172,7 +172,7 @@ def _has_own_part(node: exp.Expr) -> bool:
     return any(node.args.get(key) is not None for key in ("with_", "order", "limit", "offset"))
 
 
-def _both(node: exp.SetOperation, left: Rows, right: Rows, span: Span | None) -> Rows:
+def _combine_rows(node: exp.SetOperation, left: Rows, right: Rows, span: Span | None) -> Rows:
     """The rows of a set operation: columns by their places, under the names of the first query.
 
     `span` is the place of the second query.

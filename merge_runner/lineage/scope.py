@@ -55,9 +55,9 @@ class Scope:
 
     def resolve(self, parts: tuple[str, ...], span: Span | None) -> Value:
         """The value of the column that a name means; `span` is its place."""
-        value = self._qualified(parts, span)
+        value = self._resolve_qualified(parts, span)
         if value is None:
-            value = self._unqualified(parts, span)
+            value = self._resolve_unqualified(parts, span)
         if value is None and self.outer is not None:
             value = self.outer.resolve(parts, span)
         if value is not None:
@@ -86,7 +86,7 @@ class Scope:
         reason = f'the fields of "{".".join(qualifier)}" are not known'  # a struct, or a relation of the query around
         return Rows(rest=(Rest(None, more=unknown(reason, span)),))
 
-    def _qualified(self, parts: tuple[str, ...], span: Span | None) -> Value | None:
+    def _resolve_qualified(self, parts: tuple[str, ...], span: Span | None) -> Value | None:
         folded = tuple(part.casefold() for part in parts)
         for relation in self.relations:
             for name in relation.names if relation.visible else ():
@@ -115,7 +115,7 @@ class Scope:
     def _has(self, name: str) -> bool:
         return any(relation.visible and relation.rows.having(name) for relation in self.relations)
 
-    def _unqualified(self, parts: tuple[str, ...], span: Span | None) -> Value | None:
+    def _resolve_unqualified(self, parts: tuple[str, ...], span: Span | None) -> Value | None:
         name = parts[0]
         merged = self.merged.get(name.casefold())
         if merged is not None:

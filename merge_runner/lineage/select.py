@@ -61,7 +61,7 @@ class SelectReader:
         columns = tuple((name, value) for name, value, _ in self._items)
         rows = Rows(columns, tuple(self._rest))
         if select.args.get("group") is not None:
-            self._deciding.append(self._grouped(select.args["group"]).deciding("group_by"))
+            self._deciding.append(self._group_keys(select.args["group"]).deciding("group_by"))
         for key in ("having", "qualify"):
             condition = self._clause(select, key)
             if condition is not None:
@@ -78,7 +78,7 @@ class SelectReader:
     def joined(self, node: exp.Expr) -> Rows:
         """The rows of a relation with joins in parentheses, `(a JOIN b ON …)`: all columns of it."""
         if node.args.get("pivots"):
-            return unreadable(_pivoted(self._reader, node))
+            return unreadable(_pivot_value(self._reader, node))
         self._from(node.this, node)
         return replace(self._scope.star((), None), deciding=union(self._deciding))
 
@@ -105,16 +105,16 @@ class SelectReader:
         alias = alias if isinstance(alias, exp.TableAlias) else None
         parts: list[str] = []
         if node.args.get("pivots"):
-            rows = unreadable(_pivoted(self._reader, node))
+            rows = unreadable(_pivot_value(self._reader, node))
         elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
             parts = [part.name for part in node.parts]
             rows = self._queries.table(parts)
         elif isinstance(node, exp.Table):
-            rows = self._generated(node.this, alias)
+            rows = self._generated_rows(node.this, alias)
         elif isinstance(node, exp.Lateral):
             inner = node.this
             is_query = isinstance(inner, exp.Query)
-            rows = self._queries.rows(inner, self._scope) if is_query else self._generated(inner, alias)
+            rows = self._queries.rows(inner, self._scope) if is_query else self._generated_rows(inner, alias)
         elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
             rows = SelectReader(self._queries, self._scope.outer).joined(node)
         else:
@@ -166,11 +166,11 @@ class SelectReader:
         """LATERAL VIEW: a generator decides how often a row is there, and makes columns."""
         alias = node.args.get("alias")
         alias = alias if isinstance(alias, exp.TableAlias) else None
-        rows = self._generated(node.this, alias)
+        rows = self._generated_rows(node.this, alias)
         self._scope.relations.append(Relation(qualifiers(alias.name if alias is not None else None, ()), rows))
         self._deciding.append(rows.deciding)
 
-    def _generated(self, node: exp.Expr, alias: exp.TableAlias | None) -> Rows:
+    def _generated_rows(self, node: exp.Expr, alias: exp.TableAlias | None) -> Rows:
         """The rows that a function gives."""
         value = self._reader.value(node).direct("transformation")
         name = node.name.casefold() if isinstance(node, exp.Anonymous) else node.key
@@ -220,7 +220,7 @@ class SelectReader:
         self._rest += [replace(rest, place=rest.place + len(self._items)) for rest in rows.rest]
         self._items += [(name, value, None) for name, value in rows.columns]
 
-    def _grouped(self, group: exp.Group) -> Value:
+    def _group_keys(self, group: exp.Group) -> Value:
         """What GROUP BY groups by: columns of FROM before aliases, and items by their places."""
         if group.args.get("all"):
             return union(value for _, value, node in self._items if node is None or not aggregates(_inner(node)))
@@ -247,5 +247,5 @@ def _inner(node: exp.Expr) -> exp.Expr:
     return node.this if isinstance(node, exp.Alias) else node
 
 
-def _pivoted(reader: Expressions, node: exp.Expr) -> Value:
+def _pivot_value(reader: Expressions, node: exp.Expr) -> Value:
     return unknown("columns after PIVOT and UNPIVOT are not followed", reader.span(node))

@@ -53,11 +53,11 @@ def check_file(file: LintedFile, merge: LintedMerge | None, selection: RuleSelec
         if rule.check_merge is not None and merge is not None:
             findings += _findings(rule, rule.check_merge, merge, selection, file)
     return CheckResult(
-        _one_for_each_cause(findings, selection.configured_codes), reported(merge) if merge is not None else None
+        _deduplicate_by_cause(findings, selection.configured_codes), reported(merge) if merge is not None else None
     )
 
 
-def _one_for_each_cause(findings: Sequence[tuple[Hit, Finding]], configured: Collection[str]) -> tuple[Finding, ...]:
+def _deduplicate_by_cause(findings: Sequence[tuple[Hit, Finding]], configured: Collection[str]) -> tuple[Finding, ...]:
     """The findings without those whose place another takes; `configured` are codes whose severity the settings say."""
     replaced_places: set[int] = set()
     results: list[Finding] = []

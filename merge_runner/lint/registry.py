@@ -47,7 +47,7 @@ def rules() -> tuple[Rule, ...]:
 def provided_rules(entries: Iterable[EntryPoint], problems: Problems) -> list[Rule]:
     """Return the rules of these entry points; what is wrong with them is added to the problems as `invalid-rule`."""
     by_code = {rule.code: rule for rule in built_in_rules()}
-    for rule in (rule for entry in entries for rule in _provided(entry, problems)):
+    for rule in (rule for entry in entries for rule in _load_rules(entry, problems)):
         other = by_code.setdefault(rule.code, rule)
         if other is not rule:
             owner = f"the package {other.package}" if other.package else "merge-runner"
@@ -110,7 +110,7 @@ def _rule(module: Any) -> Rule:
     )
 
 
-def _provided(entry: EntryPoint, problems: Problems) -> Iterator[Rule]:
+def _load_rules(entry: EntryPoint, problems: Problems) -> Iterator[Rule]:
     """Yield the rules of an entry point of another package; what is wrong with it is added to the problems."""
     owner = entry.dist.name if entry.dist is not None else entry.value
     try:

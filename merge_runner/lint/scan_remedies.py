@@ -55,17 +55,17 @@ def _lines(merge: LintedMerge, by_layout: str | None) -> Iterator[str]:
         yield _SEPARATE if merge.scans_by_source else by_layout or constant_filter(merge)
     elif layout_columns(merge.layout) and not merge.scans_by_source:
         yield f"{by_layout or constant_filter(merge)}; config(scan='full') says that scanning everything is meant"
-        yield from _marking(merge)
+        yield from _marking_remedies(merge)
     else:
         is_large = size is not None and size > SMALL
         if not is_large:
             yield "where the table stays small: write scan='full' in its config"
-        first, *others = [_SEPARATE] if merge.scans_by_source else _growing(merge)
+        first, *others = [_SEPARATE] if merge.scans_by_source else _growth_remedies(merge)
         yield first if is_large else f"where it grows: {first}"
         yield from (f"else: {other}" for other in others)
         if is_large:
             yield "where scanning everything is meant: write scan='full' in its config"
-    yield from _flagged(merge)
+    yield from _flag_remedies(merge)
     yield from _unread(merge)
     if photon_may_skip(merge):
         yield _PHOTON
@@ -82,13 +82,13 @@ _PHOTON = (
 _SEPARATE = "no other condition helps: move what that clause does into a separate MERGE"
 
 
-def _growing(merge: LintedMerge) -> list[str]:
+def _growth_remedies(merge: LintedMerge) -> list[str]:
     """What helps a table without a layout as it grows, what leaves out most files first."""
     by_time = (_by_time(merge) or constant_filter(merge)) if shared_times(merge) else None
     remedies = [*filter(None, (by_time, _by_key(merge)))]
     if not remedies:
-        remedies = ["; ".join(filter(None, (_unbounded(merge), constant_filter(merge))))]
-    return [*remedies, *_marking(merge)]
+        remedies = ["; ".join(filter(None, (_unbounded_reason(merge), constant_filter(merge))))]
+    return [*remedies, *_marking_remedies(merge)]
 
 
 def _by_time(merge: LintedMerge) -> str | None:
@@ -151,7 +151,7 @@ def _judge_with(merge: LintedMerge, layout: TableLayout, statement: MergeStateme
     return judge_merge(statement or merge.statement, layout, merge.lookup, "auto")
 
 
-def _unbounded(merge: LintedMerge) -> str | None:
+def _unbounded_reason(merge: LintedMerge) -> str | None:
     """Why no layout by a joined column bounds the statement; None where that is not known."""
     for column, _, layout in _layouts_by_key(merge):
         judgement = _judge_with(merge, layout).judgement
@@ -162,7 +162,7 @@ def _unbounded(merge: LintedMerge) -> str | None:
     return "no layout helps: ON joins no column of the target"
 
 
-def _marking(merge: LintedMerge) -> Iterator[str]:
+def _marking_remedies(merge: LintedMerge) -> Iterator[str]:
     """Marking old rows: every file is read still, and files with few changes are not written again."""
     format = merge.layout.format
     changes = any(clause.action != "insert" for clause in merge.statement.clauses)
@@ -174,7 +174,7 @@ def _marking(merge: LintedMerge) -> Iterator[str]:
     )
 
 
-def _flagged(merge: LintedMerge) -> Iterator[str]:
+def _flag_remedies(merge: LintedMerge) -> Iterator[str]:
     """Filters by a boolean, which are there for the rows that they select: what could prune next to them."""
     for condition in merge.judgement.on:
         if condition.cause == "no-statistics" and condition.filters and condition.pattern == "boolean":

@@ -20,7 +20,7 @@ def layout(parents: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
     The same graph gives the same layout. Edges lead from a lower level to a higher one.
     """
     level = levels(parents)
-    columns, above, below = _bent(parents, level)
+    columns, above, below = _add_bends(parents, level)
     best, fewest = [list(column) for column in columns], crossings(columns, below)
     places = _places(columns)
     for sweep in range(_SWEEPS):
@@ -77,7 +77,7 @@ def _up_to(ends: list[float], end: float) -> int:
     return bisect_left(ends, end + 1e-12)
 
 
-def _bent(
+def _add_bends(
     parents: Sequence[Sequence[int]], level: Sequence[int]
 ) -> tuple[list[list[int]], dict[int, list[int]], dict[int, list[int]]]:
     """The nodes and bends by level, and the neighbours of each in the levels above and below."""

@@ -44,7 +44,7 @@ def page(title: str, view: View, data: Mapping[str, Any], chunks: Iterable[Any] 
         "base-uri 'none'; form-action 'none'"
     )
     blocks = "".join(
-        f'<script type="text/plain" id="chunk-{number}">{_packed(chunk)}</script>\n'
+        f'<script type="text/plain" id="chunk-{number}">{_pack(chunk)}</script>\n'
         for number, chunk in enumerate(chunks)
     )
     return (
@@ -74,7 +74,7 @@ def gzipped(value: Any) -> bytes:
     return gzip.compress(text.encode("utf-8", "replace"), compresslevel=6, mtime=0)
 
 
-def _packed(chunk: Any) -> str:
+def _pack(chunk: Any) -> str:
     return base64.b64encode(chunk if isinstance(chunk, bytes) else gzipped(chunk)).decode()
 
 

@@ -101,7 +101,7 @@ class Conversion:
         self.columns_needed: set[str] = set()
         """The models whose columns the text of a MERGE needs."""
         self.properties = [
-            PropertyFile(tree, self._source_of, self._described, project.rendering.of_yaml)
+            PropertyFile(tree, self._source_of, self._description_of, project.rendering.of_yaml)
             for tree in project.properties
         ]
         macros = [
@@ -112,7 +112,7 @@ class Conversion:
         definitions = [macro for source in macros for macro in macro_definitions(source)]
         self._macros = {macro.name for macro in definitions}
         self._creating = [macro for macro in definitions if macro.name in _CREATING]
-        rendering = ModelRendering(project.rendering, project.name, macros, _of_packages(self.packages.contents))
+        rendering = ModelRendering(project.rendering, project.name, macros, _macros_of_packages(self.packages.contents))
         self.models = [rendered_config(project, model, rendering) for model in project.models]
         check_adapter(project.connection, self.models)
         for source in project.python:
@@ -149,7 +149,7 @@ class Conversion:
         files.texts[PYPROJECT] = files.settings.text
         has_iceberg = any(_ICEBERG.search(text) for text in files.texts.values())
         files.texts[PROFILES] = profiles(self.project, self.name, self._schema, has_iceberg=has_iceberg)
-        files.todos += self._of_profile(files)
+        files.todos += self._profile_todos(files)
         files.todos += [
             *self.left_out.values(),
             *self.left_out_files.values(),
@@ -219,10 +219,10 @@ class Conversion:
         elif (materialization := model.setting("materialized") or "view") in _BUILT:
             text, at = model.source.text, 0
             pieces = []
-            files.todos += self._of_rendered(model, path)
+            files.todos += self._rendered_todos(model, path)
             for call in model.calls:
                 config = translated(_own(model, call), str(materialization))
-                files.todos += _of_keys(model, path, config)
+                files.todos += _key_todos(model, path, config)
                 pieces += [text[at : call.span.start], config_call(config.values)]
                 at = call.span.end
             files.texts[path] = "".join([*pieces, text[at:]])
@@ -240,9 +240,9 @@ class Conversion:
         # A snapshot has its whole config in its file: there is no folder of snapshots any more.
         own = {key: value for call in model.calls for key, value in _own(model, call).items()}
         config = translated(model.config if model.is_snapshot else own)
-        files.todos += self._of_rendered(model, path)
+        files.todos += self._rendered_todos(model, path)
         values = {"materialized": Value.of("merge"), **config.values, **merge.config}
-        files.todos += _of_keys(model, path, config)
+        files.todos += _key_todos(model, path, config)
         files.todos += [Todo("decide", text, place, None, in_file(path)) for text, place in merge.notes]
         if (schema := model.config.get("target_schema")) and schema.value:
             values["schema"] = schema
@@ -252,7 +252,7 @@ class Conversion:
         files.texts[path] = "\n".join([*filter(None, parts), "", merge.text])
         files.models.append(ImportedModel(model.name, path, model.place, dbt, "merge"))
 
-    def _of_rendered(self, model: DbtModelFile, path: str) -> list[Todo]:
+    def _rendered_todos(self, model: DbtModelFile, path: str) -> list[Todo]:
         """What is left to decide of config that decides about the text and that depends on dbt's target."""
         target = self.project.connection.target
         decides = _DECIDING if model.is_snapshot or model.materialized.value == "incremental" else ("materialized",)
@@ -310,7 +310,7 @@ class Conversion:
         inside = next((folder for folder in folders if str(source).startswith(f"{folder}/")), None)
         return f"{source.parent if inside else folders[0]}/{model.name}.sql"
 
-    def _described(self, name: str) -> Described:
+    def _description_of(self, name: str) -> Described:
         model = next((model for model in self.models if model.name == name), None)
         if model is None:
             return "types"
@@ -348,7 +348,7 @@ class Conversion:
                 table["schema"] = f"{self._schema}_{schema.value}"
         return table
 
-    def _of_profile(self, files: Files) -> list[Todo]:
+    def _profile_todos(self, files: Files) -> list[Todo]:
         """What is left to decide of the adapter and the profile."""
         has_merges = any(model.materialized == "merge" for model in files.models)
         copied = [source for path in self.project.copied if (source := self._read_copy(path)) is not None]
@@ -380,7 +380,7 @@ def _own(model: DbtModelFile, call: ConfigCall) -> dict[str, Value]:
     return {key: model.config.get(dbt_key(key), value) for key, value in call.values.items()}
 
 
-def _of_packages(contents: Mapping[str, str]) -> Mapping[str, list[SourceText]]:
+def _macros_of_packages(contents: Mapping[str, str]) -> Mapping[str, list[SourceText]]:
     """The macro files of the packages of the new project, by the names of the packages."""
     macros: dict[str, list[SourceText]] = {}
     for path, text in contents.items():
@@ -390,7 +390,7 @@ def _of_packages(contents: Mapping[str, str]) -> Mapping[str, list[SourceText]]:
     return macros
 
 
-def _of_keys(model: DbtModelFile, path: str, config: Translated) -> list[Todo]:
+def _key_todos(model: DbtModelFile, path: str, config: Translated) -> list[Todo]:
     """What is left to decide about the config of a model."""
     return [
         Todo("decide", todo.message, model.place_of(dbt_key(todo.key)), todo.hint, in_file(path))

@@ -76,9 +76,9 @@ class ModelRendering:
             model=model_values("model", (self.project, *folder, name), source.path),
             columns=lambda _: _COLUMNS,
         )
-        return _if_readable(lambda: self._captured(source, context)) or {}
+        return _if_readable(lambda: self._capture(source, context)) or {}
 
-    def _captured(self, source: SourceText, context: Context) -> Mapping[str, Any]:
+    def _capture(self, source: SourceText, context: Context) -> Mapping[str, Any]:
         assert self._templates is not None
         return self._templates.capture(source, context).config.values
 

@@ -88,8 +88,8 @@ class _Maker:
             f"merge {'with schema evolution ' if evolves else ''}into {{{{ this }}}} as {self.target}",
             f"using (\n{indented(query)}\n) as {self.source}",
             f"    on {self._on(keys) if keys else 'false'}",
-            *(self._matched() if keys else ()),
-            *self._not_matched(),
+            *(self._matched_clauses() if keys else ()),
+            *self._not_matched_clauses(),
             *(self._by_source() if not appends else ()),
         ]
         self.result.text = "\n".join(lines) + "\n"
@@ -124,7 +124,7 @@ class _Maker:
         reason = f"{key} of {self.model.name} is no list of conditions"
         raise LeftOutError(reason, "write it as a list of texts", self.model.place_of(key))
 
-    def _matched(self) -> list[str]:
+    def _matched_clauses(self) -> list[str]:
         if self._is_true("skip_matched_step"):
             return []
         condition = self._condition("matched_condition")
@@ -150,7 +150,7 @@ class _Maker:
             self._note(note, "merge_exclude_columns")
         return ", ".join(f"{name} = {self.source}.{name}" for name in updated) if updated else "*"
 
-    def _not_matched(self) -> list[str]:
+    def _not_matched_clauses(self) -> list[str]:
         condition = self._condition("not_matched_condition")
         if self._is_true("skip_not_matched_step"):
             return ["{% if not is_incremental() %}", "when not matched then insert *", "{% endif %}"]

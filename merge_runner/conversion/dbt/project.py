@@ -175,7 +175,7 @@ def _read_files(project: DbtFolder, problems: Problems) -> None:
     if project.connection.adapter is None and (place := _of_databricks(project, [source for source, *_ in texts])):
         project.connection = replace(project.connection, adapter="databricks", assumed_at=place)
         project.rendering = replace(project.rendering, target=project.connection.values)
-    described = _described(project.properties)
+    described = _index_entries(project.properties)
     for source, folder, is_snapshot in texts:
         project.models += _models(project, described, source, folder, is_snapshot=is_snapshot)
     project.models += _yaml_snapshots(project, described)
@@ -242,7 +242,7 @@ def _model(
     is_snapshot: bool = False,
 ) -> DbtModelFile:
     kind = "snapshots" if is_snapshot else "models"
-    config, places = _layered(project, kind, name, folder, described.get((kind, name)))
+    config, places = _layer_config(project, kind, name, folder, described.get((kind, name)))
     calls = config_calls(body.of(source.text))
     for call in calls:
         for key, value in call.values.items():
@@ -252,7 +252,7 @@ def _model(
     return DbtModelFile(name, is_snapshot, source, body, folder, calls, config, places)
 
 
-def _layered(
+def _layer_config(
     project: DbtFolder, kind: str, name: str, folder: tuple[str, ...], described: tuple[YamlTree, int] | None
 ) -> tuple[dict[str, Value], dict[str, Place]]:
     """The config that dbt_project.yml and a property file give a node, with the place of each key."""
@@ -313,7 +313,7 @@ def _yaml_snapshots(
     for (kind, name), (tree, index) in described.items():
         relation = _mapping(tree.data[kind][index]).get("relation") if kind == "snapshots" else None
         if isinstance(relation, str):
-            config, places = _layered(project, kind, name, (), (tree, index))
+            config, places = _layer_config(project, kind, name, (), (tree, index))
             text = f"select * from {{{{ {relation} }}}}\n"
             place = tree.key_place((kind, index, "relation"))
             source = SourceText(place.path, text)
@@ -343,7 +343,7 @@ def copied_file(project: DbtFolder, path: str) -> bytes:
         raise ProblemsError([Problem(error.code, error.message, Place(path, 1, 1), error.hint)]) from None
 
 
-def _described(trees: Sequence[YamlTree]) -> Mapping[tuple[str, str], tuple[YamlTree, int]]:
+def _index_entries(trees: Sequence[YamlTree]) -> Mapping[tuple[str, str], tuple[YamlTree, int]]:
     """The entries of property files by kind and name."""
     entries_by_name: dict[tuple[str, str], tuple[YamlTree, int]] = {}
     for tree in trees:

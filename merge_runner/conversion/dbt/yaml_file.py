@@ -33,24 +33,24 @@ def _last_keys(source: SourceText) -> SourceText:
     What is left keeps its place. A key between braces stays, and is an error as in any other file.
     """
     text = source.text
-    for start, end in _repeated(yaml.compose(text, Loader=yaml.SafeLoader), set()):
+    for start, end in _find_repeated(yaml.compose(text, Loader=yaml.SafeLoader), set()):
         blanks = "".join(char if char == "\n" else " " for char in text[start:end])
         text = text[:start] + blanks + text[end:]
     return SourceText(source.path, text)
 
 
-def _repeated(node: yaml.Node | None, visited: set[int]) -> Iterator[tuple[int, int]]:
+def _find_repeated(node: yaml.Node | None, visited: set[int]) -> Iterator[tuple[int, int]]:
     """Yield where keys that come again begin and their values end; a node that has several names is read one time."""
     if node is None or id(node) in visited:
         return
     visited.add(id(node))
     if isinstance(node, yaml.SequenceNode):
         for item in node.value:
-            yield from _repeated(item, visited)
+            yield from _find_repeated(item, visited)
     elif isinstance(node, yaml.MappingNode):
         last = {key.value: number for number, (key, _) in enumerate(node.value) if isinstance(key, yaml.ScalarNode)}
         for number, (key, value) in enumerate(node.value):
             if isinstance(key, yaml.ScalarNode) and last[key.value] != number and not node.flow_style:
                 yield key.start_mark.index, value.end_mark.index
             else:
-                yield from _repeated(value, visited)
+                yield from _find_repeated(value, visited)

@@ -258,7 +258,7 @@ def _alter(sql: Sql) -> Ddl | None:
         case ["SET", "TBLPROPERTIES", "("]:
             return AlterTable(name.parts, _properties(sql, i + 2))
         case ["ADD", "COLUMN" | "COLUMNS", _]:
-            return AlterTable(name.parts, add=tuple(_added(sql, i + 2)))
+            return AlterTable(name.parts, add=tuple(_read_added_columns(sql, i + 2)))
         case ["DROP", "COLUMN" | "COLUMNS", _]:
             start = _past(sql, i + 2, "IF", "EXISTS")
             start, stop = (start + 1, sql.partner[start]) if sql.key(start) == "(" else (start, len(sql.tokens))
@@ -277,7 +277,7 @@ def _alter(sql: Sql) -> Ddl | None:
     return None
 
 
-def _added(sql: Sql, i: int) -> Iterator[TableColumn]:
+def _read_added_columns(sql: Sql, i: int) -> Iterator[TableColumn]:
     i = _past(sql, i, "IF", "NOT", "EXISTS")
     start, stop = (i + 1, sql.partner[i]) if sql.key(i) == "(" else (i, len(sql.tokens))
     for first, last in _split(sql, start, stop):

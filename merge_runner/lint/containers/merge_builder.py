@@ -163,12 +163,12 @@ class _Builder:
     def _assignments(self, expression: ast.expr, use: Use) -> Assignments | None:
         """Columns and their values; a placeholder without a value is for those that are not known."""
         if isinstance(expression, ast.DictComp):
-            return self._comprehended(expression, use)
+            return self._read_comprehension(expression, use)
         dictionary = self.values.dictionary(expression, use)
         if dictionary is None:
             binding = self.values.bindings(expression, use)
             value = binding[0].value if len(binding) == 1 and binding[0].kind == "assign" else None
-            return self._comprehended(value, binding[0].use) if isinstance(value, ast.DictComp) else None
+            return self._read_comprehension(value, binding[0].use) if isinstance(value, ast.DictComp) else None
         assignments: list[tuple[Traced, Traced | None]] = []
         node, place = dictionary
         for key, value in zip(node.keys, node.values, strict=True):
@@ -181,7 +181,7 @@ class _Builder:
                 assignments.append((column_name(self.values.filled(key, place)), sql_of(value, place, self.values)))
         return assignments or None
 
-    def _comprehended(self, node: ast.DictComp, use: Use) -> Assignments | None:
+    def _read_comprehension(self, node: ast.DictComp, use: Use) -> Assignments | None:
         generator = node.generators[0]
         items = self.values.items(generator.iter, use)
         if len(node.generators) > 1 or generator.ifs or items is None or not isinstance(generator.target, ast.Name):

@@ -55,13 +55,13 @@ def read_python(sources: Sequence[SourceText]) -> Contents:
             modules.append((PythonFile(source, number), _parse(source)))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             if (merge := IN_CODE.search(source.text)) is not None:
-                why = f"this is not Python that lint can read: {_why(error)}"
+                why = f"this is not Python that lint can read: {_syntax_problem(error)}"
                 unread.append(UnreadMerge("python", source.place(*merge.span()), why))
     if not modules:
         return Contents(unread=tuple(unread))
     try:
         reader = _Reader(sources, modules)
-        statements = sorted([*reader.views(), *reader.statements()], key=_where)
+        statements = sorted([*reader.views(), *reader.statements()], key=_place_key)
         contents = Contents(tuple(statements), (*unread, *reader.unread()))
         return contents if contents.merges or contents.unread else replace(contents, unread=tuple(reader.parts()))
     except RecursionError:
@@ -103,13 +103,13 @@ def _blank(line: re.Match[str]) -> str:
     return line[1] + "0"
 
 
-def _why(error: Exception) -> str:
+def _syntax_problem(error: Exception) -> str:
     if isinstance(error, SyntaxError):
         return f"{error.msg}, line {error.lineno}"
     return str(error) or type(error).__name__
 
 
-def _where(statement: FoundStatement) -> tuple[int, int, int]:
+def _place_key(statement: FoundStatement) -> tuple[int, int, int]:
     place = statement.rendered.place(0)
     return place.cell or 0, place.line, place.column
 
@@ -139,7 +139,9 @@ class _Reader:
             if builder is not None:
                 self.begun.add(id(builder.begins))
                 rendered = with_placeholders(builder.text).rendered(self.sources)
-                yield FoundStatement("builder", rendered, discarded=self._discarded() if len(self.begun) == 1 else ())
+                yield FoundStatement(
+                    "builder", rendered, discarded=self._find_discarded() if len(self.begun) == 1 else ()
+                )
             for text in self._query_texts(call, use):
                 merge = find_merge(text.text)
                 if merge is None and _TABLE.match(text.text) is None:
@@ -202,7 +204,7 @@ class _Reader:
     def unread(self) -> Iterator[UnreadMerge]:
         """MERGEs in strings that no `.sql(…)` of these files is given, and in other statements; builders not read."""
         yield from self.inside
-        yield from self._not_followed()
+        yield from self._find_not_followed()
         for node, use in self.names.strings:
             text = node.value
             if not isinstance(text, str) or id(node) in self.literals or not _is_statement(text):
@@ -212,7 +214,7 @@ class _Reader:
                 place = use.file.source.place(at.start, at.end)
                 yield UnreadMerge("python", place, "lint finds no `.sql(…)` in this file that is given this text")
 
-    def _discarded(self) -> tuple[Place, ...]:
+    def _find_discarded(self) -> tuple[Place, ...]:
         """The calls of these files that add a clause to nothing; they are said once, with the first builder."""
         calls = [(call.func, use) for call, use in self.names.discarded if throws_clause_away(call)]
         return tuple(_callee_place(node, use) for node, use in calls if isinstance(node, ast.Attribute))
@@ -226,7 +228,7 @@ class _Reader:
             at = use.file.origin(node)
             yield UnreadMerge("python", use.file.source.place(at.start, at.end), NOT_PUT_TOGETHER)
 
-    def _not_followed(self) -> Iterator[UnreadMerge]:
+    def _find_not_followed(self) -> Iterator[UnreadMerge]:
         """The calls that begin a builder and that no chain is read from; without any, the first that adds a clause."""
         methods = [(call.func, call, use) for call, use in self.names.calls if isinstance(call.func, ast.Attribute)]
         when_calls = [(method, use) for method, _, use in methods if method.attr in WHEN]

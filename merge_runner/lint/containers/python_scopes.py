@@ -91,7 +91,7 @@ def visible(use: Use, name: str) -> list[Binding]:
     scope: Scope | None = use.scope
     if scope is not None and name in scope.names:
         before = [binding for binding in scope.names[name] if binding.use.order < use.order]
-        return _reaching(before, use) if before else scope.names[name]
+        return _reaching_bindings(before, use) if before else scope.names[name]
     while scope is not None:
         scope = scope.parent
         if scope is not None and name in scope.names and not isinstance(scope.node, ast.ClassDef):
@@ -108,7 +108,7 @@ def before(binding: Binding, name: str) -> list[Binding]:
     return visible(binding.use, name)
 
 
-def _reaching(bindings: list[Binding], use: Use) -> list[Binding]:
+def _reaching_bindings(bindings: list[Binding], use: Use) -> list[Binding]:
     possible: list[Binding] = []
     for binding in reversed(bindings):
         if _excludes(binding.use.block, use.block):
@@ -146,12 +146,12 @@ class _Reader:
             self.scope.classes[node.name] = inner
             _Reader(self.names, inner).statements(node.body, ())
             return
-        self._assigned(node, use)
+        self._bind_assignments(node, use)
         self._expressions(node, use)
         for number, (body, branches) in enumerate(_bodies(node)):
             self.statements(body, (*block, (id(node), number)) if branches else block)
 
-    def _assigned(self, node: ast.stmt, use: Use) -> None:
+    def _bind_assignments(self, node: ast.stmt, use: Use) -> None:
         """The names that a statement assigns itself."""
         if isinstance(node, ast.Assign):
             for target in node.targets:

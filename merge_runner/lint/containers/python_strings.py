@@ -114,7 +114,7 @@ class _Body:
                     yield Traced.written(char, number, at)
                     continue
                 self.at = escape.end()
-                yield Traced.from_origin(_unescaped(escape[0]), Origin(number, at, self.at))
+                yield Traced.from_origin(_unescape(escape[0]), Origin(number, at, self.at))
             elif self.fields and char in "{}" and text.startswith(char * 2, at):
                 self.at += 2
                 yield Traced.from_origin(char, Origin(number, at, self.at))
@@ -142,7 +142,7 @@ class _Body:
         return self.node.end
 
 
-def _unescaped(escape: str) -> str:
+def _unescape(escape: str) -> str:
     if escape == "\\\n":
         return ""
     try:

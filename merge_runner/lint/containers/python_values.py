@@ -141,19 +141,19 @@ class Values:
             yield from self._argument_texts(use.scope, name)
         elif binding.kind == "assign" and value is not None and not binding.path:
             yield from self.texts(value, use)
-        elif binding.kind == "augment" and (text := self._augmented(binding, name)) is not None:
+        elif binding.kind == "augment" and (text := self._augment_text(binding, name)) is not None:
             yield text
         elif binding.kind == "loop" and value is not None:
             for item, place in self.items(value, use) or ():
                 part = _part(item, binding.path)
                 yield from self.texts(part, place) if part is not None else ()
 
-    def _augmented(self, binding: Binding, name: str) -> Traced | None:
+    def _augment_text(self, binding: Binding, name: str) -> Traced | None:
         earlier = _only(self._visible(binding.use, name))
         if earlier is None or binding.value is None:
             return None
         if earlier.kind == "augment":
-            start = self._augmented(earlier, name)
+            start = self._augment_text(earlier, name)
         else:
             start = self.text(earlier.value, earlier.use) if earlier.value is not None and not earlier.path else None
         if start is None:
@@ -195,7 +195,7 @@ class Values:
         self.touched.add(id(node))
         return constant_text(use.file, node, node.value)
 
-    def _formatted(self, node: ast.JoinedStr, use: Use, env: Environment) -> Traced:
+    def _f_string(self, node: ast.JoinedStr, use: Use, env: Environment) -> Traced:
         self.touched.update(id(value) for value in node.values)
         parts = []
         for piece in formatted_pieces(use.file, node):
@@ -233,7 +233,7 @@ class Values:
         if binding is None or binding.value is None or binding.path:
             return None
         if binding.kind == "augment":
-            return self._augmented(binding, name)
+            return self._augment_text(binding, name)
         return self.text(binding.value, binding.use) if binding.kind == "assign" else None
 
     def _attribute(self, node: ast.Attribute, use: Use, env: Environment) -> Traced | None:
@@ -270,18 +270,18 @@ class Values:
             if callee.attr == "join" and len(node.args) == 1:
                 return self._join(callee.value, node.args[0], use, env)
             if callee.attr in _DEDENTS and len(node.args) == 1:
-                return self._dedented(node.args[0], use, env, callee.attr)
+                return self._dedent_text(node.args[0], use, env, callee.attr)
             method = METHODS.get(callee.attr)
             receiver = self.text(callee.value, use, env) if method is not None else None
             if method is not None and receiver is not None:
                 return method(self, receiver, node, use, env)
         if isinstance(callee, ast.Name) and node.args and callee.id in (*_DEDENTS, "str", "Template"):
-            return self._dedented(node.args[0], use, env, callee.id)
+            return self._dedent_text(node.args[0], use, env, callee.id)
         if isinstance(callee, ast.Attribute) and callee.attr == "Template" and node.args:
             return self.text(node.args[0], use, env)
         return self._return_text(node, use, env)
 
-    def _dedented(self, node: ast.expr, use: Use, env: Environment, how: str) -> Traced | None:
+    def _dedent_text(self, node: ast.expr, use: Use, env: Environment, how: str) -> Traced | None:
         text = self.text(node, use, env)
         if text is None or how not in _DEDENTS:
             return text
@@ -335,7 +335,7 @@ class Values:
 
 _READERS: dict[type[ast.expr], Callable[..., Traced | None]] = {
     ast.Constant: Values._constant,
-    ast.JoinedStr: Values._formatted,
+    ast.JoinedStr: Values._f_string,
     ast.BinOp: Values._operation,
     ast.Name: Values._name,
     ast.Attribute: Values._attribute,

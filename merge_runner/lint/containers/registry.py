@@ -75,7 +75,7 @@ def read_contents(source: SourceText, render: Render) -> Contents:
             parts.append(_not_read(source))
     else:
         parts = [_code(language, [source])]
-    return _joined(parts, (source,))
+    return _join_contents(parts, (source,))
 
 
 def _not_read(source: SourceText) -> Contents:
@@ -149,7 +149,7 @@ def _notebook(notebook: Iterable[NotebookCell]) -> Contents:
             parts.append(_other_cell(cell.language, cell.text, "ipynb"))
     parts += [_code(language, sources) for language, sources in code.items() if sources]
     foreign = tuple(("scala", text) for text in code["scala"])  # the comments of Python are read in all cells
-    return _joined([*parts, Contents(code=foreign)], tuple(texts))
+    return _join_contents([*parts, Contents(code=foreign)], tuple(texts))
 
 
 def _other_cell(language: str, text: SourceText, container: Container) -> Contents:
@@ -173,7 +173,7 @@ def _code(language: str, sources: list[SourceText]) -> Contents:
     return Contents(statements, unread, sql=tuple(statement.rendered for statement in statements))
 
 
-def _joined(parts: Iterable[Contents], texts: tuple[SourceText, ...]) -> Contents:
+def _join_contents(parts: Iterable[Contents], texts: tuple[SourceText, ...]) -> Contents:
     """What was read, in the order of its places."""
     parts = list(parts)
     statements = sorted((statement for contents in parts for statement in contents.statements), key=_statement_order)

@@ -74,7 +74,9 @@ def read_scala(source: SourceText) -> Contents:
         return Contents()
     tokens = scala_tokens(source.text)
     arguments = dict(_sql_arguments(source, tokens))
-    unread = [UnreadMerge("scala", source.place(*_span(tokens[i])), _NOT_GIVEN) for i in _others(tokens, arguments)]
+    unread = [
+        UnreadMerge("scala", source.place(*_span(tokens[i])), _NOT_GIVEN) for i in _find_other_merges(tokens, arguments)
+    ]
     unread += [UnreadMerge("builder", source.place(*_span(tokens[i])), _BUILDER) for i in _builders(tokens)]
     unread += [argument for argument in arguments.values() if isinstance(argument, UnreadMerge)]
     contents = Contents(
@@ -108,7 +110,7 @@ def _sql_arguments(source: SourceText, tokens: Sequence[Token]) -> Iterator[tupl
             yield i, FoundStatement("scala", with_placeholders(text).rendered([source]))
 
 
-def _others(tokens: Sequence[Token], arguments: dict[int, FoundStatement | UnreadMerge]) -> Iterator[int]:
+def _find_other_merges(tokens: Sequence[Token], arguments: dict[int, FoundStatement | UnreadMerge]) -> Iterator[int]:
     """Yield the other literals that are a MERGE."""
     for i, token in enumerate(tokens):
         if token.kind != "string" or i in arguments or not has_words(token.text, "USING", "WHEN"):
@@ -148,7 +150,7 @@ def _literal(source: SourceText, token: Token) -> Traced:
             spelling = f"{{{field[2:-1].strip()}}}" if piece[0] == "${" else field
             parts.append(Traced.filled(spelling, Origin(0, piece.start(), at)))
         else:
-            value = "$" if piece.lastgroup == "dollar" else _unescaped(piece[0])
+            value = "$" if piece.lastgroup == "dollar" else _unescape(piece[0])
             parts.append(Traced.from_origin(value, Origin(0, piece.start(), at)))
     return Traced.joined([*parts, Traced.written(source.text[at:end], 0, at)])
 
@@ -163,7 +165,7 @@ def _field_end(text: str, at: int, end: int) -> int:
     return end
 
 
-def _unescaped(escape: str) -> str:
+def _unescape(escape: str) -> str:
     if escape[1] == "u":
         return chr(int(escape.lstrip("\\u"), 16)) if len(escape) > 2 else "u"
     return _ESCAPES.get(escape[1], escape[1])

@@ -129,7 +129,7 @@ class FolderTables:
         table = own.version(key, index)
         if table is not None or has_placeholder(key[-1]):
             return table
-        created, changes = self._created.get(key, []), self._changes.get(key, [])
+        created, changes = self._created_tables.get(key, []), self._changes.get(key, [])
         if any(table != created[0] for table in created) or not (created or changes):
             return None
         table = created[0] if created else KnownTable(UNKNOWN)
@@ -138,7 +138,7 @@ class FolderTables:
         return table
 
     @cached_property
-    def _created(self) -> dict[TableKey, list[KnownTable]]:
+    def _created_tables(self) -> dict[TableKey, list[KnownTable]]:
         """The tables as each file leaves them."""
         tables: dict[TableKey, list[KnownTable]] = {}
         for file in self.files.values():

@@ -43,14 +43,14 @@ class Traced:
     @classmethod
     def written(cls, text: str, source: int, start: int) -> Traced:
         """Return text that is in the file as it is, from offset `start` on."""
-        return cls._one(text, Origin(source, start, start + 1, exact=True))
+        return cls._piece(text, Origin(source, start, start + 1, exact=True))
 
     @classmethod
     def of(cls, rendered: Rendered) -> Traced:
         """Return the text of a rendered file, which has the number 0."""
         starts = (0, *(start for start in rendered.map.starts[1:] if start < len(rendered.text)))
         return cls.joined(
-            cls._one(
+            cls._piece(
                 rendered.text[start:end],
                 Origin(0, *_ends(rendered.map.span(start, start + 1)), rendered.map.is_authored(start, start + 1)),
             )
@@ -60,15 +60,15 @@ class Traced:
     @classmethod
     def from_origin(cls, text: str, origin: Origin) -> Traced:
         """Return text that the range `origin` of a file gives."""
-        return cls._one(text, origin._replace(exact=False))
+        return cls._piece(text, origin._replace(exact=False))
 
     @classmethod
     def mark(cls, character: str, origin: Origin) -> Traced:
         """Return one character with the origin of another."""
-        return cls._one(character, origin)
+        return cls._piece(character, origin)
 
     @classmethod
-    def _one(cls, text: str, origin: Origin) -> Traced:
+    def _piece(cls, text: str, origin: Origin) -> Traced:
         return cls(text, (0,), (origin,)) if text else cls()
 
     @classmethod

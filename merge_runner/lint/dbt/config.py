@@ -58,7 +58,7 @@ class DbtConfig:
             if key in call.arguments:
                 whole, items = call.arguments[key]
                 span = items[index] if index is not None and index < len(items) else whole
-                return _narrowed(self.source, span, text)
+                return _without_quotes(self.source, span, text)
         return self._in_yaml(key, index, text)
 
     @property
@@ -95,7 +95,7 @@ class DbtConfig:
                 place = tree.place((*path, index) if many and index is not None else path)
                 start = source.offset(place.line, place.column)
                 end = source.offset(place.end_line or place.line, place.end_column or place.column)
-                return _narrowed(source, Span(start, end), text)
+                return _without_quotes(source, Span(start, end), text)
         return None
 
     @cached_property
@@ -115,7 +115,7 @@ def without_config(text: str) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _narrowed(source: SourceText, span: Span, text: str | None) -> Located:
+def _without_quotes(source: SourceText, span: Span, text: str | None) -> Located:
     """The span without its quotes where what remains is `text`."""
     value = span.of(source.text)
     for quotes in (0, 1):

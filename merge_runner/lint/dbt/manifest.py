@@ -188,7 +188,7 @@ class ManifestReader:
     ) -> tuple[TableColumn, ...]:
         not_null = set(self._not_null.get(unique_id, ()))
         if enforced:
-            for names in _constrained(entry, ("not_null", "primary_key")):
+            for names in _constraint_columns(entry, ("not_null", "primary_key")):
                 not_null |= names
         columns = []
         for name, column in _mapping(entry.get("columns")).items():
@@ -199,7 +199,7 @@ class ManifestReader:
 
     def _keys(self, unique_id: str, entry: Mapping[str, Any], unique_key: Any) -> tuple[frozenset[str], ...]:
         own = _column_set(_texts_of(unique_key) or ())
-        keys = [own, *_constrained(entry, ("unique", "primary_key")), *self._unique.get(unique_id, ())]
+        keys = [own, *_constraint_columns(entry, ("unique", "primary_key")), *self._unique.get(unique_id, ())]
         return tuple(dict.fromkeys(key for key in keys if key))
 
     def _read_test(self, entry: Mapping[str, Any]) -> None:
@@ -254,7 +254,7 @@ def _holds_always(config: Mapping[str, Any]) -> bool:
     return severe and config.get("enabled", True) and all(config.get(key) in (None, usual[key]) for key in usual)
 
 
-def _constrained(entry: Mapping[str, Any], kinds: tuple[str, ...]) -> Iterator[frozenset[str]]:
+def _constraint_columns(entry: Mapping[str, Any], kinds: tuple[str, ...]) -> Iterator[frozenset[str]]:
     """The columns of each constraint of these kinds, on a column and on the table."""
     for name, column in _mapping(entry.get("columns")).items():
         for constraint in _listed_mappings(_mapping(column).get("constraints")):

@@ -89,7 +89,7 @@ class DbtProject:
         """Return the query of the temporary view that dbt merged last: what it compiled for that run."""
         if not _has_view(node) or self.last_merge(node) is None or node.file is None:
             return None
-        return self._read(self._compiled_file(node.file)) or node.compiled_code or None
+        return self._read_text(self._compiled_file(node.file)) or node.compiled_code or None
 
     def next_rows(self, node: DbtNode, file: Path | None = None) -> str | Unknown:
         """Return the query of the temporary view that dbt will merge next, or why it is not known.
@@ -104,7 +104,7 @@ class DbtProject:
         if self.compile_suffices(node):
             compiled = self._compiled_file(node.file) if node.file is not None else None
             fresh = compiled is not None and (file is None or not _is_newer(file, compiled))
-            query = node.compiled_code or (self._read(compiled) if compiled is not None and fresh else None)
+            query = node.compiled_code or (self._read_text(compiled) if compiled is not None and fresh else None)
         query = query or self._render(node)
         if isinstance(query, str) and (view := self._unknown_view(node)) is not None:
             return Unknown(f"the query of the view {view} is not known")
@@ -119,20 +119,20 @@ class DbtProject:
         if node.file is None:
             return None
         if node.file not in self._merges:
-            text = self._read(self.target / "run" / node.file)
+            text = self._read_text(self.target / "run" / node.file)
             self._merges[node.file] = text if text is not None and holds_merge(text) else None
         return self._merges[node.file]
 
     def next_merge(self, node: DbtNode) -> str | Unknown:
         """Return the MERGE that dbt will run for a model once its table exists, or why it is not known."""
-        return next_merge(node, self.adapter, self._overriding, lambda: self._columns(node))
+        return next_merge(node, self.adapter, self._overriding_macros, lambda: self._columns(node))
 
     def _columns(self, node: DbtNode) -> tuple[str, ...] | None:
         """The columns of a model's table, which dbt creates from its query; None where they are not all known."""
         if node.layout.complete:
             return tuple(column.name for column in node.layout.columns or ())
         rows = self.next_rows(node)
-        query = rows if isinstance(rows, str) else self._compiled(node)
+        query = rows if isinstance(rows, str) else self._read_compiled(node)
         return self._names(query) if query else None
 
     def _names(self, query: str) -> tuple[str, ...] | None:
@@ -152,7 +152,7 @@ class DbtProject:
         return replace(node.layout, columns=columns, complete=not _keeps_columns(node))
 
     @cached_property
-    def _overriding(self) -> frozenset[str]:
+    def _overriding_macros(self) -> frozenset[str]:
         """The names of macros that are not dbt's own."""
         return frozenset(
             str(macro.get("name")) for macro in self.macros.values() if macro.get("package_name") not in _BUILT_IN
@@ -162,14 +162,14 @@ class DbtProject:
         """The query of a node, rendered from its template."""
         if node.key not in self._renderings:
             incremental = node.materialized == "incremental"
-            query = rendered_query(node, self.by_id, self._overriding, incremental=incremental)
+            query = rendered_query(node, self.by_id, self._overriding_macros, incremental=incremental)
             self._renderings[node.key] = query
         return self._renderings[node.key]
 
     def _view(self, node: DbtNode) -> str | None:
         """The query of a view, None where it is not known: compiled by the manifest's command, else rendered."""
         query = node.compiled_code or self._render(node)
-        return query if isinstance(query, str) else self._compiled(node)
+        return query if isinstance(query, str) else self._read_compiled(node)
 
     def _unknown_view(self, node: DbtNode) -> str | None:
         """The name of a view whose query is not known, of those that a node reads, also through other views."""
@@ -189,17 +189,17 @@ class DbtProject:
         return asks or any(self._macro_asks(key) for key in node.macros)
 
     def _macro_asks(self, key: str) -> bool:
-        if key not in self._asking:
-            self._asking[key] = False  # a macro that calls itself
+        if key not in self._macro_answers:
+            self._macro_answers[key] = False  # a macro that calls itself
             macro = self.macros.get(key)
             depends = macro.get("depends_on") if macro is not None else None
             macros = depends.get("macros") if isinstance(depends, Mapping) else None
-            self._asking[key] = (
+            self._macro_answers[key] = (
                 macro is None
                 or bool(_ASKS_THE_WAREHOUSE.search(str(macro.get("macro_sql"))))
                 or any(self._macro_asks(str(called)) for called in (macros if isinstance(macros, list) else ()))
             )
-        return self._asking[key]
+        return self._macro_answers[key]
 
     @cached_property
     def _merges(self) -> dict[str, str | None]:
@@ -216,19 +216,19 @@ class DbtProject:
         return {}
 
     @cached_property
-    def _asking(self) -> dict[str, bool]:
+    def _macro_answers(self) -> dict[str, bool]:
         return {}
 
-    def _compiled(self, node: DbtNode) -> str | None:
+    def _read_compiled(self, node: DbtNode) -> str | None:
         """The compiled query of a node; None where there is none to read."""
         if node.compiled_code or node.file is None:
             return node.compiled_code or None
-        return self._read(self._compiled_file(node.file))
+        return self._read_text(self._compiled_file(node.file))
 
     def _compiled_file(self, file: str) -> Path:
         return self.target / "compiled" / file
 
-    def _read(self, file: Path) -> str | None:
+    def _read_text(self, file: Path) -> str | None:
         try:
             return as_source(read_file(file, self.boundary).decode("utf-8"))
         except (OSError, UnicodeDecodeError):

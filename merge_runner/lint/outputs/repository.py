@@ -18,22 +18,22 @@ def from_repository(report: Report, folder: Path) -> Report:
         return report
     prefix = PurePosixPath(here.relative_to(top).as_posix())
 
-    def moved(path: str) -> str:
+    def move_path(path: str) -> str:
         return (prefix / path).as_posix()  # an absolute path stays
 
-    def placed(place: Place) -> Place:
-        return replace(place, path=moved(place.path))
+    def move_place(place: Place) -> Place:
+        return replace(place, path=move_path(place.path))
 
-    def with_paths(finding: Finding) -> Finding:
+    def move_finding(finding: Finding) -> Finding:
         fix = finding.fix
         if fix is not None:
-            fix = replace(fix, edits=tuple(replace(edit, place=placed(edit.place)) for edit in fix.edits))
-        return replace(finding, place=placed(finding.place), fix=fix)
+            fix = replace(fix, edits=tuple(replace(edit, place=move_place(edit.place)) for edit in fix.edits))
+        return replace(finding, place=move_place(finding.place), fix=fix)
 
     return replace(
         report,
-        merges=tuple(replace(merge, path=moved(merge.path)) for merge in report.merges),
-        findings=tuple(with_paths(finding) for finding in report.findings),
-        not_judged=tuple(replace(item, place=placed(item.place)) for item in report.not_judged),
-        sources={moved(path): text for path, text in report.sources.items()},
+        merges=tuple(replace(merge, path=move_path(merge.path)) for merge in report.merges),
+        findings=tuple(move_finding(finding) for finding in report.findings),
+        not_judged=tuple(replace(item, place=move_place(item.place)) for item in report.not_judged),
+        sources={move_path(path): text for path, text in report.sources.items()},
     )

@@ -112,7 +112,7 @@ def _fix(fix: Fix) -> dict[str, Any]:
             {
                 "artifactLocation": _artifact(path),
                 "replacements": [
-                    {"deletedRegion": _replaced(edit.place), "insertedContent": {"text": edit.content}}
+                    {"deletedRegion": _edit_region(edit.place), "insertedContent": {"text": edit.content}}
                     for edit in fix.edits
                     if edit.place.path == path
                 ],
@@ -141,6 +141,6 @@ def _region(place: Place) -> dict[str, int]:
     return region
 
 
-def _replaced(place: Place) -> dict[str, int]:
+def _edit_region(place: Place) -> dict[str, int]:
     """The region of an edit: empty without an end."""
     return _region(place) | ({"endColumn": place.column} if place.end_line is None else {})

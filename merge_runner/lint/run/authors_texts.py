@@ -24,7 +24,7 @@ class AuthorsTexts(Mapping[str, SourceText]):
 
     def __getitem__(self, path: str) -> SourceText:
         if path not in self._texts:
-            source = self._read(path)
+            source = self._read_source(path)
             if source is None:
                 raise KeyError(path)
             self._texts[path] = source
@@ -36,7 +36,7 @@ class AuthorsTexts(Mapping[str, SourceText]):
     def __len__(self) -> int:
         return len(self._paths)
 
-    def _read(self, path: str) -> SourceText | None:
+    def _read_source(self, path: str) -> SourceText | None:
         files, name = self._prepared.files, self._prepared.model_names.get(path)
         if name is not None:
             return files.models[name].source

@@ -57,7 +57,7 @@ class DbtFiles:
         """Return what a path means; None where it is in no dbt project, or is none of its models' files."""
         place = Path(os.path.abspath(path))  # noqa: PTH100 -- `..` ends, links stay
         home = self._home(place if place.is_dir() else place.parent)
-        target = home / self._of(home).target if home is not None else None
+        target = home / self._settings_of(home).target if home is not None else None
         if (target is None or not place.is_relative_to(target)) and (other := target_folder(place)) is not None:
             target = other
         if target is not None and place.is_relative_to(target):
@@ -101,7 +101,7 @@ class DbtFiles:
 
     def _without_manifest(self, place: Path, home: Path, target: Path) -> PathResolution | None:
         """A dbt project whose manifest is missing: its statements in target/run are plain files then."""
-        folders = [home, *(home / folder for folder in self._of(home).models)]
+        folders = [home, *(home / folder for folder in self._settings_of(home).models)]
         if not any(place.is_relative_to(folder) for folder in folders[1:]) and place != home:
             return None
         if place == home and (target / "run").is_dir():
@@ -149,13 +149,13 @@ class DbtFiles:
             place, path = generated, display_path(generated, self._root)
             source = SourceText(path, text or "")
         source = source or SourceText(path, "")
-        config = DbtConfig(node.name, source, self._described(project, node, place, file))
+        config = DbtConfig(node.name, source, self._yaml_reader(project, node, place, file))
         into = display_path(generated, self._root) if generated is not None else None
         own = file if file is not None and file.is_file() else None
         model = DbtModel(project, node, config, text, unknown, into, own)
         return PlainFile(path, place, source, model=model)
 
-    def _described(
+    def _yaml_reader(
         self, project: DbtProject, node: DbtNode, place: Path, file: Path | None
     ) -> Callable[[], YamlTree | None]:
         """Reads the YAML that describes a node: its path begins in the folder that the node's own path begins in."""
@@ -174,7 +174,7 @@ class DbtFiles:
         """The file of a node; those of packages are where dbt installs them."""
         if node.path is None:
             return None
-        own = self._of(home).packages
+        own = self._settings_of(home).packages
         installed = home / own / node.package
         return (installed if installed.is_dir() else home) / node.path
 
@@ -197,11 +197,11 @@ class DbtFiles:
         """The nearest folder, from this one upwards, that is a dbt project; those of packages are in another one."""
         if folder not in self._roots:
             homes = [parent for parent in (folder, *folder.parents) if (parent / DBT_PROJECT).is_file()]
-            outer = [home for home in homes[1:] if homes[0].is_relative_to(home / self._of(home).packages)]
+            outer = [home for home in homes[1:] if homes[0].is_relative_to(home / self._settings_of(home).packages)]
             self._roots[folder] = outer[0] if outer else next(iter(homes), None)
         return self._roots[folder]
 
-    def _of(self, home: Path) -> _Settings:
+    def _settings_of(self, home: Path) -> _Settings:
         if home not in self._settings:
             self._settings[home] = _settings(home)
         return self._settings[home]

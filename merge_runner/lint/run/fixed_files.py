@@ -32,7 +32,7 @@ def fix(files: Mapping[str, Path], report: Report, messages: Messages, *, unsafe
             fixes, by_hand = _harmless(fixes), len(fixes) - len(_harmless(fixes))
             if by_hand:
                 messages.say(
-                    f"{path}: {_counted(by_hand)} left out, which would write SQL into a string of code", "warn"
+                    f"{path}: {_count_fixes(by_hand)} left out, which would write SQL into a string of code", "warn"
                 )
         if not fixes or path not in files:
             continue
@@ -53,10 +53,10 @@ def fix(files: Mapping[str, Path], report: Report, messages: Messages, *, unsafe
         fixed = apply(SourceText(path, text), [_with_newlines(change, ending) for change in fixes], unsafe)
         if fixed.applied:
             write_atomic(file, (_MARK if raw != text else "") + fixed.text)
-            messages.say(f"{path}: {_counted(len(fixed.applied))} applied")
+            messages.say(f"{path}: {_count_fixes(len(fixed.applied))} applied")
     if left and not unsafe:
         them = "it" if left == 1 else "them"
-        messages.say(f"{_counted(left)} may change what a MERGE does: --unsafe-fixes applies {them}")
+        messages.say(f"{_count_fixes(left)} may change what a MERGE does: --unsafe-fixes applies {them}")
 
 
 def _harmless(fixes: Sequence[Fix]) -> list[Fix]:
@@ -68,5 +68,5 @@ def _with_newlines(fix: Fix, ending: str) -> Fix:
     return replace(fix, edits=tuple(replace(edit, content=edit.content.replace("\n", ending)) for edit in fix.edits))
 
 
-def _counted(fixes: int) -> str:
+def _count_fixes(fixes: int) -> str:
     return f"{fixes:,} fix" + ("" if fixes == 1 else "es")

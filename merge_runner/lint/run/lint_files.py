@@ -99,7 +99,7 @@ def lint_files(
         secrets=frozenset((*secret_values(dict(env.asked)), *secret_vars(vars))),
         files=len(files),
         models={file.path: file.model.node.name for file in files if file.model is not None},
-        not_judged=(*_not_judged(models, selection), *(item for content in linted for item in content.not_judged)),
+        not_judged=(*_find_not_judged(models, selection), *(item for content in linted for item in content.not_judged)),
         ran=lambda name, rule: rule.check_project is None and rule.ran_on(name in parsed),
         embedded={name: comments for content in linted for name, comments in content.comments.items()},
     )
@@ -185,7 +185,7 @@ def _property_sources(models: Sequence[DbtModel], results: Sequence[CheckResult]
     return {tree.source.path: tree.source for tree in trees if tree is not None and tree.source.path in paths}
 
 
-def _not_judged(models: Sequence[DbtModel], selection: RuleSelection) -> Iterator[NotJudged]:
+def _find_not_judged(models: Sequence[DbtModel], selection: RuleSelection) -> Iterator[NotJudged]:
     """Give the models of which dbt knows a query that lint does not, with the rules that needed it."""
     about = [rule for rule in rules() if rule.code in NEED_THE_QUERY]
     for model in models:

@@ -113,14 +113,14 @@ class _Reader:
         if file in _FOR_ALL or file == files.settings.lint.baseline:
             return set(self.linted)
         if any(macro.path == file for macro in files.macros):
-            return self._calling(file)
+            return self._find_callers(file)
 
         if holds_no_sql(file):
-            return self._described(file)
+            return self._find_described(file)
         own = (*files.singular_tests, *files.fixtures.values())
         return set() if any(source.path == file for source in own) else None
 
-    def _calling(self, file: str) -> set[str]:
+    def _find_callers(self, file: str) -> set[str]:
         """The models that call a macro of the file, or a macro that does, and those that read views which do.
 
         Seeds, too. The graph has no macros of their hooks: those that have the name of the macro in them are meant.
@@ -144,7 +144,7 @@ class _Reader:
         seeds = nodes_of(self._graph.nodes, SeedNode)
         return {seed.unique_id for seed in seeds if any(_words(hook.text) & names for hook in hooks_of(seed))}
 
-    def _described(self, file: str) -> set[str]:
+    def _find_described(self, file: str) -> set[str]:
         """The models and seeds that a property or data file is about, and those that read what it is about."""
         nodes = (*nodes_of(self._graph.nodes, RefNode), *nodes_of(self._graph.nodes, SourceNode))
         about = {node.unique_id for node in nodes if file in (node.path, node.patch_path)}

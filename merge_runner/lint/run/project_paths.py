@@ -33,7 +33,7 @@ def lint_paths_of_project(
     ids = _ids(prepared, path_selection, request, messages)
 
     def look() -> Report:
-        return lint_project(prepared, ids, request.rule_options, _of(jinja, path_selection), request.processes)
+        return lint_project(prepared, ids, request.rule_options, _problems_of(jinja, path_selection), request.processes)
 
     if request.fix:
         report = look()
@@ -71,7 +71,7 @@ def _ids(
     return ids if path_selection is None else [unique_id for unique_id in ids if unique_id in path_selection.models]
 
 
-def _of(jinja: Sequence[Problem], path_selection: PathSelection | None) -> list[Problem]:
+def _problems_of(jinja: Sequence[Problem], path_selection: PathSelection | None) -> list[Problem]:
     """Return the problems to report: where paths name models, not those of other models."""
     if path_selection is None:
         return list(jinja)

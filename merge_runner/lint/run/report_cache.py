@@ -34,7 +34,7 @@ def cached_report(request: LintRequest, env: RecordingEnv, messages: LintMessage
     answer = cache.get(env) if cache is not None else None
     if cache is not None and answer is not None:
         logging.getLogger("merge_runner.lint").debug("nothing has changed since the report of an earlier run")
-        linted = _linted(answer, cache)
+        linted = _add_excerpts(answer, cache)
         messages.warn(linted.warnings)
         return linted
     from merge_runner.lint.run.lint_paths import lint_paths
@@ -49,7 +49,7 @@ def cached_report(request: LintRequest, env: RecordingEnv, messages: LintMessage
     return linted
 
 
-def _linted(answer: Any, cache: AnswerCache) -> LintResult:
+def _add_excerpts(answer: Any, cache: AnswerCache) -> LintResult:
     """Return a report of the store with its excerpts from the files."""
     report, paths, warnings = answer
     contents = cache.state.contents

@@ -132,7 +132,7 @@ _QUOTED = {
 
 def _sql(text: str) -> Iterator[Comment]:
     tags, maybe = _tags(text)
-    blotted = _blotted(text, tags)
+    blotted = _blot_tags(text, tags)
     quoted, comment_spans = _sql_spans(blotted)
     for span in comment_spans:
         block = text.startswith("/*", span.start)
@@ -152,7 +152,7 @@ def _covers(spans: Sequence[Span], span: Span) -> bool:
     return at >= 0 and span.start < spans[at].end
 
 
-def _blotted(text: str, tags: Sequence[Span]) -> str:
+def _blot_tags(text: str, tags: Sequence[Span]) -> str:
     """The text with its tags blotted out, and with them the blanks that they take away, as `{{- … -}}` does.
 
     A newline that a tag takes away ends no comment.

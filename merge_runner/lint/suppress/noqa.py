@@ -125,7 +125,7 @@ class Suppressions:
         if rule is None or level is None:
             return []
 
-        def judged(rules: Iterable[Rule]) -> bool:
+        def is_judged(rules: Iterable[Rule]) -> bool:
             return all(severity(rule, path) is not None and ran(rule) for rule in rules if rule.code != UNUSED)
 
         def finding(message: str, span: Span, hint: str | None, fix: Fix | None = None) -> Finding:
@@ -134,7 +134,7 @@ class Suppressions:
             return Finding(UNUSED, rule.name, level, message, place, model, hint, fix, subject)
 
         findings: list[Finding] = []
-        all_judged = judged(self.rules)
+        all_judged = is_judged(self.rules)
         for number, noqa in enumerate(self.noqas):
             if noqa.fault:
                 findings.append(finding(noqa.fault, noqa.span, "write `noqa`, or `noqa: P001, C003 -- reason`"))
@@ -147,7 +147,7 @@ class Suppressions:
                 idle = {
                     at
                     for at, word in enumerate(noqa.words)
-                    if (number, at) not in used and _can_hide(word) and judged(word.rules)
+                    if (number, at) not in used and _can_hide(word) and is_judged(word.rules)
                 }
                 if idle and not noqa.comment.conditional:
                     message = f"the noqa for {', '.join(noqa.words[at].text for at in sorted(idle))} hides nothing"
@@ -168,13 +168,13 @@ class Suppressions:
             (finding.code, finding.place),
             *(finding.replaced if finding.code.startswith(_OF_SCANS) else ()),
         ):
-            for number in (*self._at(*_lines(place)), *self._whole_file):
+            for number in (*self._numbers_at(*_lines(place)), *self._whole_file):
                 word = self.noqas[number].hidden_by(code)
                 if word is not None:
                     return number, word
         return None
 
-    def _at(self, first: int, last: int) -> Sequence[int]:
+    def _numbers_at(self, first: int, last: int) -> Sequence[int]:
         """The numbers of the comments that count for findings from line `first` to line `last`."""
         numbers = [*self._by_line.get(first, ()), *self._by_line.get(last, ())]
         lines, alone = self._alone
@@ -209,7 +209,7 @@ class Suppressions:
             return Fix("remove what hides nothing", (edit,), "safe")
         span, content = _removal(noqa, self.source.text)
         edit = Edit(self.source.place(span.start, span.end), content)
-        doubtful = noqa.comment.trims or noqa.comment.has_tags or _trimmed(span, self.source.text)
+        doubtful = noqa.comment.trims or noqa.comment.has_tags or _is_trimmed(span, self.source.text)
         return Fix("remove the comment", (edit,), "unsafe" if doubtful else "safe")
 
 
@@ -320,7 +320,7 @@ def _removal(noqa: _Noqa, text: str) -> tuple[Span, str]:
 _TRIM = re.compile(r"\s*\{[{%#]-")
 
 
-def _trimmed(span: Span, text: str) -> bool:
+def _is_trimmed(span: Span, text: str) -> bool:
     """Whether a tag next to the span takes blanks away, so that words may meet when the span is gone."""
     start = span.start
     while start and text[start - 1].isspace():

@@ -36,16 +36,16 @@ def code_lenses(project: KnownProject, path: str, text: str) -> list[CodeLens]:
             for name in names
             if name is not None and name.value
         ]
-        return [*_described(project, text), *run]
+        return [*_described_lenses(project, text), *run]
     node = project.model_at(path)
     if node is None:
         return []
     merge = statements(text).merge
     span = Span(merge.span.start, merge.span.start + len("merge")) if merge is not None else Span(0, 0)
-    return [CodeLens(span, title, f"merge-runner.{arguments[0]}", arguments) for title, arguments in _of(node)]
+    return [CodeLens(span, title, f"merge-runner.{arguments[0]}", arguments) for title, arguments in _node_lenses(node)]
 
 
-def _described(project: KnownProject, text: str) -> Iterator[CodeLens]:
+def _described_lenses(project: KnownProject, text: str) -> Iterator[CodeLens]:
     """Yield what is done with the models that YAML describes; a view of one is asked for in its own file."""
     models = yaml_outline(text).get("models")
     for name in [model.get("name") for model in models.children] if models is not None else []:
@@ -67,7 +67,7 @@ def plain_lenses(text: str, diagnosis: Diagnosis, file: str) -> list[CodeLens]:
     return lenses
 
 
-def _of(node: ModelNode) -> Sequence[tuple[str, tuple[str, ...]]]:
+def _node_lenses(node: ModelNode) -> Sequence[tuple[str, tuple[str, ...]]]:
     views = [("show compiled", ("compile", "--select", node.name))]
     if node.materialized == "ephemeral":
         return views

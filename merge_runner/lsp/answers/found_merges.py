@@ -21,13 +21,13 @@ def merge_hover(text: str, diagnosis: Diagnosis, offset: int) -> Hover | None:
     """Return the verdict on the MERGE whose first words a cursor is in, or what its condition does there."""
     source = SourceText("", text)
     for merge in diagnosis.merges:
-        for span, markdown in _described(source, merge):
+        for span, markdown in _describe(source, merge):
             if span.start <= offset < span.end:
                 return Hover(diagnosis.conceal(markdown), span)
     return None
 
 
-def _described(source: SourceText, merge: ReportedMerge) -> Iterator[tuple[Span, str]]:
+def _describe(source: SourceText, merge: ReportedMerge) -> Iterator[tuple[Span, str]]:
     yield _head(source, merge), reported_text(merge)
     for conjunct in merge.conjuncts:
         start, conjunct_text = source.offset(conjunct.line, conjunct.column), as_written(conjunct.text)

@@ -28,7 +28,7 @@ def column_origin(project: KnownProject, path: str, text: str, node: Node, colum
     if not isinstance(node, ModelNode) or not has_lineage(node):
         return ""
     lineage_column = next(
-        (candidate for candidate in _of(project, path, text, node).columns if _same(candidate, column)), None
+        (candidate for candidate in _model_lineage(project, path, text, node).columns if _same(candidate, column)), None
     )
     direct = [part for part in lineage_column.written if part.is_direct] if lineage_column is not None else []
     parts = list(listed(dict.fromkeys(direct), project.table_names))
@@ -36,7 +36,7 @@ def column_origin(project: KnownProject, path: str, text: str, node: Node, colum
     return f"from {', '.join(map(_code, parts[:_INPUTS]))}{more}" if parts else ""
 
 
-def _of(project: KnownProject, path: str, text: str, node: ModelNode) -> ModelLineage:
+def _model_lineage(project: KnownProject, path: str, text: str, node: ModelNode) -> ModelLineage:
     """Return the lineage of a model; where its file is open, that of the text there."""
     if node.path != path:
         return project.lineages.of(node.unique_id)

@@ -169,12 +169,12 @@ def name_places(tables: DescribedTables, subject: Subject, column: str | None) -
     if column is not None:
         return _column_places(project, node, column)
     places = [project.place(node), described_place(project, node)]
-    return list(dict.fromkeys(_whole(project, place) for place in places if place is not None))
+    return list(dict.fromkeys(_whole_place(project, place) for place in places if place is not None))
 
 
 def _column_places(project: KnownProject, node: Node, column: str) -> list[Place]:
-    return [_whole(project, project.column_place(node, column) or project.place(node))]
+    return [_whole_place(project, project.column_place(node, column) or project.place(node))]
 
 
-def _whole(project: KnownProject, place: Place) -> Place:
+def _whole_place(project: KnownProject, place: Place) -> Place:
     return replace(place, path=str(project.file(place.path)))

@@ -49,17 +49,17 @@ def document_symbols(path: str, text: str) -> list[DocumentSymbol]:
 def _yaml(root: Entry) -> Iterator[DocumentSymbol]:
     for entry in root.children:
         if entry.key in _LISTS:
-            yield from (_described(item) for item in entry.children if item.get("name") is not None)
+            yield from (_describe(item) for item in entry.children if item.get("name") is not None)
         else:
             yield _entry(entry, "key")
 
 
-def _described(item: Entry) -> DocumentSymbol:
+def _describe(item: Entry) -> DocumentSymbol:
     kinds: dict[str | None, Kind] = {"columns": "column", "sources": "source", "tables": "source", "macros": "macro"}
     above = item.parent.key if item.parent is not None else None
     kind = kinds.get(above, "test" if above == "unit_tests" else "model")
     inner = [entry for child in item.children if child.key in _LISTS for entry in child.children]
-    children = tuple(_described(entry) for entry in inner if entry.get("name") is not None)
+    children = tuple(_describe(entry) for entry in inner if entry.get("name") is not None)
     name = item.get("name")
     assert name is not None
     return DocumentSymbol(name.value, kind, Span(item.span.start, item.end), name.value_span, children)

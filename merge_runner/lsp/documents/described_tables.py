@@ -115,8 +115,8 @@ class Folders:
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._reader = ContentsReader(Templates(()), {}, RecordingEnv(env))
-        self._saved: dict[Path, tuple[tuple[int, int], FileTables]] = {}
-        self._opened: dict[Path, tuple[str, FileTables]] = {}
+        self._tables_on_disk: dict[Path, tuple[tuple[int, int], FileTables]] = {}
+        self._tables_of_open: dict[Path, tuple[str, FileTables]] = {}
 
     def tables(self, path: Path, texts: Mapping[Path, str], project: KnownProject | None) -> DescribedTables:
         """Return the tables of the folder of a file; `texts` are those of open documents, which count first."""
@@ -139,20 +139,23 @@ class Folders:
         except OSError:
             return FileTables()
         state = (status.st_mtime_ns, status.st_size)
-        cached = self._saved.get(path)
+        cached = self._tables_on_disk.get(path)
         if cached is None or cached[0] != state:
             file = read_plain(path, str(path), Boundary(path.parent)) if status.st_size <= _LARGEST else None
             describes = file is not None and file.source is not None and may_describe_tables(file.source)
             tables = self._reader.whole(file).tables if file is not None and describes else FileTables()
-            cached = self._saved[path] = (state, tables)
+            cached = self._tables_on_disk[path] = (state, tables)
         return cached[1]
 
     def _of_text(self, path: Path, text: str) -> FileTables:
-        cached = self._opened.get(path)
+        cached = self._tables_of_open.get(path)
         if cached is None or cached[0] != text:
             file = with_text(PlainFile(str(path), path, None), text)
             tables = self._reader.whole(file).tables if len(text) <= _LARGEST else FileTables()
-            cached = self._opened[path] = (text, _with_half_written(tables, cached[1], text) if cached else tables)
+            cached = self._tables_of_open[path] = (
+                text,
+                _with_half_written(tables, cached[1], text) if cached else tables,
+            )
         return cached[1]
 
 

@@ -113,7 +113,7 @@ class _Reader:
             for item in items(scan)
             if item.tag < 0 or not any(comment.start <= item.start < comment.end for comment in comments)
         ]
-        self._closing = _matching(self.items)
+        self._closing = _match_parentheses(self.items)
         self.selects: list[Select] = []
         self.ctes: list[Relation] = []
 
@@ -322,7 +322,7 @@ def _subject(tokens: Sequence[Token]) -> Subject:
     return Subject("unknown")
 
 
-def _matching(sql_items: Sequence[Item]) -> dict[int, int]:
+def _match_parentheses(sql_items: Sequence[Item]) -> dict[int, int]:
     """Return for each opening parenthesis the number of its closing one; the end where it is never closed."""
     stack: list[int] = []
     pairs: dict[int, int] = {}

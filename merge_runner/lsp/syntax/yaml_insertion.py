@@ -40,7 +40,7 @@ class New:
     def mapping(cls, keys: Mapping[str, New]) -> New:
         """Return a mapping."""
         inside = ", ".join(f"{key}: {value.flow}" for key, value in keys.items())
-        return cls("\n".join(_keyed(key, value) for key, value in keys.items()), "{" + inside + "}")
+        return cls("\n".join(_key_lines(key, value) for key, value in keys.items()), "{" + inside + "}")
 
     @classmethod
     def sequence(cls, items: Sequence[New]) -> New:
@@ -102,7 +102,7 @@ class YamlDocument:
     def key(self, holder: Node | None, key: str, new: New, *, after: str | None = None) -> Insertion | None:
         """Insert a key, whose value is `new`, at the end of a mapping, or after another key; None: the empty text."""
         if holder is None:
-            return Insertion(len(self.text), _separated(self.text) + _keyed(key, new) + "\n")
+            return Insertion(len(self.text), _separate(self.text) + _key_lines(key, new) + "\n")
         pairs = [pair for pair in _pairs(holder) if after is None or pair[0].value == after]
         if not isinstance(holder, MappingNode) or not pairs:
             return None
@@ -112,7 +112,7 @@ class YamlDocument:
             is_here = end is not None and name.end_mark.index < value.start_mark.index < end
             return Insertion(end, f", {key}: {new.flow}") if end is not None and is_here else None
         at = holder.value[0][0].start_mark.column
-        return self._line_after(end, indented(_keyed(key, new), at))
+        return self._line_after(end, indented(_key_lines(key, new), at))
 
     def items_of(self, holder: Node | None, key: str, new: Sequence[New]) -> Insertion | None:
         """Insert items at the end of the list that is the value of a key, or the key with them."""
@@ -166,10 +166,10 @@ def _is_empty(node: Node) -> bool:
     return isinstance(node, ScalarNode) and node.start_mark.index == node.end_mark.index
 
 
-def _keyed(key: str, new: New) -> str:
+def _key_lines(key: str, new: New) -> str:
     """Return the lines of a key: a list or mapping below it, a scalar in its line."""
     return f"{key}: {new.block}" if new.inline else f"{key}:\n{indented(new.block, 2)}"
 
 
-def _separated(text: str) -> str:
+def _separate(text: str) -> str:
     return "" if not text or text.endswith("\n") else "\n"

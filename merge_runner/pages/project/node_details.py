@@ -46,7 +46,7 @@ def node_details(
         "description": node.description,
         "columns": _columns(numbers, node, layout),
         "author": _shorten(node.raw_code),
-        **_compiled(prepared, node, last),
+        **_compiled_texts(prepared, node, last),
         "proof": _proof(merge),
         "findings": [_finding(finding) for finding in findings],
         "layout": _layout(layout) if _has_table(node) else None,
@@ -107,7 +107,7 @@ def _column_tests(numbers: NodeNumbers, node: Node) -> dict[str, list[int]]:
     return tests
 
 
-def _compiled(prepared: Prepared, node: Node, last: LastResult | None) -> dict[str, Any]:
+def _compiled_texts(prepared: Prepared, node: Node, last: LastResult | None) -> dict[str, Any]:
     """The compiled text by its origins, or why there is none; and the text that ran, where it differs."""
     content: dict[str, Any] = {}
     if isinstance(node, ModelNode | AnalysisNode) or (isinstance(node, DataTestNode) and node.generic_test is None):

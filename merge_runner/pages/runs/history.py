@@ -52,7 +52,7 @@ def kept_runs(target: Path, most: int = KEPT) -> Iterator[KeptRun]:
             content = read_file(path, Boundary(target))
         except OSError:
             continue
-        record = _read(content)
+        record = _read_record(content)
         if record is not None:
             yield KeptRun(content, record)
 
@@ -65,12 +65,12 @@ def packed(record: Mapping[str, Any]) -> str:
 def unpacked(text: str) -> Mapping[str, Any] | None:
     """Return the record that `packed` has made a text of; None for what no run has written."""
     try:
-        return _read(base64.b64decode(text, validate=True))
+        return _read_record(base64.b64decode(text, validate=True))
     except ValueError:
         return None
 
 
-def _read(content: bytes) -> Mapping[str, Any] | None:
+def _read_record(content: bytes) -> Mapping[str, Any] | None:
     try:
         reader = zlib.decompressobj(wbits=31)  # of gzip
         text = reader.decompress(content, _LONGEST)
