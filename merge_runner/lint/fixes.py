@@ -63,6 +63,7 @@ class _Edits:
 
     def _meets(self, span: Span) -> bool:
         """Whether a range here shares a character with `span`, is equal, or one is a place inside the other."""
+        # The ranges here are apart: where any of them meets `span`, one next to its place does.
         at = bisect_left(self.spans, span)
         around = self.spans[max(at - 1, 0) : at + 1]
         return any(other == span or (other.start < span.end and span.start < other.end) for other in around)

@@ -78,7 +78,7 @@ def column_lineage(
 ) -> dict[str, Any]:
     """Return the facet of the columns of an output: what writes each, and what decides about all rows (`dataset`).
 
-    `named` has the datasets by the folded names of their relations; an input of no known dataset is left out, one of a
+    `datasets` are by the folded names of their relations; an input of no known dataset is left out, one of a
     stream of several topics is there for each.
     """
     fields = {name: {"inputFields": list(_input_fields(inputs, datasets))} for name, inputs in columns}

@@ -53,6 +53,7 @@ class Sender:
         with suppress(queue.Full):
             self._queue.put(_END, timeout=seconds)
             self._thread.join(max(0.0, end - time.monotonic()))
+        # A transport that hangs is left behind: the thread is a daemon, and ends with the process.
         left = self._unsent + (self._queue.qsize() if self._thread.is_alive() else 0)
         if left:
             self._warn(f"{left} event{'' if left == 1 else 's'} could not be sent")

@@ -44,7 +44,7 @@ def _verdict(project: KnownProject, path: str, text: str) -> Iterator[InlayHint]
 
 
 def verdict_label(verdict: Verdict, on_purpose: bool) -> str:
-    """Return the label that shows a verdict; `meant`: a scan of all files is on purpose."""
+    """Return the label that shows a verdict; `on_purpose`: a scan of all files is meant."""
     return f"scan: {verdict}{' (meant)' if on_purpose else ''}"
 
 

@@ -61,6 +61,7 @@ class KnownProject(QueryColumns):
         with self._recent_lock:
             value: T | None = self._recent.get(key)
         if value is None:
+            # Not under the lock, for which other questions would wait: two threads may make the same, either will do.
             value = make()
             with self._recent_lock:
                 self._recent[key] = value

@@ -169,6 +169,7 @@ class OpenProject:
         """Return the files that have changed on disk since this was last asked; None where that cannot be known."""
         if self._is_checked:
             return set()
+        # Before the files are hashed: a `check_files` in another thread meanwhile has them hashed once more.
         self._is_checked = True
         state = ProjectState.of(self.root, None, [profiles_outside(self._env, None)])
         before, now = self._on_disk, state.hashes if state is not None else None

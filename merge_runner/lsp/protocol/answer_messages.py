@@ -54,7 +54,7 @@ def hover_message(positions: Positions, content: Hover) -> types.Hover:
 def completion_list(
     positions: Positions, position: types.Position, completions: Sequence[Completion]
 ) -> types.CompletionList:
-    """Return what may be written at a position, of `offered` what has the letters that are typed."""
+    """Return what may be written at a position, of `completions` those that have the letters that are typed."""
     matches = typed(completions, positions.text, positions.offset(position))
     first_matches = matches[:MOST]
     items = [

@@ -60,6 +60,7 @@ class Frames:
                 return self._take(header.start()) or _NO_BODY
             if len(self._buffer) >= size:
                 return self._take(size)
+            # A header may be in two chunks: as much as one can have of the end is searched again.
             searched = max(0, len(self._buffer) - _LONGEST_LINE)
             if not self._more():
                 return self._take(len(self._buffer))

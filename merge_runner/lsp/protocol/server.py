@@ -174,7 +174,7 @@ class Server(LanguageServer):
     def report(
         self, items: Sequence[types.Diagnostic], previous_id: str | None
     ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
-        """Return what a client asked for that has got the result `known` before."""
+        """Return what a client asked for that has got the result `previous_id` before."""
         result = result_id(items)
         if result == previous_id:
             return types.RelatedUnchangedDocumentDiagnosticReport(result)

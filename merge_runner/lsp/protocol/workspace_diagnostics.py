@@ -48,7 +48,7 @@ class WorkspaceDiagnostics:
         self._news.set()
 
     async def report(self, workspace: Workspace, previous_results: Sequence[types.PreviousResultId]) -> list[Report]:
-        """Return what is wrong in each file that is not open, and that nothing is any more in those of `known`."""
+        """Return what is wrong in each file that is not open; those of `previous_results` may have nothing now."""
         results = frozenset((result.uri, result.value) for result in previous_results)
         while self._last_report == (self._state, results):
             self._news.clear()
@@ -57,6 +57,7 @@ class WorkspaceDiagnostics:
             self._looked_at = self._state
             await asyncio.sleep(_PAUSE)
 
+        # The state before projects are looked at: of a change meanwhile, the next question does not wait.
         state = self._looked_at
         remarks: dict[Path, list[Remark]] = {}
         for root in self._roots(workspace):
