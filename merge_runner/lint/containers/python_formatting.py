@@ -22,13 +22,13 @@ _FIELD = re.compile(r"\{\{|\}\}|\{(?P<name>[^{}:!]*)(?P<rest>(?:[:!][^{}]*)?)\}"
 _TEMPLATE = re.compile(r"\$(?:(?P<escaped>\$)|(?P<named>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})")
 
 
-class Shows(Protocol):
+class Formatter(Protocol):
     """What the methods ask of the values of a file."""
 
     def text(self, node: ast.expr, use: Use, env: Environment | None = None) -> Traced | None:
         """Return the text of an expression, where known."""
 
-    def formatted(self, node: ast.expr, use: Use, at: Origin, env: Environment | None = None) -> Traced:
+    def format_value(self, node: ast.expr, use: Use, at: Origin, env: Environment | None = None) -> Traced:
         """Return what formatting an expression gives."""
 
     def hole_at(self, node: ast.expr, use: Use, at: Origin) -> Traced:
@@ -42,7 +42,7 @@ class Shows(Protocol):
         """What the values of the file may take."""
 
 
-def printf(values: Shows, text: Traced, arguments: ast.expr, use: Use, env: Environment) -> Traced:
+def printf(values: Formatter, text: Traced, arguments: ast.expr, use: Use, env: Environment) -> Traced:
     positional = list(arguments.elts) if isinstance(arguments, ast.Tuple) else [arguments]
     by_name = values.dictionary(arguments, use)
     place = by_name[1] if by_name is not None else use
@@ -63,12 +63,12 @@ def printf(values: Shows, text: Traced, arguments: ast.expr, use: Use, env: Envi
             placeholder = field[0]
             count += 1
         edits.append(
-            (span, values.formatted(value, place, at, env) if value is not None else Traced.filled(placeholder, at))
+            (span, values.format_value(value, place, at, env) if value is not None else Traced.filled(placeholder, at))
         )
     return text.edited(edits)
 
 
-def _format(values: Shows, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced:
+def _format(values: Formatter, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced:
     keywords = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
     dictionaries = [values.dictionary(keyword.value, use) for keyword in node.keywords if keyword.arg is None]
     count = 0
@@ -92,13 +92,13 @@ def _format(values: Shows, text: Traced, node: ast.Call, use: Use, env: Environm
                 if dictionary is not None and (entry_value := entry(dictionary[0], name)) is not None:
                     value, place = entry_value, dictionary[1]
         if value is not None and not field["rest"]:
-            edits.append((span, values.formatted(value, place, at, env)))
+            edits.append((span, values.format_value(value, place, at, env)))
         else:
             edits.append((span, Traced.filled(field[0], at)))
     return text.edited(edits)
 
 
-def _substitute(values: Shows, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced:
+def _substitute(values: Formatter, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced:
     keywords = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
     dictionary = values.dictionary(node.args[0], use) if node.args else None
     edits = []
@@ -112,12 +112,12 @@ def _substitute(values: Shows, text: Traced, node: ast.Call, use: Use, env: Envi
         if field["escaped"]:
             edits.append((span, Traced.from_origin("$", at)))
         else:
-            new = values.formatted(value, place, at, env) if value is not None else Traced.filled(field[0], at)
+            new = values.format_value(value, place, at, env) if value is not None else Traced.filled(field[0], at)
             edits.append((span, new))
     return text.edited(edits)
 
 
-def _replace(values: Shows, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced | None:
+def _replace(values: Formatter, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced | None:
     if len(node.args) < 2:
         return None
     old = values.text(node.args[0], use, env)
@@ -130,7 +130,7 @@ def _replace(values: Shows, text: Traced, node: ast.Call, use: Use, env: Environ
     return text.replace(old.text, new)
 
 
-def _strip(values: Shows, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced | None:
+def _strip(values: Formatter, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced | None:
     chars = values.text(node.args[0], use, env) if node.args else None
     if node.args and chars is None:
         return None
@@ -139,7 +139,7 @@ def _strip(values: Shows, text: Traced, node: ast.Call, use: Use, env: Environme
     return how(chars.text if chars is not None else None)
 
 
-METHODS: dict[str, Callable[[Shows, Traced, ast.Call, Use, Environment], Traced | None]] = {
+METHODS: dict[str, Callable[[Formatter, Traced, ast.Call, Use, Environment], Traced | None]] = {
     "format": _format,
     "replace": _replace,
     "substitute": _substitute,

@@ -110,7 +110,7 @@ class Values:
         """Return the placeholder of an expression."""
         return Traced.filled("{" + use.file.written(node) + "}", use.file.origin(node))
 
-    def formatted(self, node: ast.expr, use: Use, at: Origin, env: Environment | None = None) -> Traced:
+    def format_value(self, node: ast.expr, use: Use, at: Origin, env: Environment | None = None) -> Traced:
         """Return what formatting an expression gives, at the range of the field that it is put in."""
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
             return Traced.from_origin(str(node.value), at)
@@ -204,7 +204,7 @@ class Values:
                 continue
             at, value = piece
             plain = value.conversion in (-1, ord("s")) and value.format_spec is None
-            parts.append(self.formatted(value.value, use, at, env) if plain else self.hole_at(value.value, use, at))
+            parts.append(self.format_value(value.value, use, at, env) if plain else self.hole_at(value.value, use, at))
         return Traced.joined(parts)
 
     def hole_at(self, node: ast.expr, use: Use, at: Origin) -> Traced:

@@ -20,18 +20,18 @@ def read_script(rendered: Rendered, container: Container | None = None, *, is_sq
     text = rendered.text
     all_statements = list(statements(text))
     kind: Container = container or ("script" if len(all_statements) > 1 else "sql")
-    read = []
+    relevant = []
     unread = []
     for statement in all_statements:
         span = statement.span
         if (reason := _unread(statement, text)) is not None:
             unread.append(UnreadMerge(kind, rendered.place(span.start, span.end), reason))
         elif statement.kind == "hidden":
-            read += [FoundStatement(kind, rendered.part(span.start, span.end))] if is_sql else []
+            relevant += [FoundStatement(kind, rendered.part(span.start, span.end))] if is_sql else []
         elif statement.kind == "merge" or statement.words[0] in _OF_USE:
             part = rendered.part(span.start, span.end)
-            read.append(FoundStatement(kind, part, statement.in_block, statement.rows))
-    return Contents(tuple(read), tuple(unread))
+            relevant.append(FoundStatement(kind, part, statement.in_block, statement.rows))
+    return Contents(tuple(relevant), tuple(unread))
 
 
 def unread_in(text: str) -> str | None:
