@@ -5,8 +5,8 @@
 Each round clones this repository (what is committed) into a folder and calls `make demo` there four times. The driver of
 the first one is kept (`keep_warm` of its profile), and used after the first correction; after the second one Spark is
 started again. Nothing of an earlier round is used: the folder has its own virtual environment and its own cache of jars
-and of the class-data archive, and pip an empty cache, unless `--keep-pip-cache` is given. Java has to be there. Before
-the corrections the archive is finished, which a first run makes afterwards in a process of the lowest priority.
+and of the class-data archive, and pip an empty cache, unless `--keep-pip-cache` is given. Java has to be there. The driver
+that is kept has no archive; it writes one when it ends, and the new driver starts with that.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.api import stop_warm
+from merge_runner.engine.spark.appcds import is_whole
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 FIRST, SAME, CORRECTED, COLD = "from nothing", "nothing has changed", "one late correction", "another, in a new driver"
@@ -60,11 +61,12 @@ def measured(folder: Path, *, keep_pip_cache: bool) -> Iterator[tuple[str, float
     try:
         for case in AIMS:
             if case in CORRECTIONS:
-                wait_for_archive(cache)
                 with (root / "seeds" / "flight_correction.csv").open("a") as file:
                     file.write(CORRECTIONS[case])
             if case == COLD:
                 stop_warm(root)
+                while not any(map(is_whole, (cache / "cds").iterdir())):
+                    time.sleep(1)
             started = time.time()
             done = subprocess.run(["make", "demo"], cwd=root, env=env, capture_output=True, text=True, check=False)
             elapsed = time.time() - started
@@ -74,12 +76,6 @@ def measured(folder: Path, *, keep_pip_cache: bool) -> Iterator[tuple[str, float
             yield case, elapsed
     finally:
         stop_warm(root)
-
-
-def wait_for_archive(cache: Path) -> None:
-    """Wait until the class-data archive is there, or could not be made."""
-    while not [*(cache / "cds").glob("*.json"), *(cache / "cds").glob("*.failed")]:
-        time.sleep(1)
 
 
 def parts(root: Path, started: float, ended: float) -> str:

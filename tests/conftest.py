@@ -72,7 +72,7 @@ _OF_CALLER = frozenset(
 
 
 def pytest_configure(config):
-    """Have no test create an AppCDS archive: it takes 78 s of processor time, and tests start more sets of jars than archives are kept.
+    """Have no test create an AppCDS archive: it takes time, and tests start more sets of jars than archives are kept.
 
     An archive that exists is used. The process that only distributes tests does not set it: workers would inherit it, and
     hypothesis would derandomize all profiles where it finds CI at its start.

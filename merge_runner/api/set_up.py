@@ -1,4 +1,4 @@
-"""What a machine and a project need: jars, the class-data archive, checks of the set-up, and generated files."""
+"""What a machine and a project need: jars, checks of the set-up, and generated files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from merge_runner.api.logged_messages import LoggedMessages
 from merge_runner.errors import Messages, Problem, Problems, ProblemsError
@@ -149,17 +149,11 @@ def install_packages(
     return install(Path(path).absolute(), upgrade=upgrade, notify=on_message or LoggedMessages("packages").say)
 
 
-def make_archive(
-    *,
-    iceberg: bool = False,
-    sqlite: bool = False,
-    kafka: bool = False,
-    store: Literal["s3", "azure", "gcs"] | None = None,
-) -> Path:
-    """Make the class-data archive, with which local Spark starts faster, and return its path; it takes a minute."""
-    from merge_runner.engine.appcds_training import made_archive
-
-    return made_archive(_groups(iceberg, sqlite, kafka, store), os.environ)
+def make_archive(**_options: object) -> NoReturn:
+    """Raise ProblemsError: the JVM of the first build writes the class-data archive, and no function does."""
+    message = "make_archive is gone: the JVM of the first build writes the class-data archive when it ends"
+    hint = "build with MERGE_RUNNER_CDS=1, which waits for the archive, and writes it in CI, too"
+    raise ProblemsError([Problem("no-archive", message, hint=hint)])
 
 
 def _groups(iceberg: bool, sqlite: bool, kafka: bool, store: str | None) -> list[str]:

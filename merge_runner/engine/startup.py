@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.driver.driver import Driver
-from merge_runner.engine.spark.appcds import Archive, archive, make_later, with_archive
+from merge_runner.engine.spark.appcds import archive, with_archive
 from merge_runner.engine.spark.confs import jar_groups, spark_confs, table_formats
 from merge_runner.engine.spark.embedded_catalog import prepare_catalogs
 from merge_runner.engine.spark.errors import first_line
@@ -44,10 +44,10 @@ _POLL_SECONDS = 0.2
 _ABANDON_SECONDS = 5.0
 
 
-def _open_driver(confs: Mapping[str, str], jvm: Jvm | None, afterwards: Callable[[], None]) -> Driver:
+def _open_driver(confs: Mapping[str, str], jvm: Jvm | None) -> Driver:
     from merge_runner.engine.driver.local_driver import open_driver  # loads PySpark
 
-    return open_driver(confs, jvm, afterwards)
+    return open_driver(confs, jvm)
 
 
 def _forget_gateway() -> None:
@@ -73,7 +73,7 @@ class Machine:
     fetch_jars: Callable[[Iterable[str], Mapping[str, str], Callable[[str], None]], list[Path]] = fetch_jars
     launch: Callable[[Mapping[str, str], Path, Path, Path], Jvm] = launch
     submitted: Callable[[], Submitted] = submitted
-    open_driver: Callable[[Mapping[str, str], Jvm | None, Callable[[], None]], Driver] = _open_driver
+    open_driver: Callable[[Mapping[str, str], Jvm | None], Driver] = _open_driver
     forget_gateway: Callable[[], None] = _forget_gateway
     driver_key: Callable[[Mapping[str, str], Path, Mapping[str, str]], str] = client.driver_key
     spawn_keeper: Callable[[client.Order], Popen[bytes]] = client.spawn_keeper
@@ -140,7 +140,7 @@ class DriverStart:
             check_java(java, table_formats(self._profile))
             defaults = fitting_spark(self._profile, self._root, self._env).defaults
             confs = spark_confs(self._profile, self._root, jars, defaults)
-            chosen = with_archive(confs, archive(self._profile, confs, java, self._env, defaults), self._log)
+            chosen = with_archive(confs, archive(self._profile, confs, java, self._env, defaults), self._log, self._env)
             if self._warm:
                 self._keeper = self._machine.spawn_keeper(self._order(confs, chosen, java))
             else:
@@ -231,21 +231,21 @@ class DriverStart:
             self._notify(note)
         confs = spark_confs(profile, self._root, jars, spark.defaults)
         fitting = archive(profile, confs, java, self._env, spark.defaults)
-        chosen = with_archive(confs, fitting, self._log)
+        chosen = with_archive(confs, fitting, self._log, self._env)
         if self._warm:
-            attached = self._attached(confs, chosen, java, fitting)
+            attached = self._attached(confs, chosen, java)
             if attached is not None:
                 return attached
         try:
             try:
-                return self._open_in(chosen, java, fitting)
+                return self._open_in(chosen, java)
             except Exception:
                 if fitting is None or chosen == confs or self._abandoned or not (self._jvm and self._jvm.has_ended()):
                     raise
                 # It may be the archive that the JVM could not bear.
                 self._jvm = None
                 machine.forget_gateway()
-                driver = self._open_in(confs, java, None)
+                driver = self._open_in(confs, java)
                 fitting.discard()
                 return driver
         except Exception as error:  # Py4J and PySpark raise many kinds; to the user all mean the same
@@ -258,7 +258,7 @@ class DriverStart:
         try:
             given = self._machine.submitted()
             confs = confs_in_running_jvm(profile, self._root, given)
-            driver = self._machine.open_driver(confs, None, lambda: None)
+            driver = self._machine.open_driver(confs, None)
         except ProblemsError:
             raise
         except Exception as error:
@@ -268,20 +268,8 @@ class DriverStart:
             self._notify(note)
         return driver
 
-    def _attached(
-        self, confs: Mapping[str, str], chosen: Mapping[str, str], java: Path, fitting: Archive | None
-    ) -> Driver | None:
+    def _attached(self, confs: Mapping[str, str], chosen: Mapping[str, str], java: Path) -> Driver | None:
         """A driver in the project's warm JVM, or in a new one where that was started otherwise; None: in none."""
-
-        def attach_driver(
-            port: int, secret: str, leave: Callable[[bool], None], fate: Callable[[], str | None]
-        ) -> Driver:
-            def left(clean: bool) -> None:
-                leave(clean)
-                make_later(fitting, self._profile, java, self._env)
-
-            return self._machine.attach_driver(port, secret, left, fate)
-
         try:
             order = self._order(confs, chosen, java)
             path = Path(order.socket)
@@ -297,7 +285,7 @@ class DriverStart:
             elif state["key"] != order.key:
                 self._notify("the warm driver was started otherwise than this run needs it: a new one is started")
                 client.start(replace(order, idle=state["limit"]), self._machine.spawn_keeper, self._is_needed)
-            return client.attach(path, order.key, warm_log(self._log), attach_driver)
+            return client.attach(path, order.key, warm_log(self._log), self._machine.attach_driver)
         except Exception as error:  # whatever it is, a JVM of our own will do
             if self._abandoned:
                 raise
@@ -307,14 +295,14 @@ class DriverStart:
     def _is_needed(self) -> bool:
         return not self._abandoned
 
-    def _open_in(self, confs: Mapping[str, str], java: Path, fitting: Archive | None) -> Driver:
+    def _open_in(self, confs: Mapping[str, str], java: Path) -> Driver:
         """A driver in the JVM that was launched, or else in a new one."""
         with self._guard:
             if self._abandoned:
                 raise InterruptedError("the driver is no longer needed")
             if self._jvm is None and not self._machine.running_already():
                 self._jvm = self._machine.launch(confs, java, self._root, self._log)
-        return self._machine.open_driver(confs, self._jvm, lambda: make_later(fitting, self._profile, java, self._env))
+        return self._machine.open_driver(confs, self._jvm)
 
     def _not_started(self, error: Exception) -> Problem:
         lines = logged(self._log, self._jvm.log_start if self._jvm else 0).splitlines()
@@ -346,7 +334,7 @@ def start_warm(
     for note in notes(profile, spark, jars):
         notify(note)
     confs = spark_confs(profile, root, jars, spark.defaults)
-    chosen = with_archive(confs, archive(profile, confs, java, env, spark.defaults), log)
+    chosen = with_archive(confs, archive(profile, confs, java, env, spark.defaults), log, env)
     try:
         client.start(warm_order(root, log, env, chosen, java, client.driver_key(confs, java, env), idle))
     except client.Refused as error:

@@ -153,6 +153,13 @@ def test_job_specs_are_in_the_guide(call, tmp_path):
     assert (Path(__file__).parents[2] / "docs/guides/run-on-a-cluster.md").is_file()
 
 
+def test_a_build_writes_the_class_data_archive(call, tmp_path):
+    process = call("deps", "--archive", cwd=tmp_path)
+    assert (process.returncode, process.stdout) == (2, "")
+    assert "--archive is gone" in process.stderr
+    assert "MERGE_RUNNER_CDS=1" in process.stderr
+
+
 def test_defer_reads_what_is_not_built_from_the_state(call, make_project, tmp_path):
     profiles = "shop: {target: dev, outputs: {dev: {schema: dev}, prod: {schema: prod}}}"
     root = make_project({**MODELS, "profiles.yml": profiles})

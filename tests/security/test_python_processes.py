@@ -54,7 +54,6 @@ COMMANDS = {
     "integrations": ([*THIS, "ls"], "a\n"),
     "warm daemon": (python_command("merge_runner.engine.warm.daemon"), ""),
     "module of the standard library": (python_command("this"), "The Zen of Python"),
-    "training": (python_command("merge_runner.engine.appcds_training"), ""),
     "pip": (python_command("pip", "--version"), "pip "),
 }
 

@@ -150,8 +150,9 @@ ENVIRONMENT: Mapping[str, str] = {
     "XDG_CACHE_HOME": "the folder of caches",
     "MERGE_RUNNER_MAVEN_URL": "the Maven repository from which jars are fetched; without it Maven Central",
     "MERGE_RUNNER_WARM": "`0`: the project's warm driver is not used; `1`: it is used also with `CI`",
-    "MERGE_RUNNER_CDS": "`0`: no AppCDS archive of the driver is used or created; `1`: it is created also with `CI`",
-    "CI": "set by CI servers: no warm driver is used and no AppCDS archive is created, but see above",
+    "MERGE_RUNNER_CDS": "`0`: no AppCDS archive of the driver is used or written; `1`: it is written also with `CI`, "
+    "and the command waits for it",
+    "CI": "set by CI servers: no warm driver is used and no AppCDS archive is written, but see above",
     "XDG_RUNTIME_DIR": "the folder of the warm driver's socket; without it the temporary folder",
     "NO_COLOR": "no colours in the output",
     "FORCE_COLOR": "colours also where the output is no terminal",

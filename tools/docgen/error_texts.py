@@ -454,7 +454,8 @@ _START = {
     "no-store": Meaning("The container or bucket of the warehouse does not exist.", "Create it, or correct its name."),
     "no-catalog": Meaning("The file of an embedded catalog cannot be used.", "Check the folder and your permissions."),
     "no-archive": Meaning(
-        "The AppCDS archive cannot be created, or is switched off.", "Nothing: Spark starts without it, but slower."
+        "A program calls `make_archive`, which is withdrawn.",
+        "Build with `MERGE_RUNNER_CDS=1`: the build writes the AppCDS archive, and waits for it.",
     ),
     "warm-busy": Meaning(
         "A warm driver with other settings is in use by a run.", "Wait for it, or `merge-runner warm stop`."

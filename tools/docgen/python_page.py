@@ -72,7 +72,7 @@ assert [node.plan.unique_id for node in levels[2]] == ["model.shop.fct_order"]
 """
 
 _SETTING_UP = """\
-`clean` removes the generated files; `debug`, `fetch_jars`, `make_archive`, `warm_status` and `stop_warm` are below."""
+`clean` removes the generated files; `debug`, `fetch_jars`, `warm_status` and `stop_warm` are below."""
 
 _SET_UP = """
 from merge_runner.api import clean

@@ -28,7 +28,7 @@ class Options(OutputOptions):
     store: Literal["s3", "azure", "gcs"] | None = option(
         "--store", help="The connector of an object store as well, for profiles whose tables lie there."
     )
-    archive: bool = flag("--archive", help="Also make the class-data archive, with which local Spark starts faster.")
+    archive: bool = flag("--archive", help="An error: a build with MERGE_RUNNER_CDS=1 writes the class-data archive.")
 
 
 @make("deps", Options, ignores=("warn_error",))
@@ -37,9 +37,12 @@ def command(options: Options) -> int:
 
     Both are verified by their checksums; packages are pinned in packages.lock.
     """
-    from merge_runner.api import fetch_jars, install_packages, make_archive
+    from merge_runner.api import fetch_jars, install_packages
     from merge_runner.cli.display.messages import say
 
+    if options.archive:
+        message = "--archive is gone: the JVM of the first build writes the class-data archive when it ends."
+        raise click.UsageError(f"{message} With MERGE_RUNNER_CDS=1 the build does so in CI, too, and waits for it.")
     notify = _silent if options.quiet else say
     root = options.project_dir or Path()
     for package in install_packages(root, upgrade=options.upgrade, on_message=notify):
@@ -49,9 +52,6 @@ def command(options: Options) -> int:
     iceberg, sqlite, kafka, store = options.iceberg, options.sqlite, options.kafka, options.store
     for path in fetch_jars(iceberg=iceberg, sqlite=sqlite, kafka=kafka, store=store, on_message=notify):
         click.echo(path)
-    if options.archive:
-        notify("making the class-data archive: this takes a minute")
-        click.echo(make_archive(iceberg=iceberg, sqlite=sqlite, kafka=kafka, store=store))
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import socket
 import threading
 import time
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.driver.driver import Waits
+from merge_runner.engine.spark.appcds import wait_for_archive
 from merge_runner.engine.spark.connection_loss import forget, knows_its_end
 from merge_runner.engine.spark.errors import EngineError, Kind, from_engine, silence_error_log
 from merge_runner.engine.spark.health_check import Pulse
@@ -169,12 +171,10 @@ def _if_it_is_there() -> Iterator[None]:
             raise
 
 
-def open_driver(
-    confs: Mapping[str, str], jvm: Jvm | None, afterwards: Callable[[], None] = lambda: None
-) -> ClassicDriver:
+def open_driver(confs: Mapping[str, str], jvm: Jvm | None) -> ClassicDriver:
     """Starts Spark with the confs in a JVM that `launch` gave; None: in the one that PySpark has, or would start.
 
-    `afterwards` is called when Spark has been stopped. Raises whatever PySpark, Py4J and Spark raise.
+    Raises whatever PySpark, Py4J and Spark raise.
     """
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
@@ -189,7 +189,7 @@ def open_driver(
     def ended() -> None:
         jvm.end(wait=False)
         forget_gateway()
-        afterwards()
+        wait_for_archive(jvm.process, os.environ)
 
     spark = SparkSession(SparkContext(conf=conf, gateway=jvm.connect()))
     assign_columns_before_delta(spark)

@@ -1,110 +1,85 @@
 """The class-data archive of a local driver: Spark's classes as its JVM has them in memory, in a file of 190 MB.
 
 With it a driver loads no class from a jar and starts in half the time. It fits one JVM, one class path and one set of
-options, which are its key, after the line of Spark. A process of low priority makes it after a first run
-(`engine/appcds_training.py`); `MERGE_RUNNER_CDS=0` switches it off, and where `CI` is set none is made unless
-`MERGE_RUNNER_CDS=1` says so.
+options, which are its key. The JVM of a run that has none writes one when it ends, while nobody waits for it, and a
+later start gives it its name. `MERGE_RUNNER_CDS=0` switches it off. Where `CI` is set none is written, unless
+`MERGE_RUNNER_CDS=1` says so; the command waits for it then.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 import subprocess
 import time
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from merge_runner.atomic import write_atomic
-from merge_runner.engine.spark.confs import jar_groups, spark_confs
+from merge_runner.engine.spark.confs import spark_confs
 from merge_runner.engine.spark.jars import runtime_folder
 from merge_runner.engine.spark.java import java_version
 from merge_runner.engine.spark.spark_home import installed_spark, spark_home
 from merge_runner.engine.spark.user_confs import CLASS_PATH, OPTIONS, own_java, user_confs
-from merge_runner.formats.lines import installed_line
-from merge_runner.python_process import python_command
 
 if TYPE_CHECKING:
+    from subprocess import Popen
+
     from merge_runner.project.schema.profile import Profile
 
 _SWITCH = "MERGE_RUNNER_CDS"
-_TRAINED_AS = 1
-"""Counts the ways that archives were made: they are made again where the statements of the training change much."""
 _READ_FROM_ENV = ("SPARK_CLASSPATH", "SPARK_DIST_CLASSPATH", "SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
 """Variables that put something on the class path of the driver."""
 _FREE_BYTES = 1 << 30
-_AGAIN_SECONDS = 24 * 3600.0
-_LOW_PRIORITY = ("nice", "-n", "19")
+_LEAST_BYTES = 100 << 20
+"""An archive that is smaller is of a JVM that has run next to nothing, as where its command was killed."""
+_KEPT = 3
+_ABANDONED_SECONDS = 600.0
+"""After so long without a change a file is none that a JVM still writes: that takes some ten seconds."""
+_WRITE_SECONDS = 600.0
 _FIRST_JAVA = 13
 """The first version of Java with -XX:ArchiveClassesAtExit (JEP 350)."""
+_JAVAS_OWN = "lib/server/classes*.jsa"
+"""The archive of Java's own classes, on which that of a driver builds; a runtime of chosen modules may have none."""
+_WRITES = "-XX:ArchiveClassesAtExit="
+# Not -XX:+AutoCreateSharedArchive, which Java 19 and newer have besides: two JVMs that end at once would write the same
+# file, and Java 17 would need this way all the same.
 
 
 @dataclass(frozen=True)
 class Archive:
-    """The AppCDS archive of a driver, whether it exists yet or not. A file next to it records how it was made."""
+    """The class-data archive of a driver, whether it exists or not.
+
+    Its name ends with its size: a file that was cut off, as by a full disk, would crash the JVM that uses it (Java 17).
+    """
 
     folder: Path
     key: str
 
-    @property
-    def path(self) -> Path:
-        """The archive's file."""
-        return self.folder / f"{self.key}.jsa"
-
-    @property
-    def record(self) -> Path:
-        """The file with the archive's size and time: an archive that differs is damaged, and would crash a JVM."""
-        return self.folder / f"{self.key}.json"
-
-    @property
-    def failed(self) -> Path:
-        """The file with the reason why the archive could not be made."""
-        return self.folder / f"{self.key}.failed"
-
-    def is_whole(self) -> bool:
-        """Whether the archive is there as it was made."""
-        try:
-            recorded = json.loads(self.record.read_text(encoding="utf-8"))
-            stat = self.path.stat()
-        except (OSError, ValueError):
-            return False
-        return bool(recorded == {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns})
-
-    def used(self) -> None:
-        """Notes that it is in use, so that it is kept longest."""
-        with suppress(OSError):  # a folder that cannot be written needs no order
-            os.utime(self.record)
-
-    def publish(self, made: Path) -> None:
-        """Puts the file `made` of the same folder in its place. Raises OSError."""
-        with made.open("rb") as file:
-            os.fsync(file.fileno())
-        self.record.unlink(missing_ok=True)
-        made.replace(self.path)
-        stat = self.path.stat()
-        write_atomic(self.record, json.dumps({"size": stat.st_size, "mtime_ns": stat.st_mtime_ns}))
-        self.failed.unlink(missing_ok=True)
+    def path(self) -> Path | None:
+        """Return the archive's file; None: there is none."""
+        return next((path for path in self.folder.glob(f"{self.key}-*.jsa") if _has_its_size(path)), None)
 
     def discard(self) -> None:
-        """Removes it: a JVM did not start with it."""
-        for path in (self.record, self.path):
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
+        """Remove it: a JVM did not start with it."""
+        path = self.path()
+        with suppress(OSError):
+            if path is not None:
+                path.unlink()
 
-    def tidy(self) -> None:
-        """Removes the archives of other keys, but for the one of each line that was used last."""
-        others = [path for path in self.folder.glob("*.json") if path != self.record]
-        others.sort(key=lambda path: path.stat().st_mtime)
-        last = {_line(path): path.stem for path in others}  # of each line, the last one wins
-        kept = {self.key, *last.values()}
-        for path in self.folder.glob("*.*"):
-            if path.name.partition(".")[0] not in kept:
-                path.unlink(missing_ok=True)
+    def may_be_written(self, env: Mapping[str, str]) -> bool:
+        """Whether a JVM is to write it when it ends, and can."""
+        if env.get("CI") and env.get(_SWITCH) != "1":
+            return False
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            return os.access(self.folder, os.W_OK) and shutil.disk_usage(self.folder).free > _FREE_BYTES
+        except OSError:
+            return False
 
 
 def archive(
@@ -121,9 +96,10 @@ def archive(
     """
     local = profile.is_local and profile.jars == "pinned"
     own = profile.jvm == "custom" or own_java(user_confs(profile, defaults or {}))
-    if not local or own or env.get(_SWITCH) == "0" or (java_version(java_home) or _FIRST_JAVA) < _FIRST_JAVA:
+    old = (java_version(java_home) or _FIRST_JAVA) < _FIRST_JAVA
+    if not local or own or env.get(_SWITCH) == "0" or old or not any(java_home.glob(_JAVAS_OWN)):
         return None
-    parts = [str(_TRAINED_AS), confs[OPTIONS], *(f"{name}={env.get(name)}" for name in _READ_FROM_ENV)]
+    parts = [confs[OPTIONS], *(f"{name}={env.get(name)}" for name in _READ_FROM_ENV)]
     jars = [Path(jar) for jar in confs.get(CLASS_PATH, "").split(os.pathsep) if jar]
     try:
         parts += _java(java_home)
@@ -131,49 +107,68 @@ def archive(
     except OSError:  # an installation of another kind, of which nothing is known
         return None
     key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-    return Archive(runtime_folder(env) / "cds", f"{installed_line().extra}-{key}")
+    return Archive(_folder(env), key)
 
 
-def with_archive(confs: Mapping[str, str], fitting: Archive | None, log: Path) -> dict[str, str]:
-    """The confs of a driver that uses the archive; they are as before where it is not there."""
-    if fitting is None or not fitting.is_whole():
+def with_archive(
+    confs: Mapping[str, str], fitting: Archive | None, log: Path, env: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the confs of a driver that uses the archive, or writes it when it ends, or does neither."""
+    if fitting is None:
         return dict(confs)
-    fitting.used()
-    options = (
-        f'-XX:SharedArchiveFile="{fitting.path}" -Xshare:auto',
-        # Where the JVM does not take it, it goes on without, and need not talk of it.
-        "-Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off",
-        f'-XX:ErrorFile="{log.absolute().parent / "hs_err_pid%p.log"}"',
-    )
-    return {**confs, OPTIONS: " ".join((confs[OPTIONS], *options))}
+    tidy(fitting.folder)
+    path = fitting.path()
+    if path is not None:
+        with suppress(OSError):  # its time is when it was used last
+            os.utime(path)
+        use = f'-XX:SharedArchiveFile="{path}" -Xshare:auto'
+    elif fitting.may_be_written(env):
+        # A separate file for each JVM: two that end at once do not write the same.
+        use = f'{_WRITES}"{fitting.folder / f"{fitting.key}-{uuid.uuid4().hex}.part"}"'
+    else:
+        return dict(confs)
+    # Where the JVM does not take it, or leaves classes out, it need not talk of it.
+    silent = "-Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off"
+    errors = f'-XX:ErrorFile="{log.absolute().parent / "hs_err_pid%p.log"}"'
+    return {**confs, OPTIONS: " ".join((confs[OPTIONS], use, silent, errors))}
 
 
-def make_later(fitting: Archive | None, profile: Profile, java_home: Path, env: Mapping[str, str]) -> None:
-    """Start a separate process that makes the archive if it is missing; the caller neither waits nor fails."""
-    if fitting is None or fitting.is_whole() or (env.get("CI") and env.get(_SWITCH) != "1"):
-        return
-    with suppress(OSError):
-        if time.time() - fitting.failed.stat().st_mtime < _AGAIN_SECONDS:
-            return
-    with suppress(OSError):
-        fitting.folder.mkdir(parents=True, exist_ok=True)
-        if not os.access(fitting.folder, os.W_OK) or shutil.disk_usage(fitting.folder).free < _FREE_BYTES:
-            return
-        subprocess.Popen(
-            [*_LOW_PRIORITY, *training_command(profile, java_home)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd=fitting.folder,
-            env={**os.environ, **env},
-            start_new_session=True,
-        )
+def writes_archive(confs: Mapping[str, str]) -> bool:
+    """Whether the JVM of a driver with these confs writes an archive when it ends."""
+    return _WRITES in confs.get(OPTIONS, "")
 
 
-def training_command(profile: Profile, java_home: Path) -> list[str]:
-    """The command of the process that makes the archive of a profile's drivers."""
-    jvm = profile.jvm or "fast-start"
-    return python_command("merge_runner.engine.appcds_training", str(java_home), jvm, *jar_groups(profile))
+def wait_for_archive(jvm: Popen[bytes], env: Mapping[str, str]) -> None:
+    """Wait until a JVM that ends has written its archive, where that is asked for: for an image, or a CI cache."""
+    if env.get(_SWITCH) == "1":
+        with suppress(subprocess.TimeoutExpired):
+            jvm.wait(_WRITE_SECONDS)
+        tidy(_folder(env))
+
+
+def tidy(folder: Path) -> None:
+    """Give the archives that JVMs have written their names, and remove all files but the archives used last."""
+    with suppress(OSError):  # a folder that cannot be written, or another process does the same
+        for part in folder.glob("*.part"):
+            if is_whole(part):
+                part.replace(_named(part))
+        times = {path: path.stat().st_mtime for path in folder.iterdir()}
+        archives = sorted(filter(_has_its_size, times), key=times.__getitem__)[-_KEPT:]
+        for path in times.keys() - {*archives}:
+            if time.time() - times[path] > _ABANDONED_SECONDS:
+                path.unlink(missing_ok=True)
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a JVM has written all of an archive, with the classes of a run.
+
+    It writes the header at the end, which begins with a number that is not 0 (JDK 17: `FileMapInfo::open_for_write`).
+    """
+    try:
+        with path.open("rb") as file:
+            return any(file.read(4)) and path.stat().st_size >= _LEAST_BYTES
+    except OSError:
+        return False
 
 
 def archive_state(profile: Profile, root: Path, env: Mapping[str, str], java_home: Path, jars: Sequence[Path]) -> str:
@@ -185,13 +180,20 @@ def archive_state(profile: Profile, root: Path, env: Mapping[str, str], java_hom
         return (
             f"off: {_SWITCH}=0"
             if env.get(_SWITCH) == "0"
-            else "none for this target: it is not local, has its own JVM options or jars, `jars: provided`, or Java 11"
+            else "none for this target: it is not local, has its own JVM options or jars, `jars: provided`, Java 11, "
+            f"or a Java without {_JAVAS_OWN}"
         )
-    if fitting.is_whole():
-        return f"{fitting.path.stat().st_size / 1e6:.0f} MB in {fitting.path}"
-    with suppress(OSError):
-        return f"none, it could not be made: {fitting.failed.read_text(encoding='utf-8').strip()}"
-    return "none yet: `merge-runner deps --archive` makes it" + ("" if env.get("CI") else ", or the first run")
+    tidy(fitting.folder)
+    path = fitting.path()
+    if path is not None:
+        return f"{path.stat().st_size / 1e6:.0f} MB in {path}"
+    if fitting.may_be_written(env):
+        return "none yet: the next run writes it"
+    return f"none yet, and none is written: CI is set, or {fitting.folder} cannot be written or has no 1 GB left"
+
+
+def _folder(env: Mapping[str, str]) -> Path:
+    return runtime_folder(env) / "cds"
 
 
 def _java(home: Path) -> Iterable[str]:
@@ -200,9 +202,17 @@ def _java(home: Path) -> Iterable[str]:
     yield from _files(sorted(home.resolve().glob("lib/server/*")))
 
 
-def _line(path: Path) -> str:
-    """The line of Spark in the name of an archive's file; nothing for one of an earlier version."""
-    return path.stem.rpartition("-")[0]
+def _named(part: Path) -> Path:
+    """Return the path of the archive that a JVM has written to a file."""
+    return part.with_name(f"{part.name.partition('-')[0]}-{part.stat().st_size}.jsa")
+
+
+def _has_its_size(path: Path) -> bool:
+    """Whether a file is an archive as a JVM has written it."""
+    try:
+        return path.suffix == ".jsa" and path.stem.partition("-")[2] == str(path.stat().st_size)
+    except OSError:  # another process has just removed it
+        return False
 
 
 def _files(paths: Iterable[Path]) -> Iterable[str]:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from merge_runner.atomic import make_folder, open_to_append
+from merge_runner.engine.spark.appcds import writes_archive
 from merge_runner.engine.spark.connection_loss import send_once
 from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.java import startable
@@ -44,8 +45,12 @@ _LAUNCHER_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 class Jvm:
     """A JVM that is on its way or up. It ends when this process ends, however that comes: its standard input closes."""
 
-    def __init__(self, process: Popen[bytes], folder: StartFolder, log: Path, log_start: int) -> None:
+    def __init__(
+        self, process: Popen[bytes], folder: StartFolder, log: Path, log_start: int, patience: float = _END_SECONDS
+    ) -> None:
         self.process = process
+        self.patience = patience
+        """How many seconds its end is waited for."""
         self.log_start = log_start
         """Where what this JVM prints begins in its log."""
         self._log = log
@@ -85,8 +90,11 @@ class Jvm:
         status = self.process.poll()
         return how_it_ended(status, logged(self._log, self.log_start)) if status is not None else None
 
-    def end(self, *, wait: bool = True, patience: float = _END_SECONDS) -> None:
-        """End the JVM: with `wait`, it has ended when this returns, by a kill after `patience` seconds."""
+    def end(self, *, wait: bool = True) -> None:
+        """End the JVM: with `wait`, it has ended when this returns, by a kill after its `patience`.
+
+        Without, it ends by itself, and writes its archive.
+        """
         if self._gateway is not None:
             with suppress(Exception):  # it may have gone
                 self._gateway.shutdown()
@@ -97,7 +105,7 @@ class Jvm:
         if wait:
             self._signal(signal.SIGTERM)
             try:
-                self.process.wait(patience)
+                self.process.wait(self.patience)
             except subprocess.TimeoutExpired:
                 self._signal(signal.SIGKILL)
                 self.process.wait()
@@ -152,7 +160,8 @@ def launch(confs: Mapping[str, str], java_home: Path, root: Path, log: Path) -> 
         folder.close()
         if settings is not None:
             settings.close()
-    return Jvm(process, folder, log, log_start)
+    # Whoever waits for the end does not need this JVM: what it has loaded is no archive to keep.
+    return Jvm(process, folder, log, log_start, 0.0 if writes_archive(confs) else _END_SECONDS)
 
 
 def _option(name: str, value: Path) -> str:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.engine.driver.local_driver import ClassicDriver, open_driver
+from merge_runner.engine.spark.appcds import writes_archive
 from merge_runner.engine.spark.jvm import Jvm, launch
 from merge_runner.engine.warm.client import ANOTHER, Order, peer
 
@@ -68,7 +69,10 @@ class _Keeper:
                 Path(order.socket).unlink()
             self.listening.close()
             if self.jvm is not None:
-                self.jvm.kill() if self.killed else self.jvm.end()
+                # Where nothing runs any longer, nobody has to wait until it has written its archive.
+                at_rest = self.ready.is_set() and not self.attached
+                wait = not (at_rest and writes_archive(order.confs))
+                self.jvm.kill() if self.killed else self.jvm.end(wait=wait)
 
     def _over(self) -> bool:
         assert self.jvm is not None

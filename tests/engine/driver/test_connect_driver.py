@@ -296,7 +296,8 @@ def test_a_jvm_that_ignores_sigterm_is_killed(tmp_path, spark_submit):
     home = spark_submit("trap '' TERM; echo $$ > pid; while sleep 0.1; do :; done")
     jvm = launch({}, Path("/java"), tmp_path, tmp_path / "jvm.log")
     until(lambda: (home / "pid").exists() and (home / "pid").read_text())
-    jvm.end(patience=0.2)
+    jvm.patience = 0.2
+    jvm.end()
     assert not alive(int((home / "pid").read_text()))
 
 

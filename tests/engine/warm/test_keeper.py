@@ -39,8 +39,8 @@ class FakeJvm:
         self.process = subprocess.Popen(["sleep", "600"])
         self.ended = None
 
-    def end(self):
-        self._end("gently")
+    def end(self, *, wait=True):
+        self._end("gently" if wait else "by itself")
 
     def kill(self):
         self._end("at once")
@@ -53,6 +53,7 @@ class FakeJvm:
 
 _RUNTIME = SimpleNamespace(totalMemory=lambda: 2, freeMemory=lambda: 1, maxMemory=lambda: 4)
 _JAVA = SimpleNamespace(lang=SimpleNamespace(Runtime=SimpleNamespace(getRuntime=lambda: _RUNTIME)))
+WRITES = {"spark.driver.extraJavaOptions": '-XX:ArchiveClassesAtExit="/cache/cds/key.part"'}
 IDLE = SimpleNamespace(spark=SimpleNamespace(sparkContext=SimpleNamespace(_jvm=SimpleNamespace(java=_JAVA))))
 """A driver in a JVM with memory to spare."""
 
@@ -84,8 +85,8 @@ def keep(runtime, tmp_path):
         threads[0].start()
         return SimpleNamespace(poll=lambda: None if threads[0].is_alive() else 0)
 
-    def start(idle=600.0, key="the key"):
-        order = Order({}, "/java", str(tmp_path), str(tmp_path / "log"), key, str(path), idle)
+    def start(idle=600.0, key="the key", confs=None):
+        order = Order(confs or {}, "/java", str(tmp_path), str(tmp_path / "log"), key, str(path), idle)
         spawn(order)
         until(lambda: (client.status(path) or {"ready": False})["ready"])
         return SimpleNamespace(path=path, jvm=jvm, over=lambda: not threads[0].is_alive(), order=order)
@@ -141,6 +142,26 @@ def test_a_keeper_ends_after_its_idle_time_and_not_while_it_is_used(keep):
     line.ask("detach")
     until(kept.over)
     assert kept.jvm.ended == "gently"
+    line.close()
+
+
+@pytest.mark.parametrize(
+    ("attached", "confs", "ended"),
+    [
+        (False, {}, "gently"),
+        (False, WRITES, "by itself"),
+        (True, {}, "gently"),
+        (True, WRITES, "gently"),
+    ],
+)
+def test_nobody_waits_for_the_archive_of_a_jvm_in_which_nothing_runs(keep, attached, confs, ended):
+    kept = keep(confs=confs)
+    line = Line(kept.path)
+    if attached:
+        line.ask("attach", key="the key")
+    client.stop(kept.path)
+    until(kept.over)
+    assert kept.jvm.ended == ended
     line.close()
 
 
