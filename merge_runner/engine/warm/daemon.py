@@ -67,6 +67,8 @@ class _Keeper:
                 self.ending.set()
             with suppress(OSError):
                 Path(order.socket).unlink()
+            with suppress(OSError):  # a thread that waits for a connection goes on waiting where it is closed alone
+                self.listening.shutdown(socket.SHUT_RDWR)
             self.listening.close()
             if self.jvm is not None:
                 # Where nothing runs any longer, nobody has to wait until it has written its archive.

@@ -165,6 +165,19 @@ def test_nobody_waits_for_the_archive_of_a_jvm_in_which_nothing_runs(keep, attac
     line.close()
 
 
+def test_a_keeper_that_ends_accepts_nobody_any_longer(keep):
+    kept = keep()
+    assert "_accept" in _threads()
+    kept.jvm.process.kill()
+    until(kept.over)
+    until(lambda: "_accept" not in _threads())
+
+
+def _threads():
+    """Return the names of the functions that threads of this process run."""
+    return {name for thread in threading.enumerate() for name in [thread.name.partition("(")[2].rstrip(")")] if name}
+
+
 def test_a_keeper_whose_jvm_has_ended_ends(keep):
     kept = keep()
     kept.jvm.process.kill()
