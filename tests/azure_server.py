@@ -98,14 +98,6 @@ class AzureServer:
             "spark.driver.extraJavaOptions": trusted,
         }
 
-    def obstore_env(self):
-        """Return the variables by which obstore reaches it, beside the key of the account."""
-        trusted = self._folder / "trusted.pem"
-        read = ["keytool", "-exportcert", "-rfc", "-alias", "azurite", "-file", trusted]
-        subprocess.run([*read, "-keystore", self._keys, "-storepass", _PASSWORD], check=True, capture_output=True)
-        endpoint = f"https://127.0.0.1:{self._port}/{ACCOUNT}"
-        return {"AZURE_STORAGE_ENDPOINT": endpoint, "SSL_CERT_FILE": str(trusted)}
-
     def _request(self, method, name="", text="", **query):
         """Return the text of the answer to a request with a shared key; `text` is the blob that a PUT writes."""
         path = f"/{ACCOUNT}/{self.container}" + (f"/{urllib.parse.quote(name)}" if name else "")

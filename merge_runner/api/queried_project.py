@@ -69,8 +69,8 @@ class QueriedProject(LoadedProject):
 
         Without Spark these are Delta tables in local folders, tables of embedded Iceberg catalogs in local folders, and
         views that were built with the columns that are declared: nothing is read over a network. With `spark` the
-        engine, object stores and REST catalogs are asked for the other tables and all views. `unread` of the result are
-        the names of the tables that could not be read.
+        engine is asked for the other tables and all views. `unread` of the result are the names of the tables that
+        could not be read.
         """
         invocation = str(uuid.uuid4())
         if not spark:

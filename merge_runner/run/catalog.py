@@ -40,7 +40,7 @@ def write_catalog(prepared: Prepared, invocation_id: str, read: Read | None = No
     """Write target/catalog.json, and return what is in it.
 
     Tables that are stored on this machine are read from their files, the others by `read`, and so are all views. None:
-    nothing is read over a network, neither of an object store nor of a catalog.
+    they are not read.
     """
     found: dict[str, dict[str, dict[str, Any]]] = {"nodes": {}, "sources": {}}
     unread: list[str] = []
@@ -53,8 +53,7 @@ def write_catalog(prepared: Prepared, invocation_id: str, read: Read | None = No
         if item is not None:
             format = table_format_of(item.format)
             stored = stored_input(item, prepared) if format is not None else None
-            if stored is not None and (read is not None or not stored.is_remote):
-                metadata = stored.metadata()
+            metadata = stored.metadata() if stored is not None else None
             if metadata is None and read is not None:
                 metadata = read(node.relation, format)
             if metadata is None:

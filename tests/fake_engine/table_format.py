@@ -17,7 +17,7 @@ from merge_runner.engine.table_format.delta.batches import batch_confs
 from merge_runner.engine.table_format.delta.commit_figures import commit_figures
 from merge_runner.engine.table_format.delta.first_run import is_built_in, wrote_rows
 from merge_runner.engine.table_format.delta.stored_metadata import stored_metadata
-from merge_runner.engine.table_format.delta.stored_version import stored_versions
+from merge_runner.engine.table_format.delta.stored_version import stored_versions, versions
 from merge_runner.engine.table_format.protocol import (
     Commit,
     RealColumn,
@@ -71,6 +71,7 @@ class FakeFormat:
     batch_confs = staticmethod(batch_confs)
     is_built_in = staticmethod(is_built_in)
     stored_versions = staticmethod(stored_versions)
+    versions = staticmethod(versions)
     commit_figures = staticmethod(commit_figures)
     stored_metadata = staticmethod(stored_metadata)
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from merge_runner.engine.table_format.stored_version import StoredVersion
     from merge_runner.formats.capabilities import Capabilities
     from merge_runner.merge.statement import MergeStatement
-    from merge_runner.object_path import StoredPath
     from merge_runner.plan.explain.shuffle_remedies import Remedied
     from merge_runner.plan.steps.maintenance import OptimizeTable
     from merge_runner.plan.steps.merge import RunMerge
@@ -245,14 +244,17 @@ class TableFormat(Protocol):
     def is_built_in(self, folder: Path, others: Collection[str]) -> bool | None:
         """Return the same of a table in a local folder, from its files alone; None where these do not say it."""
 
-    def stored_versions(self, path: StoredPath) -> Iterator[StoredVersion]:
+    def stored_versions(self, path: Path) -> Iterator[StoredVersion]:
         """Yield the commits that may have changed rows or columns, newest first, from files alone.
 
         They end with the first one, or where the next one is not known. `path` is the folder of the table, or its
         metadata file where a catalog names one.
         """
 
-    def stored_metadata(self, path: StoredPath) -> StoredMetadata | None:
+    def versions(self, session: SparkSession, table: Relation) -> Iterator[StoredVersion]:
+        """Yield the same of a table as the engine has it; they end where it cannot say more."""
+
+    def stored_metadata(self, path: Path) -> StoredMetadata | None:
         """Return columns and sizes of the newest version, from files alone; None where these do not say it.
 
         `path` is that of `stored_versions`.

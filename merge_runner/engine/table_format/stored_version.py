@@ -1,4 +1,4 @@
-"""The version of a table as its files on a local disk have it: what is known of it before any engine runs."""
+"""The version of a table, as its files on a local disk have it before any engine runs, or as an engine says."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def run_node(unique_id: str, run: RunContext) -> Result:
     """Run a node; every failure is in the Result. Raises NotBegunError where the driver is lost before."""
     node, planned = run.prepared.graph.nodes[unique_id], run.nodes.plans[unique_id]
     started = _now()
-    decided = run.reuse.decide(planned) if run.reuse is not None else None
+    decided = _decided(run.reuse, run, planned) if run.reuse is not None else None
     expected = run.nodes.durations.get(unique_id) if not isinstance(decided, LeftOut) else None
     run.events.emit(
         NodeStarted(**named(run.prepared.graph.nodes, unique_id), group=run.group(unique_id), expected=expected)
@@ -87,6 +87,21 @@ def run_node(unique_id: str, run: RunContext) -> Result:
                 raise
             # There is no way to ask the table any more.
             return Result(unique_id, "error", message=str(lost_driver(run.driver, failure)))
+
+
+def _decided(reuse: Reuse, run: RunContext, plan: NodePlan) -> LeftOut | Changed:
+    """Return whether a node runs; where Spark alone knows that, it is asked in a session of its own.
+
+    A table that the node's own session had loaded before would be read as it was then.
+    """
+    if reuse.needs_spark(plan):
+        try:
+            with run.driver.session() as session:
+                return reuse.decide(plan, session=session)
+        except Exception as failure:
+            if not from_engine(failure):
+                raise
+    return reuse.decide(plan)
 
 
 def _keep_for_reuse(reuse: Reuse, plan: NodePlan, decided: Changed, context: NodeContext) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from merge_runner.graph.graph import Node, run_config
 from merge_runner.plan.load.project_context import Prepared
@@ -31,6 +32,9 @@ from merge_runner.pruning.runtime_filter.source_determinism import (
 )
 from merge_runner.relation import Relation
 from merge_runner.run.reuse.stored_state import stored_input
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _NEVER: tuple[tuple[type, str], ...] = (
     (RunHook, "its hooks may do anything"),
@@ -62,7 +66,7 @@ def asked_for(node: Node, plan: NodePlan) -> str | None:
     return None
 
 
-def ineligible(plan: NodePlan, prepared: Prepared) -> str | None:
+def ineligible(plan: NodePlan, prepared: Prepared, session: SparkSession | None = None) -> str | None:
     """Return why a run of a node may always do something; None: it may be left out where its inputs are the same."""
     for step in _steps(plan):
         for kind, reason in _NEVER:
@@ -74,20 +78,20 @@ def ineligible(plan: NodePlan, prepared: Prepared) -> str | None:
     known = [item.relation for item in inputs_of(plan)]
     if any(isinstance(item, BatchInput) for item in inputs_of(plan)):
         return "it reads a stream"
-    if (found := _hidden_column(plan, prepared)) is not None:
+    if (found := _hidden_column(plan, prepared, session)) is not None:
         return found
     own = [plan.writes] if plan.writes is not None else []
     doubts = (query_doubt(reading, [*known, *own]) for reading in _readings(plan))
     return next((doubt for doubt in doubts if doubt is not None), None)
 
 
-def _hidden_column(plan: NodePlan, prepared: Prepared) -> str | None:
+def _hidden_column(plan: NodePlan, prepared: Prepared, session: SparkSession | None) -> str | None:
     """Return that a node reads where or when rows were stored: compaction changes that, and `checksum` ignores it."""
     inputs = inputs_of(plan)
     if not any(isinstance(item, TableInput) or (isinstance(item, FileInput) and item.checksum) for item in inputs):
         return None
     texts = [step.sql for step in _steps(plan) if isinstance(step, (RunMerge, ReplaceTable, RunTest))]
-    texts += [view_text(item, prepared) or "" for item in inputs if isinstance(item, ViewInput)]
+    texts += [view_text(item, prepared, session) or "" for item in inputs if isinstance(item, ViewInput)]
     found = next((match for text in texts if (match := _HIDDEN.search(text)) is not None), None)
     return f"it reads `{found[0]}`, which changes where no row does" if found is not None else None
 
@@ -117,16 +121,16 @@ def _readings(plan: NodePlan) -> Iterator[SourceReading]:
             yield query_reading(step.sql)
 
 
-def view_reading(item: ViewInput, prepared: Prepared) -> SourceReading | None:
-    """Return what a view reads, as its file has it; None where there is none that can be read without an engine."""
-    text = view_text(item, prepared)
+def view_reading(item: ViewInput, prepared: Prepared, session: SparkSession | None = None) -> SourceReading | None:
+    """Return what a view reads, as its file has it; None where there is none that can be read."""
+    text = view_text(item, prepared, session)
     return query_reading(text) if text is not None else None
 
 
-def view_text(item: ViewInput, prepared: Prepared) -> str | None:
-    """Return the query of a view, as its file has it; None where there is none that can be read without an engine."""
+def view_text(item: ViewInput, prepared: Prepared, session: SparkSession | None = None) -> str | None:
+    """Return the query of a view, as its file has it; None where there is none that can be read."""
     stored = stored_input(item, prepared)
-    return stored.text() if stored is not None else None
+    return stored.text(session) if stored is not None else None
 
 
 def query_doubt(reading: SourceReading, known: Iterable[Relation], what: str = "its query") -> str | None:

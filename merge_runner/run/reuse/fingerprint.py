@@ -14,7 +14,6 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from merge_runner.engine.spark.spark_home import installed_spark
-from merge_runner.engine.table_format.iceberg.rest_settings import without_credentials
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import Node, run_config
 from merge_runner.plan.load.project_context import Prepared
@@ -29,6 +28,8 @@ from merge_runner.version import package_version, version
 
 _JAVA = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
 """What sets system properties of a JVM, its time zone for example."""
+_CREDENTIALS = frozenset({"credential", "token"})
+"""What says of a REST catalog who asks, and not what: tokens last an hour."""
 _DERIVED = (JudgedMerge, FilterPlan, Place, Span)
 """Types of values that follow from the rest, or change nothing of what runs.
 
@@ -79,11 +80,17 @@ def environment_of(prepared: Prepared) -> Fingerprint:
         "defaults": defaults(prepared),
         "java": {name: env[name] for name in _JAVA if name in env},
         "conf": dict(profile.conf),
-        "catalogs": {name: without_credentials(settings) for name, settings in profile.catalogs.items()},
+        "catalogs": {name: _without_credentials(settings) for name, settings in profile.catalogs.items()},
         "zone": [time.tzname, time.timezone],
     }
     versions = {"merge-runner": version(), "spark": package_version("pyspark")}
     return {part: _hash(json.dumps(plain(value))) for part, value in (("confs", confs), ("versions", versions))}
+
+
+def _without_credentials(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return settings of a catalog by which two runs read the same: in a REST catalog a new token changes nothing."""
+    is_rest = settings.get("type", "").lower() == "rest"
+    return {key: value for key, value in settings.items() if not is_rest or key not in _CREDENTIALS}
 
 
 def _without(scratch: Scratch, text: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from merge_runner.graph.graph import Node, SeedNode, run_config
 from merge_runner.run.reuse.build_after import waiting_time
 from merge_runner.run.reuse.records import FILE, Records
-from merge_runner.run.reuse.stored_state import States, StoredState
+from merge_runner.run.reuse.stored_state import StoredState
 
 if TYPE_CHECKING:
     from merge_runner.plan.load.project_context import Prepared
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def likely_unchanged(prepared: Prepared, ids: Iterable[str]) -> bool:
     """Whether none of these nodes is likely to run, as far as that is known before anything is planned."""
-    records, states = Records(prepared.target_path / FILE), States()
+    records = Records(prepared.target_path / FILE)
     stored: dict[str, str] = {}
     for unique_id in ids:
         if not _is_run(prepared.graph.nodes[unique_id]):
@@ -37,9 +37,7 @@ def likely_unchanged(prepared: Prepared, ids: Iterable[str]) -> bool:
         for name, state in {**record.inputs, **left}.items():
             if stored.setdefault(name, state) != state:
                 return False
-    places = {StoredState.of(name, prepared): state for name, state in stored.items()}
-    states.look_at(places)
-    return all(states.of(place) == state for place, state in places.items())
+    return all(StoredState.of(name).state() == state for name, state in stored.items())
 
 
 def _is_run(node: Node) -> bool:

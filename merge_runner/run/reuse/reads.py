@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import ViewInput
@@ -12,15 +13,18 @@ from merge_runner.relation import Relation
 from merge_runner.run.reuse.eligible import inputs_of, query_doubt, view_reading
 from merge_runner.run.reuse.stored_state import States, StoredState, stored_input, stored_table, stored_view
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 
 def stored_target(plan: NodePlan, prepared: Prepared) -> StoredState | None:
-    """Return where the table or view of a node is stored; None: none that is known without an engine."""
+    """Return where the table or view of a node is stored; None: none that is known."""
     for step in plan.steps:
         if isinstance(step, (CreateTarget, ReplaceTable, LoadSeed)):
             layout = step.layout
             return stored_table(layout.relation, layout.format, layout.location, prepared)
         if isinstance(step, DefineView) and step.definition is not None:
-            return stored_view(step.definition, prepared)
+            return stored_view(step.definition)
     return None
 
 
@@ -41,7 +45,15 @@ def _stored_seed(step: LoadSeed) -> StoredState:
     return StoredState("text", str(step.path.absolute()))
 
 
-def states_of_inputs(plan: NodePlan, prepared: Prepared, states: States) -> dict[str, str] | str:
+def needs_spark(plan: NodePlan, prepared: Prepared) -> bool:
+    """Return whether Spark alone knows the state of something that a node reads or writes."""
+    inputs = (stored_input(item, prepared) for item in inputs_of(plan))
+    return any(stored is not None and stored.needs_spark for stored in (stored_target(plan, prepared), *inputs))
+
+
+def states_of_inputs(
+    plan: NodePlan, prepared: Prepared, states: States, session: SparkSession | None = None
+) -> dict[str, str] | str:
     """Return the states of what a node reads, by what is stored; a text says why one of them is not known."""
     found: dict[str, str] = {}
     for step in plan.steps:
@@ -57,19 +69,22 @@ def states_of_inputs(plan: NodePlan, prepared: Prepared, states: States) -> dict
     for item in inputs_of(plan):
         where = stored_input(item, prepared)
         if where is None:
-            return f"whether {item.relation.name} has changed is not known: it cannot be read without an engine"
-        state = states.of(where)
+            return f"whether {item.relation.name} has changed is not known"
+        if where.needs_spark and session is None:
+            return f"whether {item.relation.name} has changed is not known before Spark runs"
+        state = states.of(where, session)
         if state is None:
-            known_reason = f"cannot be read: {where.failure}" if where.failure is not None else None
-            return f"{item.relation.name} {known_reason or 'was written just now, or cannot be read'}"
+            return f"{item.relation.name} was written just now, or cannot be read"
         found[str(where)] = state
-        if isinstance(item, ViewInput) and (reason := _view_doubt(item, prepared, known)) is not None:
+        if isinstance(item, ViewInput) and (reason := _view_doubt(item, prepared, known, session)) is not None:
             return reason
     return found
 
 
-def _view_doubt(item: ViewInput, prepared: Prepared, known: Sequence[Relation]) -> str | None:
-    reading = view_reading(item, prepared)
+def _view_doubt(
+    item: ViewInput, prepared: Prepared, known: Sequence[Relation], session: SparkSession | None
+) -> str | None:
+    reading = view_reading(item, prepared, session)
     if reading is None:
         return f"the view {item.relation.name} cannot be read"
     return query_doubt(reading, known, f"the view {item.relation.name}")

@@ -16,7 +16,7 @@ from merge_runner.atomic import write_atomic
 from merge_runner.project_file import Boundary, read_json
 
 FILE = "reuse.json"
-_FORMAT = 4
+_FORMAT = 5
 _SKEW_MINUTES = 60
 """How far ahead the clock of the machine may be on which a record was written."""
 MOST_DAYS = 7

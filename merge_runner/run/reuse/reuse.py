@@ -11,11 +11,11 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
+from typing import TYPE_CHECKING
 
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.merge.second_run import second_run
 from merge_runner.engine.response import MergeFigures
-from merge_runner.engine.table_format.iceberg.rest_settings import is_set_otherwise
 from merge_runner.formats.branches import CONF as BRANCH
 from merge_runner.graph.graph import Graph, Node, run_config
 from merge_runner.plan.load.project_context import Prepared
@@ -26,10 +26,16 @@ from merge_runner.run.reuse.build_after import waiting_parents, waiting_time
 from merge_runner.run.reuse.decision import Changed, LeftOut
 from merge_runner.run.reuse.eligible import asked_for, ineligible
 from merge_runner.run.reuse.fingerprint import defaults, difference, environment_of, fingerprint
-from merge_runner.run.reuse.reads import defined, names_of_inputs, states_of_inputs, stored_target
+from merge_runner.run.reuse.reads import defined, names_of_inputs, needs_spark, states_of_inputs, stored_target
 from merge_runner.run.reuse.records import FILE, MOST_DAYS, Record, Records
 from merge_runner.run.reuse.stored_state import States, StoredState
 from merge_runner.run.settings import Mode
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_OF_CATALOGS = ("spark.sql.catalog.", "spark.hadoop.", "fs.")
+"""The beginnings of the confs that say which tables Spark means."""
 
 
 class Reuse:
@@ -45,10 +51,17 @@ class Reuse:
         self._environment = environment_of(prepared)
         self._confs = {**defaults(prepared), **prepared.files.profile.conf}
 
-    def decide(self, plan: NodePlan, above: Collection[str] = ()) -> LeftOut | Changed:
+    def needs_spark(self, plan: NodePlan) -> bool:
+        """Return whether `decide` needs a session to leave a node out."""
+        return needs_spark(plan, self._prepared)
+
+    def decide(
+        self, plan: NodePlan, above: Collection[str] = (), session: SparkSession | None = None
+    ) -> LeftOut | Changed:
         """Return whether a node runs, and why. To be asked once all that it reads has been written.
 
-        `above` are nodes that it reads, of which it is not known yet what they will write.
+        `above` are nodes that it reads, of which it is not known yet what they will write. Without a `session`, what
+        Spark alone knows may have changed.
         """
         node = self._prepared.graph.nodes[plan.unique_id]
         asked = asked_for(node, plan)
@@ -57,13 +70,13 @@ class Reuse:
         if asked is None and self._mode == "fresh":
             asked = "--fresh asks for it"
         target = stored_target(plan, self._prepared)
-        now = self._now(node, plan, target)
+        now = self._now(node, plan, target, session)
         if asked is not None:
             return replace(now, because=asked)
         record = self._records.get(plan.unique_id)
         if record is None:
             return replace(now, because=now.doubt or "no earlier run of it is known")
-        because = self._other_table_or_text(record, now, target)
+        because = self._other_table_or_text(record, now, target, session)
         if because is not None:
             return replace(now, because=because)
         changed = self._changed_inputs(plan, record, now, above)
@@ -76,22 +89,26 @@ class Reuse:
             return LeftOut(record.version, waits)
         return replace(now, because=_news(changed, above, self._prepared.graph) or doubt or "")
 
-    def _now(self, node: Node, plan: NodePlan, target: StoredState | None) -> Changed:
+    def _now(self, node: Node, plan: NodePlan, target: StoredState | None, session: SparkSession | None) -> Changed:
         """Return what a node would read now, without a reason to run."""
-        doubt = asked_for(node, plan) or ineligible(plan, self._prepared)
+        doubt = asked_for(node, plan) or ineligible(plan, self._prepared, session)
         if BRANCH in {**self._confs, **run_config(node).conf}:
             doubt = doubt or f"`{BRANCH}` has it read and write a branch, of which no version is known here"
-        inputs = states_of_inputs(plan, self._prepared, self._states) if doubt is None else {}
+        if any(key.startswith(_OF_CATALOGS) for key in run_config(node).conf):
+            doubt = doubt or "its config sets confs of a catalog or file system, by which a name may be another table"
+        inputs = states_of_inputs(plan, self._prepared, self._states, session) if doubt is None else {}
         if isinstance(inputs, str):
             doubt, inputs = inputs, {}
         written = defined(plan)
         if doubt is None and target is None and written is not None:
-            doubt = f"the state of {written.name} is not known: it cannot be read without an engine"
+            doubt = f"the state of {written.name} is not known"
         text = fingerprint(self._environment, node, plan, self._scratch)
-        before = target.version() if target is not None else None
+        before = target.version(session) if target is not None else None
         return Changed("", doubt, text, inputs, before)
 
-    def _other_table_or_text(self, record: Record, now: Changed, target: StoredState | None) -> str | None:
+    def _other_table_or_text(
+        self, record: Record, now: Changed, target: StoredState | None, session: SparkSession | None
+    ) -> str | None:
         """Return what is not as it was, the inputs aside."""
         if (other := difference(record.fingerprint, now.fingerprint)) is not None:
             return other
@@ -99,12 +116,12 @@ class Reuse:
             return "it writes another table than before"
         if target is None:
             return None
+        if target.needs_spark and session is None:
+            return "whether its table or view has changed is not known before Spark runs"
         if not target.is_table:
-            return "its view has changed" if target.state() != record.left else None
+            return "its view has changed" if target.state(session) != record.left else None
         if (now.before.identity if now.before is not None else None) == record.left:
             return None
-        if target.failure is not None:
-            return f"its table cannot be read: {target.failure}"
         return "its table has been changed by another writer"
 
     def _changed_inputs(self, plan: NodePlan, record: Record, now: Changed, above: Collection[str]) -> list[str]:
@@ -153,45 +170,40 @@ class Reuse:
 
     def _left(self, plan: NodePlan, decided: Changed, context: NodeContext, target: StoredState | None) -> Record:
         """Return the record of a run, with the reason why another one may do something."""
-        left, version = target.state() if target is not None else None, None
+        session = context.session
+        left, version = None, None
         doubt = decided.doubt or _shows_nothing(context)
-        if target is not None and target.is_table and (after := target.version()) is not None:
+        if target is not None and not target.is_table:
+            left = target.state(session)
+        elif target is not None and (after := target.version(session)) is not None:
             left, version = after.identity, after.version
             if doubt is None and not (after.stamp == context.stamp or after == decided.before):
                 doubt = _MEANWHILE
+        if doubt is None and target is not None and left is None:
+            doubt = "the state of its table or view cannot be read"
         for step in plan.steps:
             if isinstance(step, RunMerge) and doubt is None:
                 # Delta commits a MERGE that has not seen rows which another writer appended while it ran.
-                alone = target is None or target.changed_only_by(context.stamp, decided.before)
+                alone = target is None or target.changed_only_by(context.stamp, decided.before, session)
                 doubt = _changes_again(step, context) if alone else _MEANWHILE
-        if doubt is None and target is not None and (left is None or target.state() != left):
+        if doubt is None and target is not None and target.state(session) != left:
             doubt = _MEANWHILE
-        doubt = doubt or self._changed_meanwhile(plan, decided.inputs)
-        doubt = doubt or self._other_catalog(context, [*decided.inputs, *([str(target)] if target is not None else [])])
+        doubt = doubt or self._changed_meanwhile(plan, decided.inputs, session)
         at = datetime.now(timezone.utc)
         return Record(
             decided.fingerprint, decided.inputs, _name(target), left, version, self._id, at.isoformat(), doubt
         )
 
-    def _changed_meanwhile(self, plan: NodePlan, inputs: Mapping[str, str]) -> str | None:
+    def _changed_meanwhile(self, plan: NodePlan, inputs: Mapping[str, str], session: SparkSession) -> str | None:
         """Return which table was changed while a node ran; None: it has read the versions that were looked at before.
 
         A later change may take that one back. Between the versions that were looked at no row differs then.
         """
         for name, state in inputs.items():
-            stored = StoredState.of(name, self._prepared)
-            if stored.is_table and stored.state() != state:
+            stored = StoredState.of(name)
+            if stored.is_table and stored.state(session) != state:
                 return f"{names_of_inputs(plan, self._prepared).get(name, 'a table')} was changed while it was read"
         return None
-
-    def _other_catalog(self, context: NodeContext, names: Sequence[str]) -> str | None:
-        """Return which catalog of what a node reads and writes was another one in its session. Raises EngineError."""
-        profile = self._prepared.files.profile
-        catalogs = {
-            catalog for name in names if (catalog := StoredState.of(name, self._prepared).rest_catalog) is not None
-        }
-        other = (name for name in sorted(catalogs) if is_set_otherwise(context.session, profile, name))
-        return next((f"Spark has other settings of the catalog {name} than the profile" for name in other), None)
 
     def save(self) -> None:
         """Write what was kept. Raises OSError."""

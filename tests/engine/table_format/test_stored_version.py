@@ -1,12 +1,14 @@
 """The commits of a table that may have changed rows, from its files: logs and metadata as the formats write them."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from merge_runner.engine.table_format.delta import stored_version as delta
 from merge_runner.engine.table_format.iceberg import stored_version as iceberg
 from merge_runner.engine.table_format.stored_version import StoredVersion
+from merge_runner.relation import Relation
 
 ADD = {"add": {"path": "a.parquet", "dataChange": True}}
 MOVED = {"add": {"path": "b.parquet", "dataChange": False}}
@@ -114,3 +116,34 @@ def test_all_of_them_are_there_newest_first(tmp_path):
     assert [version.version for version in found] == [3, 1, 0]
     path = metadata(tmp_path, 9, [snapshot(7, "append"), snapshot(8, "replace", 7), snapshot(9, "overwrite", 8)])
     assert [version.version for version in iceberg.stored_versions(path)] == [9, 7, -1]
+
+
+@pytest.mark.spark
+def test_spark_says_what_the_files_say(spark, tmp_path):
+    table = Relation(str(tmp_path / "t"), "delta")
+    spark.sql(f"create table {table} (id bigint) using delta")
+    for id in range(2):
+        spark.sql(f"insert into {table} values ({id})")
+    spark.sql(f"optimize {table}")
+    found = list(delta.versions(spark, table))
+    assert [each.version for each in found] == [2, 1, 0]
+    assert [each.version for each in delta.stored_versions(tmp_path / "t")] == [2, 1, 0]
+    assert len({each.identity for each in found}) == 3
+    assert list(delta.versions(spark, Relation(str(tmp_path / "none"), "delta"))) == []
+
+    spark.sql("create schema if not exists ice.stored_version")
+    table = Relation("t", "stored_version", "ice")
+    spark.sql(f"create table {table} (id bigint) using iceberg")
+    for id in range(2):
+        spark.sql(f"insert into {table} values ({id})")
+    spark.sql("call ice.system.rewrite_data_files(table => 'stored_version.t', options => map('rewrite-all', 'true'))")
+    file = spark.sql(f"select file from {table}.metadata_log_entries order by timestamp desc").first().file
+    found = list(iceberg.versions(spark, table))
+    assert len(found) == 3
+    assert found == list(iceberg.stored_versions(Path(file.removeprefix("file:"))))
+    # Not every table is what its metadata says: here it is one of metadata, elsewhere its server plans the scans.
+    assert list(iceberg.versions(spark, Relation("snapshots", f"{table.schema}.t", "ice"))) == []
+    assert iceberg.metadata_text(spark, Relation("snapshots", sql=f"{table}.snapshots")) is None
+    assert list(iceberg.versions(spark, Relation("none", "stored_version", "ice"))) == []
+    spark.sql(f"drop table {table}")
+    spark.sql("drop schema ice.stored_version")

@@ -13,6 +13,7 @@ from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.plan import Planner
 from merge_runner.run.results.event_types import NodeStarted
 from merge_runner.run.reuse.fingerprint import environment_of, fingerprint
+from merge_runner.run.reuse.likely import likely_unchanged
 from merge_runner.run.reuse.records import Record, Records
 from tests.fake_engine.driver import FakeDriver
 from tests.fake_engine.faults import Faults
@@ -78,7 +79,38 @@ def test_a_view_in_a_catalog_is_defined_by_each_build(make_project, output):
     for _ in range(2):
         assert shop.build()["v"].status == "success"
     name = "lake.shop.v" if "lake" in output else "shop.v"
-    assert shop.reason("v") == f"would run: the state of {name} is not known: it cannot be read without an engine"
+    assert shop.reason("v") == f"would run: the state of {name} is not known"
+
+
+def test_what_is_in_a_catalog_is_not_known_before_spark_runs(make_project):
+    """And a Spark that does not say it, as this one, has it run again."""
+    files = {
+        "profiles.yml": "shop: {outputs: {dev: {master: 'local[2]', schema: lake.shop, "
+        "catalogs: {lake: {type: rest, uri: 'http://127.0.0.1:1'}}}}}",
+        "models/m.yml": "{version: 2, sources: [{name: other, database: lake, tables: [{name: orders}]}]}",
+        "models/t.sql": "{{ config(materialized='table', format='iceberg') }} select 1 as one",
+        "models/u.sql": "{{ config(materialized='table', format='iceberg') }} select * from {{ source('other', 'orders') }}",
+    }
+    shop = Shop(make_project(files))
+    assert shop.reason("t") == "would run: no earlier run of it is known"
+    assert shop.reason("u") == "would run: whether lake.other.orders has changed is not known before Spark runs"
+    project = Project.load(shop.root)
+    for _ in range(2):
+        assert project.build("t", driver=shop.driver, lint=False, reuse="auto")["t"].status == "success"
+    assert shop.reason("t") == "would run: whether its table or view has changed is not known before Spark runs"
+    path = shop.root / "target/reuse.json"
+    kept = json.loads(path.read_text())
+    assert kept["records"]["model.shop.t"]["doubt"] == "the state of its table or view cannot be read"
+    kept["records"]["model.shop.t"] |= {"doubt": None, "left": "a state"}
+    path.write_text(json.dumps(kept))
+    assert not likely_unchanged(project.prepared, ["model.shop.t"])
+
+
+def test_a_node_with_a_catalog_of_its_own_runs_in_each_build(make_project):
+    text = "{{ config(materialized='table', conf={'spark.sql.catalog.lake.uri': 'http://h'}) }} select 1 as one"
+    shop = Shop(make_project({"models/t.sql": text}))
+    assert [shop.build()["t"].status for _ in range(2)] == ["success", "success"]
+    assert "by which a name may be another table" in shop.reason("t")
 
 
 ORDERS = {
@@ -171,7 +203,7 @@ def catalog_names(file, metadata):
         (
             "catalog: far",
             True,
-            "whether far.raw.orders has changed is not known: it cannot be read without an engine",
+            "whether far.raw.orders has changed is not known",
         ),
     ],
 )

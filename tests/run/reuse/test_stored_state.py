@@ -1,4 +1,4 @@
-"""States of what is stored on this machine: equal while nothing has changed, and another one as soon as something has."""
+"""States of what is stored: equal while nothing has changed, and another one as soon as something has."""
 
 import json
 import os
@@ -8,10 +8,9 @@ import time
 import pytest
 
 from merge_runner import Project
+from merge_runner.location import Uri
 from merge_runner.relation import Relation
-from merge_runner.run.reuse.stored_state import States, StoredState, stored_table
-from tests.engine.table_format.rest_server import RECORDED, rest_server
-from tests.s3_server import KEYS, S3Server
+from merge_runner.run.reuse.stored_state import States, StoredState, stored_table, stored_view
 
 
 def dated(path, seconds):
@@ -101,44 +100,45 @@ def test_an_iceberg_table_is_asked_for_in_its_catalog(tmp_path):
     assert StoredState("catalog", path).state() == "u/2/-1"
 
 
-def test_a_text_is_kept_and_read_again(make_project):
-    prepared = Project.load(make_project(REST)).prepared
-    for stored in (StoredState("files", "/a:b/c"), StoredState("folder", '["delta", "/x:y"]'), rest_table(prepared)):
-        assert StoredState.of(str(stored), prepared) == stored
+def test_a_text_is_kept_and_read_again():
+    for stored in (StoredState("files", "/a:b/c"), StoredState("folder", '["delta", "/x:y"]')):
+        assert StoredState.of(str(stored)) == stored
 
 
-REST = {
-    "profiles.yml": "shop: {outputs: {dev: {schema: lake.shop, catalogs: {lake: {type: rest, uri: 'URI', "
-    "credential: 'id:much-secret', header.X-Key: more-secret}}}}}",
+ELSEWHERE = {
+    "profiles.yml": "shop: {outputs: {dev: {OUTPUT, schema: shop, catalogs: "
+    "{lake: {type: rest, uri: 'http://h', credential: 'id:secret'}, unity: {class: io.unitycatalog.spark.UCSingleCatalog}}}}}",
     "models/m.sql": "select 1 as a",
 }
+S3 = Uri("s3a://lake/t")
 
 
-def rest_table(prepared, catalog="lake"):
-    return stored_table(Relation("order_rows", "other", catalog), "", None, prepared)
-
-
-def test_a_table_of_a_rest_catalog_is_asked_for_with_the_settings_of_the_profile(make_project):
-    with rest_server(answers={"POST /v1/oauth/tokens": {"access_token": "t"}}) as server:
-        root = make_project({**REST, "profiles.yml": REST["profiles.yml"].replace("URI", server.uri)})
-        prepared = Project.load(root).prepared
-        kept = str(rest_table(prepared))
-        assert kept == 'rest:["iceberg", "lake", "other", "order_rows"]'
-        assert "secret" not in repr(rest_table(prepared))
-        assert StoredState.of(kept, prepared).state() is None
-        assert StoredState.of(kept, prepared).failure == "the catalog answers with the status 404"
-        server.answers |= {"GET /v1/config": {}, "GET /v1/namespaces/other/tables/order_rows": RECORDED}
-        # A catalog that has failed is asked again a minute later: this is another one.
-        (root / "profiles.yml").write_text((root / "profiles.yml").read_text().replace("more-", "other-"))
-        later = Project.load(root).prepared
-        stored, states = StoredState.of(kept, later), States()
-        assert (stored.is_table, stored.is_remote, stored.rest_catalog) == (True, True, "lake")
-        states.look_at([stored])
-        assert (
-            states.of(stored) == stored.state() == f"{RECORDED['metadata']['table-uuid']}/0/{stored.version().version}"
+@pytest.mark.parametrize(
+    ("relation", "format", "location", "kept"),
+    [
+        (Relation("t", "other", "lake"), "", None, 'spark:["iceberg", "t", "other", "lake"]'),
+        (Relation("t", "other"), "delta", None, 'spark:["delta", "t", "other", null]'),
+        (Relation("t", "other"), "delta", S3, 'spark:["delta", "s3a://lake/t", "delta"]'),
+        (Relation("t", "other"), "", None, None),  # another format may have a log that Delta left behind
+        (Relation("t", "other"), "parquet", None, None),
+        (Relation("t", "other", "unity"), "delta", None, None),
+        (Relation("t", "other", "unknown"), "delta", None, None),
+    ],
+)
+def test_spark_is_asked_for_tables_that_are_elsewhere(make_project, relation, format, location, kept):
+    found = []
+    for output in ("master: 'local[2]'", "remote: 'sc://h'"):
+        root = make_project({**ELSEWHERE, "profiles.yml": ELSEWHERE["profiles.yml"].replace("OUTPUT", output)})
+        found.append(stored_table(relation, format, location, Project.load(root).prepared))
+    assert found[1] is None
+    assert (str(found[0]) if found[0] is not None else None) == kept
+    if kept is not None:
+        assert (found[0].needs_spark, found[0].is_table, found[0].state(), States().of(found[0])) == (
+            True,
+            True,
+            None,
+            None,
         )
-        assert (stored.failure, rest_table(later, "another")) == (None, None)
-        assert StoredState("rest", kept.partition(":")[2]).state() is None
 
 
 def test_a_state_counts_for_the_whole_run_until_a_node_writes_it(folder):
@@ -150,30 +150,23 @@ def test_a_state_counts_for_the_whole_run_until_a_node_writes_it(folder):
     assert states.of(stored) == stored.state() != first
 
 
-def test_a_table_and_a_view_in_an_object_store_have_states(tmp_path, monkeypatch):
-    pytest.importorskip("moto")
-    pytest.importorskip("obstore")
-    for name, text in KEYS.items():
-        monkeypatch.setenv(name, text)
-    with S3Server(tmp_path) as server:
-        storage = {"endpoint": server.endpoint, "path_style": True, "region": KEYS["AWS_REGION"]}
-        table = StoredState("store", json.dumps(["delta", "s3a://lake/shop/t", storage]))
-        view = StoredState("object", json.dumps(["s3a://lake/shop/v.view.sql", storage]))
-
-        def put(key, text):
-            server.client().put_object(Bucket="lake", Key=f"shop/{key}", Body=text.encode())
-
-        assert (table.state(), view.state(), view.text()) == (None, None, None)
-        put("v.view.sql", "select 1")
-        put("t/_delta_log/00000000000000000000.json", '{"commitInfo": {"operation": "WRITE", "userMetadata": "ours"}}')
-        first = table.state(), view.state()
-        assert None not in first
-        assert (table.version().version, table.version().stamp, view.text()) == (0, "ours", "select 1")
-        put("v.view.sql", "select 2")
-        put("t/_delta_log/00000000000000000001.json", '{"commitInfo": {"operation": "WRITE"}}')
-        assert (table.version().version, table.version().stamp, view.text()) == (1, None, "select 2")
-        assert not {table.state(), view.state()} & set(first)
-        assert not table.changed_only_by("ours", None)
+@pytest.mark.spark
+def test_spark_reads_tables_and_views_of_an_object_store(spark, tmp_path):
+    """The file system is a local one that Spark knows by its URI."""
+    table = StoredState("spark", json.dumps(["delta", f"file://{tmp_path}/t", "delta"]))
+    view = stored_view(Uri(f"file://{tmp_path}/v.view.sql"))
+    assert (table.state(spark), view.state(spark), view.text(spark)) == (None, None, None)
+    (tmp_path / "v.view.sql").write_text("select 'ü'")
+    spark.sql(f"create table delta.`{tmp_path}/t` (id bigint) using delta")
+    first = table.state(spark), view.state(spark)
+    assert None not in first
+    before = table.version(spark)
+    assert (before.version, view.text(spark), view.state()) == (0, "select 'ü'", None)
+    spark.sql(f"insert into delta.`{tmp_path}/t` values (2)")
+    (tmp_path / "v.view.sql").write_text("select 2")
+    assert not {table.state(spark), view.state(spark)} & set(first)
+    assert not table.changed_only_by("ours", before, spark)
+    assert table.changed_only_by("ours", table.version(spark), spark)
 
 
 def test_linked_folders_are_followed(tmp_path):

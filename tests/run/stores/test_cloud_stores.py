@@ -82,19 +82,9 @@ def test_a_project_lives_in_the_store(server, make_project):
         assert rows == [(id, 2) for id in range(5)]
 
 
-def test_a_build_leaves_out_what_has_not_changed(azure, make_project, tmp_path):
-    """Seen without Spark: by obstore. No conf of the profile says how the emulator is reached, as none of a real account does."""
-    conf = {name: text for name, text in azure.conf().items() if name.startswith("spark.hadoop.")}
-    properties = "".join(
-        f"<property><name>{name.removeprefix('spark.hadoop.')}</name><value>{text}</value></property>"
-        for name, text in conf.items()
-    )
-    (tmp_path / "core-site.xml").write_text(f"<configuration>{properties}</configuration>")
-    output = {"master": "local[2]", "schema": "shop", "warehouse": azure.place("changed")}
-    output["conf"] = {name: text for name, text in azure.conf().items() if name not in conf}
-    root = make_project({"profiles.yml": json.dumps({"shop": {"outputs": {"dev": output}}}), **CHANGED})
-    env = ENV | {"HADOOP_CONF_DIR": str(tmp_path), **azure.obstore_env()}
-    shows_what_has_changed(root, azure.place("changed"), env)
+def test_a_build_leaves_out_what_has_not_changed(azure, make_project):
+    warehouse = azure.place("changed")
+    shows_what_has_changed(shop(make_project, azure, warehouse, CHANGED), warehouse)
 
 
 def test_two_drivers_insert_and_no_commit_is_lost(server, make_project):

@@ -10,16 +10,26 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
 
 from merge_runner.formats.lines import LINES, Line, installed_line
 from merge_runner.location import scheme
-from merge_runner.object_clients import azure_credentials
 from merge_runner.project.schema.warehouse import DIR
 
 if TYPE_CHECKING:
     from merge_runner.project.schema.profile import Profile
 
+AzureCredentials = Literal["key", "SAS token", "secret", "federated token"]
+_AZURE_VARIABLES: Mapping[AzureCredentials, frozenset[str]] = MappingProxyType(
+    {
+        "key": frozenset({"AZURE_STORAGE_KEY"}),
+        "SAS token": frozenset({"AZURE_STORAGE_SAS_TOKEN"}),
+        "secret": frozenset({"AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET"}),
+        "federated token": frozenset({"AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE"}),
+    }
+)
+"""The variables of each kind of credentials of an Azure account, by the names of Azure's tools: the first counts."""
 LOG_STORE = "mergerunner.S3ConditionalLogStore"
 
 
@@ -125,7 +135,7 @@ def _azure(host: str, env: Mapping[str, str], line: Line) -> dict[str, str]:
 
     Hadoop 3.3, that of Spark 3.5, has no provider for a federated token.
     """
-    credentials = azure_credentials(env)
+    credentials = next((kind for kind, names in _AZURE_VARIABLES.items() if names <= env.keys()), None)
     if credentials == "key":
         kind, given = "SharedKey", {f"{_ACCOUNT}.key": _of_environment("AZURE_STORAGE_KEY")}
     elif credentials == "SAS token":

@@ -11,7 +11,7 @@ from merge_runner.engine.table_format.delta.columns import columns, columns_afte
 from merge_runner.engine.table_format.delta.commit_figures import commit_figures
 from merge_runner.engine.table_format.delta.merge_metrics import merge_figures
 from merge_runner.engine.table_format.delta.stored_metadata import stored_metadata
-from merge_runner.engine.table_format.delta.stored_version import stored_versions
+from merge_runner.engine.table_format.delta.stored_version import stored_versions, versions
 from merge_runner.engine.table_format.delta.target_files import target_files
 from merge_runner.formats import Format
 from merge_runner.formats.delta.capabilities import DELTA
@@ -46,6 +46,7 @@ class DeltaFormat:
     is_built = staticmethod(first_run.is_built)
     is_built_in = staticmethod(first_run.is_built_in)
     stored_versions = staticmethod(stored_versions)
+    versions = staticmethod(versions)
     stored_metadata = staticmethod(stored_metadata)
     target_files = staticmethod(target_files)
     batch_confs = staticmethod(batches.batch_confs)

@@ -88,6 +88,23 @@ def latest_commits(session: SparkSession, table: Relation, limit: int) -> Iterat
         yield _commit(session, log, version)
 
 
+def commit_texts(session: SparkSession, table: Relation) -> Iterator[tuple[int, str]]:
+    """Yield all versions of a table with the texts of their commits, newest first.
+
+    The newest one is the catalog's, where that decides commits: one whose file is not in the log yet is an error.
+    Raises EngineError.
+    """
+    current = _log_and_snapshot(session, table)
+    if current is None:
+        return
+    log = current._1()
+    for version in range(int(current._2().version()), -1, -1):
+        with engine_errors():
+            path = java_class(session, _FILE_NAMES).unsafeDeltaFile(log.logPath(), version)
+            text = str(log.store().read(path, log.newDeltaHadoopConf()).mkString("\n"))
+        yield version, text
+
+
 def statement_commit(session: SparkSession, table: Relation, stamp: str) -> Commit | None:
     """The newest commit of a statement that carries the stamp; None where there is none. Raises EngineError."""
     found = (one for one in latest_commits(session, table, RECENT) if one.operation in _WRITES)

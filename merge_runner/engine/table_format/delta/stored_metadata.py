@@ -7,16 +7,16 @@ The checksum file of a commit has the metadata of the table, and the number and 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from merge_runner.engine.spark.declared_type import DECLARED_TYPE
 from merge_runner.engine.table_format.stored_metadata import StoredColumn, StoredMetadata
-from merge_runner.object_path import StoredPath
 
 _TYPES = {"integer": "int", "long": "bigint", "short": "smallint", "byte": "tinyint"}
 
 
-def stored_metadata(folder: StoredPath) -> StoredMetadata | None:
+def stored_metadata(folder: Path) -> StoredMetadata | None:
     """Return the table in a folder; None where there is none, or its columns are in a checkpoint alone."""
     log = folder / "_delta_log"
     try:
@@ -38,7 +38,7 @@ def stored_metadata(folder: StoredPath) -> StoredMetadata | None:
     return None
 
 
-def _json(path: StoredPath) -> dict[str, Any]:
+def _json(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

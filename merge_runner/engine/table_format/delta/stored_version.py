@@ -1,4 +1,4 @@
-"""The commits to a Delta table that may have changed rows or columns, read from its log without an engine.
+"""The commits to a Delta table that may have changed rows or columns, read from its log with or without an engine.
 
 A commit of Delta is a file of JSON lines that is put into place whole, and whose `commitInfo` has a `txnId` of its own
 (Delta 4.4.0).
@@ -9,10 +9,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.table_format.delta.log import commit_texts
 from merge_runner.engine.table_format.stored_version import StoredVersion
-from merge_runner.object_path import StoredPath
+from merge_runner.relation import Relation
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _MOVES_FILES = frozenset({"OPTIMIZE", "VACUUM START", "VACUUM END"})
 """Operations after which the table has the same rows, where no action of the commit says otherwise."""
@@ -20,17 +26,30 @@ _CHANGED_ROWS = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRows
 """The metrics of a MERGE: where all are 0, it has copied rows at most."""
 
 
-def stored_versions(folder: StoredPath) -> Iterator[StoredVersion]:
+def stored_versions(folder: Path) -> Iterator[StoredVersion]:
     """Yield the commits of the table in a folder, newest first, of which the log has the files."""
+    return _versions(_files(folder / "_delta_log"))
+
+
+def versions(session: SparkSession, table: Relation) -> Iterator[StoredVersion]:
+    """Yield the same of a table as Spark has it; none where a session has no JVM here."""
+    return _versions((version, text.encode()) for version, text in commit_texts(session, table))
+
+
+def _files(log: Path) -> Iterator[tuple[int, bytes]]:
+    names = (path.stem for path in log.glob("[0-9]*.json"))
+    for version in sorted((int(name) for name in names if name.isdecimal()), reverse=True):
+        yield version, (log / f"{version:020}.json").read_bytes()
+
+
+def _versions(commits: Iterator[tuple[int, bytes]]) -> Iterator[StoredVersion]:
     try:
-        names = (path.stem for path in (folder / "_delta_log").glob("[0-9]*.json"))
-        for version in sorted((int(name) for name in names if name.isdecimal()), reverse=True):
-            text = (folder / "_delta_log" / f"{version:020}.json").read_bytes()
+        for version, text in commits:
             actions = [json.loads(line) for line in text.splitlines() if line.strip()]
             info: dict[str, Any] = next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
             if not _keeps_rows(info, actions):
                 yield StoredVersion(version, hashlib.sha256(text).hexdigest()[:32], info.get("userMetadata"))
-    except (OSError, ValueError, TypeError, AttributeError):
+    except (EngineError, OSError, ValueError, TypeError, AttributeError):
         return  # cleaned up meanwhile, or no log of Delta's: nothing is known of it
 
 

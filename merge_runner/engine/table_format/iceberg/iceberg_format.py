@@ -13,7 +13,7 @@ from merge_runner.engine.table_format.iceberg.layout import columns, table_layou
 from merge_runner.engine.table_format.iceberg.merge_metrics import merge_figures
 from merge_runner.engine.table_format.iceberg.shuffle_trials import remedied_shuffles
 from merge_runner.engine.table_format.iceberg.stored_metadata import stored_metadata
-from merge_runner.engine.table_format.iceberg.stored_version import stored_versions
+from merge_runner.engine.table_format.iceberg.stored_version import stored_versions, versions
 from merge_runner.engine.table_format.iceberg.target_files import target_files
 from merge_runner.engine.table_format.protocol import Ask
 from merge_runner.formats import Format
@@ -45,6 +45,7 @@ class IcebergFormat:
     is_built = staticmethod(first_run.is_built)
     is_built_in = staticmethod(first_run.is_built_in)
     stored_versions = staticmethod(stored_versions)
+    versions = staticmethod(versions)
     stored_metadata = staticmethod(stored_metadata)
     target_files = staticmethod(target_files)
     batch_confs = staticmethod(batches.batch_confs)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _UTIL = "org.apache.iceberg.spark.Spark3Util"
+_PARSER = "org.apache.iceberg.TableMetadataParser"
+_BASE_TABLE = "org.apache.iceberg.BaseTable"
+"""The class of a table of which its metadata says which rows it has."""
 _OF_NESSIE = "nessie.commit.id"
 """A property that Nessie adds to each table that it gives a client."""
 RECENT = 50
@@ -120,6 +123,21 @@ def _has_present_columns(loaded: Any, version: int) -> bool:
         return False  # no metadata table has the schema of a table
     with engine_errors():
         return bool(loaded.snapshot(version).schemaId() == loaded.schema().schemaId())
+
+
+def metadata_text(session: SparkSession, table: Relation) -> str | None:
+    """Return the metadata of a table as its file has it; None over Spark Connect.
+
+    None as well for a table whose scans the catalog plans (`scan-planning-mode: server`): it may hide rows from some
+    users, and show them later, without a commit. Raises EngineError.
+    """
+    loaded = _table(session, table)
+    if loaded is None:
+        return None
+    with engine_errors():
+        if loaded.getClass().getName() != _BASE_TABLE:
+            return None
+        return str(java_class(session, _PARSER).toJson(loaded.operations().current()))
 
 
 def ancestry(session: SparkSession, table: Relation, head: int | None) -> list[int]:

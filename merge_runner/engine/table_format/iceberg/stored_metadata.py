@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from merge_runner.engine.table_format.stored_metadata import StoredColumn, StoredMetadata
-from merge_runner.object_path import StoredText
 
 _TYPES = {"long": "bigint", "timestamp": "timestamp_ntz", "timestamptz": "timestamp", "uuid": "string"}
 
 
-def stored_metadata(metadata: StoredText) -> StoredMetadata | None:
+def stored_metadata(metadata: Path) -> StoredMetadata | None:
     """Return the table with this metadata file; None where it cannot be read."""
     try:
         table = json.loads(metadata.read_text(encoding="utf-8"))

@@ -1,25 +1,49 @@
-"""The snapshots of an Iceberg table with other rows than the one before, read from its metadata file.
+"""The snapshots of an Iceberg table with other rows than the one before, read from its metadata.
 
-Iceberg's table specification: the file has all snapshots that are kept, and that of main as `current-snapshot-id`.
+Iceberg's table specification: its JSON has all snapshots that are kept, and that of main as `current-snapshot-id`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.table_format.iceberg.log import metadata_text
 from merge_runner.engine.table_format.stored_version import StoredVersion
 from merge_runner.formats.iceberg.capabilities import SUMMARY_KEY
-from merge_runner.object_path import StoredText
+from merge_runner.relation import Relation
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _NONE = -1
 
 
-def stored_versions(metadata: StoredText) -> Iterator[StoredVersion]:
+def stored_versions(metadata: Path) -> Iterator[StoredVersion]:
     """Yield the snapshots of main of the table with this metadata file, newest first, and that without rows at last."""
     try:
-        table = json.loads(metadata.read_text(encoding="utf-8"))
+        text = metadata.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return  # compressed
+    yield from _versions(text)
+
+
+def versions(session: SparkSession, table: Relation) -> Iterator[StoredVersion]:
+    """Yield the same of a table as Spark has it; none where that does not say what rows it has."""
+    try:
+        text = metadata_text(session, table)
+    except EngineError:
+        return
+    if text is not None:
+        yield from _versions(text)
+
+
+def _versions(metadata: str) -> Iterator[StoredVersion]:
+    try:
+        table = json.loads(metadata)
         snapshots = {each["snapshot-id"]: each for each in table.get("snapshots") or ()}
         schema = f"{table['table-uuid']}/{table['current-schema-id']}"
         current = table.get("current-snapshot-id")
@@ -29,5 +53,5 @@ def stored_versions(metadata: StoredText) -> Iterator[StoredVersion]:
                 yield StoredVersion(current, f"{schema}/{current}", summary.get(SUMMARY_KEY))
             current = snapshots[current].get("parent-snapshot-id")
         yield StoredVersion(_NONE, f"{schema}/{_NONE}", None)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return  # compressed, expired, or no metadata of Iceberg's
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return  # expired, or no metadata of Iceberg's
