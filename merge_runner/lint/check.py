@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.lint.context import LintedFile, LintedMerge, LintedProject
@@ -38,10 +38,18 @@ class CheckResult:
 def linted_merge(file: LintedFile, statement: MergeStatement, layout: TableLayout, lookup: Lookup) -> LintedMerge:
     """The MERGE of a file with everything that is known of it."""
     layout = replace(layout, line=file.line)
-    judged = judge_merge(
-        statement, layout, lookup, "not-run" if file.node is None else file.node.config.bounds, file.variables
+    bounds = "not-run" if file.node is None else file.node.config.bounds
+    judged = judge_merge(statement, layout, lookup, bounds, file.variables)
+    return LintedMerge(
+        judged.statement,
+        judged.layout,
+        judged.source,
+        judged.scope,
+        judged.judgement,
+        judged.lookup,
+        judged.selects,
+        file=file,
     )
-    return LintedMerge(**{item.name: getattr(judged, item.name) for item in fields(judged)}, file=file)
 
 
 def check_file(file: LintedFile, merge: LintedMerge | None, selection: RuleSelection) -> CheckResult:
