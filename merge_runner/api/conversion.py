@@ -52,7 +52,7 @@ def import_dbt(
     is no dbt project, cannot be read, a file to be written is there already, or rows depend on an adapter that is not
     known.
     """
-    from merge_runner.conversion.dbt.checked import converted
+    from merge_runner.conversion.dbt.loadable_conversion import converted
     from merge_runner.conversion.dbt.project import copied_file, read_dbt_folder
     from merge_runner.conversion.dbt.report import JSON, MARKDOWN, as_json, markdown
 
@@ -73,7 +73,7 @@ def import_merges(paths: str | Path | Sequence[str | Path], to: str | Path) -> I
     folder without pyproject.toml gets one, and a profile. Raises ProblemsError, and writes nothing, where a path does
     not exist, no MERGE can be read, or a file to be written is there already.
     """
-    from merge_runner.conversion.found_merge import find_merges
+    from merge_runner.conversion.merge_to_import import find_merges
     from merge_runner.conversion.project_files import project_files, report
     from merge_runner.lint.run.plain_files import plain_files
     from merge_runner.project.load.find_project import PYPROJECT

@@ -12,8 +12,8 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.startup import DriverStart
-from merge_runner.options.kept import kept
 from merge_runner.options.nodes import NodeOptions, sampling_conflict
+from merge_runner.options.recorded_options import kept
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.syntax.environment import whole_env
 from merge_runner.run.execution.driver_scope import starting_driver

@@ -111,7 +111,7 @@ class Project(QueriedProject):
 
         The project has to be loaded as it was then. Return None where nothing is left over.
         """
-        from merge_runner.options.kept import restored
+        from merge_runner.options.recorded_options import restored
         from merge_runner.run.results.previous_run import last_invocation
 
         last = last_invocation(self.prepared.target_path)
@@ -213,7 +213,7 @@ class Project(QueriedProject):
     ) -> RunResults:
         """Read streams as the options of `stream` say; `selection` replaces theirs."""
         from merge_runner.api.node_run import lineage_events, starting
-        from merge_runner.options.kept import kept
+        from merge_runner.options.recorded_options import kept
         from merge_runner.run.settings import RunSettings
         from merge_runner.run.stream.stream import stream
 

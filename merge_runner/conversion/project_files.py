@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from merge_runner.conversion.found_merge import FoundMerge
+from merge_runner.conversion.merge_to_import import MergeToImport
 from merge_runner.conversion.model_text import ModelText, Vars, config_text
 from merge_runner.errors import Problem
 from merge_runner.formats.registry import table_format_of
@@ -48,20 +48,20 @@ class ProjectFiles:
 
 @dataclass
 class _Model:
-    merge: FoundMerge
+    merge: MergeToImport
     name: str
     table: TableKey
     layout: TableLayout | None
     reads: set[str] = field(default_factory=set)
 
 
-def project_files(merges: Sequence[FoundMerge], folder: Path, *, is_project: bool) -> ProjectFiles:
+def project_files(merges: Sequence[MergeToImport], folder: Path, *, is_project: bool) -> ProjectFiles:
     """Return the files of the project in `folder`; without settings and profile where it `is_project` already."""
     return _Conversion(merges, folder.resolve().name, is_project=is_project).files()
 
 
 class _Conversion:
-    def __init__(self, merges: Sequence[FoundMerge], project: str, *, is_project: bool) -> None:
+    def __init__(self, merges: Sequence[MergeToImport], project: str, *, is_project: bool) -> None:
         self.project = _name(project)
         self.is_project = is_project
         self.output = ProjectFiles()
@@ -98,7 +98,7 @@ class _Conversion:
             texts["profiles.yml"] = _yaml({self.project: {"target": "local", "outputs": outputs}})
         return self.output
 
-    def _models(self, merges: Sequence[FoundMerge]) -> list[_Model]:
+    def _models(self, merges: Sequence[MergeToImport]) -> list[_Model]:
         models: list[_Model] = []
         uses: Counter[str] = Counter()
         for merge in merges:

@@ -13,7 +13,7 @@ from sqlglot import exp
 from merge_runner.errors import Problem
 from merge_runner.formats.lines import Line, installed_line
 from merge_runner.graph.graph import Graph, ModelNode
-from merge_runner.lint.containers.found import Container
+from merge_runner.lint.containers.contents import Container
 from merge_runner.merge.read_query import read_query
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError

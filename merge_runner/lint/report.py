@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from merge_runner.formats.lines import RECOMMENDED
-from merge_runner.lint.containers.found import CONTAINERS, Container
+from merge_runner.lint.containers.contents import CONTAINERS, Container
 from merge_runner.lint.finding import Finding, Severity
 from merge_runner.merge.statement import MergeClass
 from merge_runner.pruning.verdict import Verdict

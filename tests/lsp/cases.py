@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.project_context import Prepared, prepare_to_lint
 from merge_runner.text import Place
@@ -25,22 +25,22 @@ def _prepared(project: str) -> Prepared:
 
 
 @cache
-def saved(project: str = "") -> KnownProject:
+def saved(project: str = "") -> ProjectIndex:
     """A project of the repository as it is on disk; "" is flights."""
-    return KnownProject(_prepared(project))
+    return ProjectIndex(_prepared(project))
 
 
 @dataclass(frozen=True)
 class Opened:
     """A file that an editor has open: its text, and the offset of the cursor."""
 
-    project: KnownProject
+    project: ProjectIndex
     path: str
     text: str
     offset: int
 
     @property
-    def arguments(self) -> tuple[KnownProject, str, str, int]:
+    def arguments(self) -> tuple[ProjectIndex, str, str, int]:
         return self.project, self.path, self.text, self.offset
 
 
@@ -61,11 +61,11 @@ def opened(case: dict[str, Any]) -> Opened:
     replaced = case.get("instead", before + after if saved_text else "")
     assert replaced in saved_text, f"{path} has no {replaced!r}"
     text = saved_text.replace(replaced, before + after, 1)
-    opened_project = KnownProject(project.prepared, {path: text}) if text != saved_text else project
+    opened_project = ProjectIndex(project.prepared, {path: text}) if text != saved_text else project
     return Opened(opened_project, path, text, saved_text.index(replaced) + len(before))
 
 
-def written(project: KnownProject, place: Place) -> str:
+def written(project: ProjectIndex, place: Place) -> str:
     """A place as a case has it: by its line, in pyproject.toml, which changes for other reasons, by that line's text."""
     if place.path != "pyproject.toml":
         return f"{place.path}:{place.line}:{place.column}"

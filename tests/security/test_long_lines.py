@@ -55,7 +55,7 @@ for text in ("[" * N, "\\n" * N, " " * N):
     assert list(_TABLE.finditer(text)) == []
 """,
     "the comment before a macro": """
-from merge_runner.lsp.documents.known_project import _comment
+from merge_runner.lsp.documents.project_index import _comment
 assert _comment("{#" * N) == "" and _comment("{#" * N + " a #}").endswith(" a ")
 """,
     "a sort order": """

@@ -14,9 +14,9 @@ from merge_runner.cli.loading import load_project, project_root
 from merge_runner.cli.node_commands import run_nodes
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.selection.select import Selection
-from merge_runner.options.kept import restored
 from merge_runner.options.nodes import Batch, Branch, NodeOptions, Reporting, Running
 from merge_runner.options.project import FullRefresh
+from merge_runner.options.recorded_options import restored
 from merge_runner.run.results.previous_run import last_invocation
 from merge_runner.template.redact import HIDDEN
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from merge_runner.lint.containers.pieced_text import Origin, PiecedText
 from merge_runner.lint.containers.python_scopes import Binding, Use
 from merge_runner.lint.containers.python_values import Values
-from merge_runner.lint.containers.traced import Origin, Traced
 
 _LONGEST = 200
 """Calls of a chain."""
@@ -32,9 +32,9 @@ class Link:
         whole = self.use.file.origin(node)
         return Origin(whole.source, max(whole.end - len(self.name or ""), whole.start), whole.end)
 
-    def sql(self, text: str) -> Traced:
+    def sql(self, text: str) -> PiecedText:
         """Return SQL that the call means."""
-        return Traced.from_origin(text, self.origin)
+        return PiecedText.from_origin(text, self.origin)
 
     def argument(self, place: int, *names: str) -> ast.expr | None:
         """Return the argument at a place, or one of these names; None where it is not given, or is None."""

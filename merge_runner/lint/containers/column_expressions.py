@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import re
 
+from merge_runner.lint.containers.pieced_text import Origin, PiecedText
 from merge_runner.lint.containers.python_formatting import Environment
 from merge_runner.lint.containers.python_scopes import Use
 from merge_runner.lint.containers.python_values import Values
-from merge_runner.lint.containers.traced import Origin, Traced
 from merge_runner.merge.syntax.keywords import words
 
 _COMPARISONS: dict[type[ast.cmpop], str] = {
@@ -37,15 +37,15 @@ _NAME = re.compile(r"(?:[A-Za-z_]\w*|`[^`]+`)(?:\.(?:[A-Za-z_]\w*|`[^`]+`|\*))*"
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
-def identifier(name: Traced) -> Traced:
+def identifier(name: PiecedText) -> PiecedText:
     """Return a name as SQL takes it: in backquotes where it needs them."""
     if _WORD.fullmatch(name.text) is not None or "${" in name.text or "`" in name.text:
         return name
-    quote = Traced.mark("`", name.origin(0))
+    quote = PiecedText.mark("`", name.origin(0))
     return quote + name + quote
 
 
-def column_name(name: Traced) -> Traced:
+def column_name(name: PiecedText) -> PiecedText:
     """Return the dotted name of a column as SQL takes it."""
     if "${" in name.text or _NAME.fullmatch(name.text) is not None:
         return name
@@ -54,10 +54,10 @@ def column_name(name: Traced) -> Traced:
         parts += [name.cut(at - 1, at)] if at else []
         parts.append(identifier(name.cut(at, at + len(part))) if part else name.cut(at, at))
         at += len(part) + 1
-    return Traced.joined(parts)
+    return PiecedText.joined(parts)
 
 
-def sql_of(node: ast.expr, use: Use, values: Values, env: Environment | None = None) -> Traced:
+def sql_of(node: ast.expr, use: Use, values: Values, env: Environment | None = None) -> PiecedText:
     """Return the SQL of an expression: a string is SQL itself, a Column what it means; else a placeholder."""
     text = values.text(node, use, env)
     if text is not None:
@@ -71,18 +71,18 @@ class _Columns:
         self.values = values
         self.env = env
 
-    def read(self, node: ast.expr) -> Traced:
+    def read(self, node: ast.expr) -> PiecedText:
         """The SQL of a Column; a placeholder of what is none, or is not known."""
         sql = self._read(node)
         return sql if sql is not None else self.values.hole(node, self.use)
 
-    def _read(self, node: ast.expr) -> Traced | None:
+    def _read(self, node: ast.expr) -> PiecedText | None:
         self.values.budget.step()
         sql = self._column(node)
         self.values.budget.characters(len(sql.text) if sql is not None else 0)
         return sql
 
-    def _column(self, node: ast.expr) -> Traced | None:
+    def _column(self, node: ast.expr) -> PiecedText | None:
         if isinstance(node, ast.Name):
             bindings = self.values.bindings(node, self.use)
             if (
@@ -102,12 +102,12 @@ class _Columns:
             return self._sql("not (", node) + inner + self._sql(")", node)
         return self._call(node) if isinstance(node, ast.Call) else None
 
-    def _binary(self, left: ast.expr, operator: str, right: ast.expr) -> Traced:
+    def _binary(self, left: ast.expr, operator: str, right: ast.expr) -> PiecedText:
         first, last = self.use.file.origin(left), self.use.file.origin(right)
-        glue = Traced.from_origin(f" {operator} ", Origin(first.source, first.end, last.start))
+        glue = PiecedText.from_origin(f" {operator} ", Origin(first.source, first.end, last.start))
         return self._operand(left, operator) + glue + self._operand(right, operator)
 
-    def _operand(self, node: ast.expr, around: str) -> Traced:
+    def _operand(self, node: ast.expr, around: str) -> PiecedText:
         """A side of an operator, in parentheses where it has an operator itself."""
         sql = self.literal(node) or self._read(node)
         bare = sql or self.values.hole(node, self.use)
@@ -120,7 +120,7 @@ class _Columns:
             return bare
         return self._sql("(", node) + bare + self._sql(")", node)
 
-    def literal(self, node: ast.expr) -> Traced | None:
+    def literal(self, node: ast.expr) -> PiecedText | None:
         """The SQL literal of a Python constant."""
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
             value: object = node.operand.value
@@ -138,7 +138,7 @@ class _Columns:
             text = text.replace(char, self._sql("\\" + char, node))
         return quote + text + quote
 
-    def _call(self, node: ast.Call) -> Traced | None:
+    def _call(self, node: ast.Call) -> PiecedText | None:
         callee = node.func
         name = callee.attr if isinstance(callee, ast.Attribute) else callee.id if isinstance(callee, ast.Name) else ""
         if name in ("col", "column") and len(node.args) == 1:
@@ -157,12 +157,12 @@ class _Columns:
             return self._list(name, columns, node) if len(columns) == len(parts) else None
         return None
 
-    def _argument(self, node: ast.expr) -> Traced | None:
+    def _argument(self, node: ast.expr) -> PiecedText | None:
         if isinstance(node, ast.Constant):
             return self.literal(node) if isinstance(node.value, int) else None
         return self._read(node)
 
-    def _method(self, node: ast.Call, callee: ast.Attribute) -> Traced | None:
+    def _method(self, node: ast.Call, callee: ast.Attribute) -> PiecedText | None:
         name, arguments = callee.attr, node.args
         if name in ("isNull", "isNotNull") and not arguments:
             return self._operand(callee.value, name) + self._sql(f" is {'not ' * (name == 'isNotNull')}null", node)
@@ -183,14 +183,14 @@ class _Columns:
             return kind and inner + self._sql(" as ", node) + kind + self._sql(")", node)
         return None
 
-    def _value(self, node: ast.expr) -> Traced:
+    def _value(self, node: ast.expr) -> PiecedText:
         return self.literal(node) or self.read(node)
 
-    def _list(self, name: str, parts: list[Traced], node: ast.expr) -> Traced:
+    def _list(self, name: str, parts: list[PiecedText], node: ast.expr) -> PiecedText:
         sql = self._sql(f"{name}(", node)
         for number, part in enumerate(parts):
-            sql = sql + (self._sql(", ", node) if number else Traced()) + part
+            sql = sql + (self._sql(", ", node) if number else PiecedText()) + part
         return sql + self._sql(")", node)
 
-    def _sql(self, text: str, node: ast.expr) -> Traced:
-        return Traced.from_origin(text, self.use.file.origin(node))
+    def _sql(self, text: str, node: ast.expr) -> PiecedText:
+        return PiecedText.from_origin(text, self.use.file.origin(node))

@@ -7,9 +7,9 @@ import ast
 from merge_runner.formats.registry import capabilities, table_format_of
 from merge_runner.lint.containers.call_chain import Chain, Link
 from merge_runner.lint.containers.column_expressions import column_name, identifier, sql_of
+from merge_runner.lint.containers.pieced_text import PiecedText
 from merge_runner.lint.containers.python_values import Values
 from merge_runner.lint.containers.relation_text import Relation, table_text
-from merge_runner.lint.containers.traced import Traced
 
 _NUMBERED = "merge_runner_rn"
 
@@ -23,8 +23,8 @@ class _Frame:
     def __init__(self, chain: Chain, values: Values) -> None:
         self.chain = chain
         self.values = values
-        self.sql: Traced | None = None
-        self.alias: Traced | None = None
+        self.sql: PiecedText | None = None
+        self.alias: PiecedText | None = None
 
     def read(self) -> Relation:
         links = list(self.chain.links)
@@ -53,7 +53,7 @@ class _Frame:
                 return True
         return False
 
-    def _begins(self, link: Link, text: Traced, formats: list[Link]) -> bool:
+    def _begins(self, link: Link, text: PiecedText, formats: list[Link]) -> bool:
         if link.name in ("forPath", "load"):
             kind = formats[-1].argument(0) if formats else None
             name = kind.value if isinstance(kind, ast.Constant) and isinstance(kind.value, str) else None
@@ -77,7 +77,7 @@ class _Frame:
             condition = sql_of(arguments[0], link.use, self.values)
             self._select(link, link.sql("*"), link.sql(" where ") + condition)
         elif name == "distinct" or (name in ("dropDuplicates", "drop_duplicates") and not arguments):
-            self._select(link, link.sql("distinct *"), Traced())
+            self._select(link, link.sql("distinct *"), PiecedText())
         elif name in ("dropDuplicates", "drop_duplicates"):
             self._deduplicate(link, arguments[0])
         elif name == "select" and arguments:
@@ -91,7 +91,7 @@ class _Frame:
         if len(columns) < len(texts):
             self._lose(link)
         else:
-            self._select(link, _join_with_commas(columns, link), Traced())
+            self._select(link, _join_with_commas(columns, link), PiecedText())
 
     def _deduplicate(self, link: Link, keys: ast.expr) -> None:
         items = self.values.items(keys, link.use)
@@ -102,10 +102,10 @@ class _Frame:
             return
         keyed = _join_with_commas(columns, link)
         number = link.sql("row_number() over (partition by ") + keyed + link.sql(" order by ") + keyed
-        self._select(link, link.sql("*, ") + number + link.sql(f") as {_NUMBERED}"), Traced())
+        self._select(link, link.sql("*, ") + number + link.sql(f") as {_NUMBERED}"), PiecedText())
         self._select(link, link.sql(f"* except ({_NUMBERED})"), link.sql(f" where {_NUMBERED} = 1"))
 
-    def _select(self, link: Link, columns: Traced, rest: Traced) -> None:
+    def _select(self, link: Link, columns: PiecedText, rest: PiecedText) -> None:
         if self.sql is None:
             return
         origin = Relation(self.sql, self.alias).aliased
@@ -120,11 +120,11 @@ class _Frame:
         """What the author calls the DataFrame: the variable that it is in."""
         return self.chain.name or "…"
 
-    def _unknown(self, name: str) -> Traced:
-        return Traced.filled(name, self.chain.use.file.origin(self.chain.root))
+    def _unknown(self, name: str) -> PiecedText:
+        return PiecedText.filled(name, self.chain.use.file.origin(self.chain.root))
 
 
-def _join_with_commas(parts: list[Traced], link: Link) -> Traced:
+def _join_with_commas(parts: list[PiecedText], link: Link) -> PiecedText:
     columns = parts[0]
     for part in parts[1:]:
         columns = columns + link.sql(", ") + part

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from merge_runner.lint.containers.found import Contents, FoundStatement, UnreadMerge
+from merge_runner.lint.containers.contents import Contents, EmbeddedStatement, UnreadMerge
+from merge_runner.lint.containers.pieced_text import Origin, PiecedText
 from merge_runner.lint.containers.placeholders import placeholders_of
 from merge_runner.lint.containers.script import read_script
-from merge_runner.lint.containers.traced import Origin, Traced
 from merge_runner.lint.containers.unread_text import without_jinja_comments
 from merge_runner.merge.find import find_merge
 from merge_runner.merge.parse import parse
@@ -63,14 +63,14 @@ def read_foreign(source: SourceText, why: str) -> Contents | None:
         return Contents(unread=(unread,))
     if blocks is None:
         return None
-    text = Traced.of(Rendered.plain(source)).edited(edits)
+    text = PiecedText.of(Rendered.plain(source)).edited(edits)
     contents = read_script(placeholders_of(text.rendered([source])))
     if contents.merges and all(_is_read(statement) for statement in contents.statements):
         return contents
     return replace(contents, statements=(), unread=(unread,))
 
 
-def _is_read(statement: FoundStatement) -> bool:
+def _is_read(statement: EmbeddedStatement) -> bool:
     if all(part.kind == "other" for part in statements(statement.rendered.text)):
         return True
     try:
@@ -109,16 +109,14 @@ def _blocks(text: str) -> tuple[_Block, ...] | None:
     return None if open_blocks else tuple(top)
 
 
-def _edits(text: str, blocks: Sequence[_Block]) -> Iterator[tuple[Span, Traced]]:
+def _edits(text: str, blocks: Sequence[_Block]) -> Iterator[tuple[Span, PiecedText]]:
     """What is in place of the tags: nothing, or a placeholder with blanks around it."""
     for block in blocks:
         if block.inside == block.span or find_merge(block.inside.of(text)) is None:
             at = Origin(0, block.span.start, block.span.end)
-            blank = Traced.from_origin(" ", at)
-            yield (
-                block.span,
-                blank if block.word in _WRITES_NOTHING else blank + Traced.filled(f"{{{block.word} …}}", at) + blank,
-            )
+            blank = PiecedText.from_origin(" ", at)
+            shown = PiecedText.filled(f"{{{block.word} …}}", at)
+            yield block.span, blank if block.word in _WRITES_NOTHING else blank + shown + blank
             continue
         edges = [block.inside.start, *(edge for cut in block.cuts for edge in (cut.start, cut.end)), block.inside.end]
         branches = [Span(*edges[i : i + 2]) for i in range(0, len(edges), 2)]
@@ -126,7 +124,7 @@ def _edits(text: str, blocks: Sequence[_Block]) -> Iterator[tuple[Span, Traced]]
         if len(holding) != 1:
             raise _UnknownError
         (branch,) = holding
-        yield Span(block.span.start, branch.start), Traced()
+        yield Span(block.span.start, branch.start), PiecedText()
         inner = [nested for nested in block.blocks if branch.start <= nested.span.start < branch.end]
         yield from _edits(text, inner)
-        yield Span(branch.end, block.span.end), Traced()
+        yield Span(branch.end, block.span.end), PiecedText()

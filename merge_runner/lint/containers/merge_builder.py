@@ -20,10 +20,10 @@ from merge_runner.lint.containers.merge_text import (
     clause_text,
     merge_text,
 )
+from merge_runner.lint.containers.pieced_text import PiecedText
 from merge_runner.lint.containers.python_scopes import Use
 from merge_runner.lint.containers.python_values import Values
 from merge_runner.lint.containers.relation_text import Relation
-from merge_runner.lint.containers.traced import Traced
 
 _DELTA = {
     "whenMatchedUpdate": (MATCHED, "update"),
@@ -46,7 +46,7 @@ _JOINS = frozenset({"left", "right", "inner", "outer", "cross"})
 class BuiltMerge:
     """The text of a MERGE, and the call that begins its chain."""
 
-    text: Traced
+    text: PiecedText
     begins: ast.Call
 
 
@@ -113,7 +113,7 @@ class _Builder:
     links: tuple[Link, ...]
     values: Values
 
-    def text(self) -> Traced | None:
+    def text(self) -> PiecedText | None:
         """The MERGE; None where the call that begins it has other arguments."""
         link, *after = self.links
         condition = link.argument(1, "condition")
@@ -136,13 +136,13 @@ class _Builder:
             evolves=any(link.name == "withSchemaEvolution" for link in after),
         )
 
-    def _delta(self, links: Sequence[Link]) -> Iterator[tuple[str, Traced]]:
+    def _delta(self, links: Sequence[Link]) -> Iterator[tuple[str, PiecedText]]:
         for link in links:
             if link.name in _DELTA:
                 kind, action = _DELTA[link.name]
                 yield self._clause(kind, link, action, link, link.argument(1, "set", "values"))
 
-    def _spark(self, links: Sequence[Link]) -> Iterator[tuple[str, Traced]]:
+    def _spark(self, links: Sequence[Link]) -> Iterator[tuple[str, PiecedText]]:
         when: Link | None = None
         for link in links:
             if link.name in ASKED:
@@ -153,11 +153,11 @@ class _Builder:
 
     def _clause(
         self, kind: str, when: Link, action: str, link: Link, assignments: ast.expr | None
-    ) -> tuple[str, Traced]:
+    ) -> tuple[str, PiecedText]:
         condition = when.argument(0, "condition")
         asks = sql_of(condition, when.use, self.values) if condition is not None else None
         columns = self._assignments(assignments, link.use) if assignments is not None and action in SETS else None
-        hole = Traced.filled("{…}", link.use.file.origin(assignments if assignments is not None else link.node))
+        hole = PiecedText.filled("{…}", link.use.file.origin(assignments if assignments is not None else link.node))
         return clause_text(kind, when, asks, action, link, hole if columns is None else columns)
 
     def _assignments(self, expression: ast.expr, use: Use) -> Assignments | None:
@@ -169,14 +169,14 @@ class _Builder:
             binding = self.values.bindings(expression, use)
             value = binding[0].value if len(binding) == 1 and binding[0].kind == "assign" else None
             return self._read_comprehension(value, binding[0].use) if isinstance(value, ast.DictComp) else None
-        assignments: list[tuple[Traced, Traced | None]] = []
+        assignments: list[tuple[PiecedText, PiecedText | None]] = []
         node, place = dictionary
         for key, value in zip(node.keys, node.values, strict=True):
             inner = self._assignments(value, place) if key is None else None
             if inner is not None:
                 assignments += inner
             elif key is None:
-                assignments.append((Traced.filled("{…}", place.file.origin(value)), None))
+                assignments.append((PiecedText.filled("{…}", place.file.origin(value)), None))
             else:
                 assignments.append((column_name(self.values.filled(key, place)), sql_of(value, place, self.values)))
         return assignments or None
@@ -186,7 +186,7 @@ class _Builder:
         items = self.values.items(generator.iter, use)
         if len(node.generators) > 1 or generator.ifs or items is None or not isinstance(generator.target, ast.Name):
             return None
-        assignments: list[tuple[Traced, Traced | None]] = []
+        assignments: list[tuple[PiecedText, PiecedText | None]] = []
         for element, place in items:
             env = {generator.target.id: self.values.text(element, place)}
             key = column_name(self.values.filled(node.key, use, env))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from merge_runner.lint.containers.pieced_text import PiecedText
 from merge_runner.lint.containers.relation_text import Call, Relation
-from merge_runner.lint.containers.traced import Traced
 
 MATCHED, NOT_MATCHED, BY_SOURCE = "when matched", "when not matched", "when not matched by source"
 _ORDER = (MATCHED, NOT_MATCHED, BY_SOURCE)
@@ -24,13 +24,13 @@ ACTIONS = {
 SETS = ("update", "insert")
 """The actions that list columns."""
 
-Assignments = Sequence[tuple[Traced, Traced | None]]
+Assignments = Sequence[tuple[PiecedText, PiecedText | None]]
 """Columns and their values; a placeholder without a value is for those that are not known."""
 
 
 def clause_text(
-    kind: str, when: Call, condition: Traced | None, action: str, link: Call, assignments: Assignments | Traced
-) -> tuple[str, Traced]:
+    kind: str, when: Call, condition: PiecedText | None, action: str, link: Call, assignments: Assignments | PiecedText
+) -> tuple[str, PiecedText]:
     """Return a clause with its kind; `assignments` is what an action sets, or the placeholder of it."""
     text = when.sql(kind)
     if condition is not None:
@@ -38,7 +38,7 @@ def clause_text(
     text = text + link.sql(f" then {action}")
     if action not in SETS:
         return kind, text
-    if isinstance(assignments, Traced):
+    if isinstance(assignments, PiecedText):
         return kind, text + link.sql(" set " if action == "update" else " ") + assignments
     if action == "update":
         pairs = [name + link.sql(" = ") + value if value is not None else name for name, value in assignments]
@@ -52,24 +52,24 @@ def merge_text(
     link: Call,
     target: Relation,
     source: Relation,
-    condition: Traced,
-    clauses: Iterable[tuple[str, Traced]],
+    condition: PiecedText,
+    clauses: Iterable[tuple[str, PiecedText]],
     more: Iterable[Call],
     *,
     evolves: bool,
-) -> Traced:
+) -> PiecedText:
     """Return the MERGE that the call `link` begins; at the calls `more` it may have clauses that are not known."""
     words = f"merge {'with schema evolution ' * evolves}into "
     parts = [link.sql(words), target.aliased, link.sql("\nusing "), source.aliased, link.sql("\non ")]
     parts.append(condition.strip())
     texts = [text for _, text in sorted(clauses, key=lambda clause: _ORDER.index(clause[0]))]
-    for part in (*texts, *(Traced.filled("{…}", call.origin) for call in more)):
+    for part in (*texts, *(PiecedText.filled("{…}", call.origin) for call in more)):
         parts += [link.sql("\n"), part]
-    return Traced.joined(parts)
+    return PiecedText.joined(parts)
 
 
-def _join_with_commas(parts: Sequence[Traced], link: Call) -> Traced:
-    texts: list[Traced] = []
+def _join_with_commas(parts: Sequence[PiecedText], link: Call) -> PiecedText:
+    texts: list[PiecedText] = []
     for part in parts:
         texts += [link.sql(", "), part] if texts else [part]
-    return Traced.joined(texts)
+    return PiecedText.joined(texts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from merge_runner.lint.containers.traced import Origin, Traced
+from merge_runner.lint.containers.pieced_text import Origin, PiecedText
 from merge_runner.merge.syntax.placeholder import PLACEHOLDER
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import Span
@@ -32,7 +32,7 @@ _KEYWORD_ENDS = re.compile(
 )
 
 
-def with_placeholders(text: Traced) -> Traced:
+def with_placeholders(text: PiecedText) -> PiecedText:
     """Return a statement in which each placeholder has the one form that the parser of MERGE knows.
 
     Known are `{x}`, `{}`, `{{ x }}`, `%s`, `%(x)s`, `$x`, `$(x)`; `${x}` is that form. Inside of strings only those
@@ -40,7 +40,7 @@ def with_placeholders(text: Traced) -> Traced:
     """
     if _HINTS.search(text.text) is None:
         return text
-    edits: list[tuple[Span, Traced]] = []
+    edits: list[tuple[Span, PiecedText]] = []
     quote = ""
     for token in _TOKEN.finditer(text.text):
         kind, start = token.lastgroup, token.start()
@@ -54,7 +54,7 @@ def with_placeholders(text: Traced) -> Traced:
         span = Span(start, token.end())
         first, last = text.origin(span.start), text.origin(span.end - 1)
         at = Origin(first.source, first.start, max(first.end, last.end) if first.source == last.source else first.end)
-        edits.append((span, Traced.filled(token[0], at)))
+        edits.append((span, PiecedText.filled(token[0], at)))
     return text.edited(edits) if edits else text
 
 
@@ -62,7 +62,7 @@ def placeholders_of(rendered: Rendered) -> Rendered:
     """Return the text of a file or cell with its placeholders in the form that the parser of MERGE knows."""
     if _HINTS.search(rendered.text) is None:
         return rendered
-    text = Traced.of(rendered)
+    text = PiecedText.of(rendered)
     converted = with_placeholders(text)
     return rendered if converted is text else converted.rendered([rendered.source])
 

@@ -10,23 +10,23 @@ from dataclasses import replace
 
 from merge_runner.lint.containers.budget import OverBudgetError
 from merge_runner.lint.containers.call_chain import chain
-from merge_runner.lint.containers.data_frame import relation
-from merge_runner.lint.containers.found import (
+from merge_runner.lint.containers.contents import (
     NOT_FOLLOWED,
     NOT_PUT_TOGETHER,
     NOT_RUN,
     Contents,
-    FoundStatement,
+    EmbeddedStatement,
     UnreadMerge,
     has_words,
 )
+from merge_runner.lint.containers.data_frame import relation
 from merge_runner.lint.containers.merge_builder import WHEN, begins_merge, begun_by, built_merge, throws_clause_away
+from merge_runner.lint.containers.pieced_text import PiecedText
 from merge_runner.lint.containers.placeholders import with_placeholders
 from merge_runner.lint.containers.python_scopes import Names, Use
 from merge_runner.lint.containers.python_strings import PythonFile
 from merge_runner.lint.containers.python_values import Values
 from merge_runner.lint.containers.script import unread_in
-from merge_runner.lint.containers.traced import Traced
 from merge_runner.lint.containers.unread_text import IN_CODE, merge_in_parts
 from merge_runner.merge.find import find_merge
 from merge_runner.text import Place, SourceText
@@ -109,7 +109,7 @@ def _syntax_problem(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _place_key(statement: FoundStatement) -> tuple[int, int, int]:
+def _place_key(statement: EmbeddedStatement) -> tuple[int, int, int]:
     place = statement.rendered.place(0)
     return place.cell or 0, place.line, place.column
 
@@ -132,14 +132,14 @@ class _Reader:
         self.begun: set[int] = set()
         """The calls of `merge` and `mergeInto` whose chains are read."""
 
-    def statements(self) -> Iterator[FoundStatement]:
+    def statements(self) -> Iterator[EmbeddedStatement]:
         seen: set[object] = set()
         for call, use in self.names.calls:
             builder = built_merge(call, use, self.values)
             if builder is not None:
                 self.begun.add(id(builder.begins))
                 rendered = with_placeholders(builder.text).rendered(self.sources)
-                yield FoundStatement(
+                yield EmbeddedStatement(
                     "builder", rendered, discarded=self._find_discarded() if len(self.begun) == 1 else ()
                 )
             for text in self._query_texts(call, use):
@@ -156,12 +156,12 @@ class _Reader:
                     place = self.sources[at.source].place(at.start, at.end)
                     self.inside.append(UnreadMerge("python", place, reason))
                 else:
-                    yield FoundStatement("python", with_placeholders(text).rendered(self.sources))
+                    yield EmbeddedStatement("python", with_placeholders(text).rendered(self.sources))
             self.values.touched.clear()
 
-    def views(self) -> Iterator[FoundStatement]:
+    def views(self) -> Iterator[EmbeddedStatement]:
         """The temporary views of DataFrames whose query is known, and the same wherever a view is created."""
-        views: dict[str, list[tuple[Traced, Traced]]] = {}
+        views: dict[str, list[tuple[PiecedText, PiecedText]]] = {}
         for call, use in self.names.calls:
             method = _VIEWS.fullmatch(call.func.attr) if isinstance(call.func, ast.Attribute) else None
             name_argument = next(
@@ -171,21 +171,21 @@ class _Reader:
             if method is None or name is None or not isinstance(call.func, ast.Attribute):
                 continue
             at = use.file.origin(call.func)
-            name = Traced.from_origin("global_temp." if method[1] else "", at) + name
+            name = PiecedText.from_origin("global_temp." if method[1] else "", at) + name
             rows = relation(chain(call.func.value, use, self.values), self.values).text
             text = (
-                Traced.from_origin("create temporary view ", at)
+                PiecedText.from_origin("create temporary view ", at)
                 + name
-                + Traced.from_origin(" as select * from ", at)
+                + PiecedText.from_origin(" as select * from ", at)
                 + rows
             )
             views.setdefault(name.text.casefold(), []).append((rows, text))
         for definitions in views.values():
             rows, text = definitions[0]
             if not rows.text.startswith("${") and all(other.text == rows.text for other, _ in definitions):
-                yield FoundStatement("python", with_placeholders(text).rendered(self.sources))
+                yield EmbeddedStatement("python", with_placeholders(text).rendered(self.sources))
 
-    def _query_texts(self, call: ast.Call, use: Use) -> list[Traced]:
+    def _query_texts(self, call: ast.Call, use: Use) -> list[PiecedText]:
         """The texts that a call of `….sql` is given."""
         function: ast.expr | None = call.func
         if isinstance(function, ast.Name):  # run = spark.sql

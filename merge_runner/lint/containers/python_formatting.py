@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from merge_runner.lint.containers.budget import Budget
+from merge_runner.lint.containers.pieced_text import Origin, PiecedText
 from merge_runner.lint.containers.python_scopes import Use
-from merge_runner.lint.containers.traced import Origin, Traced
 from merge_runner.text import Span
 
-Environment = Mapping[str, Traced | None]
+Environment = Mapping[str, PiecedText | None]
 """Values of names that belong to no scope: the parameters of a call that is followed, the name of a comprehension."""
 
 _PRINTF = re.compile(
@@ -25,13 +25,13 @@ _TEMPLATE = re.compile(r"\$(?:(?P<escaped>\$)|(?P<named>[A-Za-z_]\w*)|\{(?P<brac
 class Formatter(Protocol):
     """What the methods ask of the values of a file."""
 
-    def text(self, node: ast.expr, use: Use, env: Environment | None = None) -> Traced | None:
+    def text(self, node: ast.expr, use: Use, env: Environment | None = None) -> PiecedText | None:
         """Return the text of an expression, where known."""
 
-    def format_value(self, node: ast.expr, use: Use, at: Origin, env: Environment | None = None) -> Traced:
+    def format_value(self, node: ast.expr, use: Use, at: Origin, env: Environment | None = None) -> PiecedText:
         """Return what formatting an expression gives."""
 
-    def hole_at(self, node: ast.expr, use: Use, at: Origin) -> Traced:
+    def hole_at(self, node: ast.expr, use: Use, at: Origin) -> PiecedText:
         """Return the placeholder of an expression at a range."""
 
     def dictionary(self, node: ast.expr, use: Use) -> tuple[ast.Dict, Use] | None:
@@ -42,7 +42,7 @@ class Formatter(Protocol):
         """What the values of the file may take."""
 
 
-def printf(values: Formatter, text: Traced, arguments: ast.expr, use: Use, env: Environment) -> Traced:
+def printf(values: Formatter, text: PiecedText, arguments: ast.expr, use: Use, env: Environment) -> PiecedText:
     positional = list(arguments.elts) if isinstance(arguments, ast.Tuple) else [arguments]
     by_name = values.dictionary(arguments, use)
     place = by_name[1] if by_name is not None else use
@@ -52,7 +52,7 @@ def printf(values: Formatter, text: Traced, arguments: ast.expr, use: Use, env: 
         span = Span(*field.span())
         at = _whole(text, span, use.file.origin(arguments))
         if field["kind"] == "%":
-            edits.append((span, Traced.from_origin("%", at)))
+            edits.append((span, PiecedText.from_origin("%", at)))
             continue
         value: ast.expr | None = None
         if field["name"] is not None:
@@ -62,13 +62,12 @@ def printf(values: Formatter, text: Traced, arguments: ast.expr, use: Use, env: 
             value = positional[count] if count < len(positional) and (len(positional) > 1 or not by_name) else None
             placeholder = field[0]
             count += 1
-        edits.append(
-            (span, values.format_value(value, place, at, env) if value is not None else Traced.filled(placeholder, at))
-        )
+        unknown = PiecedText.filled(placeholder, at)
+        edits.append((span, values.format_value(value, place, at, env) if value is not None else unknown))
     return text.edited(edits)
 
 
-def _format(values: Formatter, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced:
+def _format(values: Formatter, text: PiecedText, node: ast.Call, use: Use, env: Environment) -> PiecedText:
     keywords = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
     dictionaries = [values.dictionary(keyword.value, use) for keyword in node.keywords if keyword.arg is None]
     count = 0
@@ -78,7 +77,7 @@ def _format(values: Formatter, text: Traced, node: ast.Call, use: Use, env: Envi
         at = _whole(text, span, use.file.origin(node))
         name = field["name"]
         if name is None:
-            edits.append((span, Traced.from_origin(field[0][0], at)))
+            edits.append((span, PiecedText.from_origin(field[0][0], at)))
             continue
         value: ast.expr | None = keywords.get(name)
         place = use
@@ -94,11 +93,11 @@ def _format(values: Formatter, text: Traced, node: ast.Call, use: Use, env: Envi
         if value is not None and not field["rest"]:
             edits.append((span, values.format_value(value, place, at, env)))
         else:
-            edits.append((span, Traced.filled(field[0], at)))
+            edits.append((span, PiecedText.filled(field[0], at)))
     return text.edited(edits)
 
 
-def _substitute(values: Formatter, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced:
+def _substitute(values: Formatter, text: PiecedText, node: ast.Call, use: Use, env: Environment) -> PiecedText:
     keywords = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
     dictionary = values.dictionary(node.args[0], use) if node.args else None
     edits = []
@@ -110,14 +109,14 @@ def _substitute(values: Formatter, text: Traced, node: ast.Call, use: Use, env: 
         if value is None and dictionary is not None and name:
             value, place = entry(dictionary[0], name), dictionary[1]
         if field["escaped"]:
-            edits.append((span, Traced.from_origin("$", at)))
+            edits.append((span, PiecedText.from_origin("$", at)))
         else:
-            new = values.format_value(value, place, at, env) if value is not None else Traced.filled(field[0], at)
+            new = values.format_value(value, place, at, env) if value is not None else PiecedText.filled(field[0], at)
             edits.append((span, new))
     return text.edited(edits)
 
 
-def _replace(values: Formatter, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced | None:
+def _replace(values: Formatter, text: PiecedText, node: ast.Call, use: Use, env: Environment) -> PiecedText | None:
     if len(node.args) < 2:
         return None
     old = values.text(node.args[0], use, env)
@@ -130,7 +129,7 @@ def _replace(values: Formatter, text: Traced, node: ast.Call, use: Use, env: Env
     return text.replace(old.text, new)
 
 
-def _strip(values: Formatter, text: Traced, node: ast.Call, use: Use, env: Environment) -> Traced | None:
+def _strip(values: Formatter, text: PiecedText, node: ast.Call, use: Use, env: Environment) -> PiecedText | None:
     chars = values.text(node.args[0], use, env) if node.args else None
     if node.args and chars is None:
         return None
@@ -139,7 +138,7 @@ def _strip(values: Formatter, text: Traced, node: ast.Call, use: Use, env: Envir
     return how(chars.text if chars is not None else None)
 
 
-METHODS: dict[str, Callable[[Formatter, Traced, ast.Call, Use, Environment], Traced | None]] = {
+METHODS: dict[str, Callable[[Formatter, PiecedText, ast.Call, Use, Environment], PiecedText | None]] = {
     "format": _format,
     "replace": _replace,
     "substitute": _substitute,
@@ -156,7 +155,7 @@ def entry(node: ast.Dict, name: str) -> ast.expr | None:
     return None
 
 
-def _whole(text: Traced, span: Span, other: Origin) -> Origin:
+def _whole(text: PiecedText, span: Span, other: Origin) -> Origin:
     """The range of the file that a span of the text came from; `other` where that is several files."""
     first, last = text.origin(span.start), text.origin(span.end - 1)
     if first.source != last.source or last.end < first.start:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from merge_runner.lint.containers.traced import Origin, Traced
+from merge_runner.lint.containers.pieced_text import Origin, PiecedText
 from merge_runner.text import SourceText
 
 _OPENING = re.compile(r"([A-Za-z]{0,2})('''|\"\"\"|'|\")")
@@ -49,26 +49,26 @@ class PythonFile:
         return self.source.text[at.start : at.end]
 
 
-def constant_text(file: PythonFile, node: ast.expr, value: str) -> Traced:
+def constant_text(file: PythonFile, node: ast.expr, value: str) -> PiecedText:
     """Return the string that a literal, or several one after the other, is."""
     at = file.origin(node)
     pieces = list(_pieces(file.source.text, at, fields=False))
-    text = Traced.joined(piece for piece in pieces if isinstance(piece, Traced))
+    text = PiecedText.joined(piece for piece in pieces if isinstance(piece, PiecedText))
     # What is read otherwise than Python does must not be given wrong places.
-    return text if text.text == value else Traced.from_origin(value, at)
+    return text if text.text == value else PiecedText.from_origin(value, at)
 
 
-def formatted_pieces(file: PythonFile, node: ast.JoinedStr) -> list[Traced | tuple[Origin, ast.FormattedValue]]:
+def formatted_pieces(file: PythonFile, node: ast.JoinedStr) -> list[PiecedText | tuple[Origin, ast.FormattedValue]]:
     """Return the text of an f-string and its replacement fields, each with the range of its braces, in their order."""
     values = [value for value in node.values if isinstance(value, ast.FormattedValue)]
     pieces = list(_pieces(file.source.text, file.origin(node), fields=True))
     if sum(isinstance(piece, Origin) for piece in pieces) != len(values):
-        return [Traced.filled("{…}", file.origin(node))]
+        return [PiecedText.filled("{…}", file.origin(node))]
     fields = iter(values)
-    return [piece if isinstance(piece, Traced) else (piece, next(fields)) for piece in pieces]
+    return [piece if isinstance(piece, PiecedText) else (piece, next(fields)) for piece in pieces]
 
 
-def _pieces(text: str, node: Origin, *, fields: bool) -> Iterator[Traced | Origin]:
+def _pieces(text: str, node: Origin, *, fields: bool) -> Iterator[PiecedText | Origin]:
     """The text and the replacement fields of the literals in a range."""
     at = node.start
     while at < node.end:
@@ -96,34 +96,34 @@ class _Body:
         self.raw = raw
         self.fields = fields
 
-    def read(self) -> Iterator[Traced | Origin]:
+    def read(self) -> Iterator[PiecedText | Origin]:
         text, number = self.text, self.node.source
         while self.at < self.node.end and not text.startswith(self.quote, self.at):
             at, char = self.at, text[self.at]
             plain = _PLAIN.match(text, at)
             if plain is not None:
                 self.at = plain.end()
-                yield Traced.written(plain[0], number, at)
+                yield PiecedText.written(plain[0], number, at)
             elif char == "\\" and self.raw:
                 self.at += 2 if not (self.fields and text[at + 1 : at + 2] in "{}") else 1
-                yield Traced.written(text[at : self.at], number, at)
+                yield PiecedText.written(text[at : self.at], number, at)
             elif char == "\\":
                 escape = _ESCAPE.match(text, at)
                 if escape is None:  # `\\d` in a string that is not raw is two characters
                     self.at += 1
-                    yield Traced.written(char, number, at)
+                    yield PiecedText.written(char, number, at)
                     continue
                 self.at = escape.end()
-                yield Traced.from_origin(_unescape(escape[0]), Origin(number, at, self.at))
+                yield PiecedText.from_origin(_unescape(escape[0]), Origin(number, at, self.at))
             elif self.fields and char in "{}" and text.startswith(char * 2, at):
                 self.at += 2
-                yield Traced.from_origin(char, Origin(number, at, self.at))
+                yield PiecedText.from_origin(char, Origin(number, at, self.at))
             elif self.fields and char == "{":
                 self.at = self._field_end(at)
                 yield Origin(number, at, self.at)
             else:
                 self.at += 1
-                yield Traced.written(char, number, at)
+                yield PiecedText.written(char, number, at)
 
     def _field_end(self, start: int) -> int:
         """The offset after the brace that closes the replacement field at `start`."""

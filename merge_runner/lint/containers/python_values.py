@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from merge_runner.lint.containers.budget import Budget
+from merge_runner.lint.containers.pieced_text import Origin, PiecedText
 from merge_runner.lint.containers.python_formatting import METHODS, Environment, entry, printf
 from merge_runner.lint.containers.python_scopes import Binding, Function, Names, Scope, Use, visible
 from merge_runner.lint.containers.python_strings import constant_text, formatted_pieces
-from merge_runner.lint.containers.traced import Origin, Traced
 
 Item = tuple[ast.expr, Use]
 """An expression and where it is written."""
@@ -33,7 +33,7 @@ class Values:
     budget: Budget = field(default_factory=Budget)
     _depth: int = 0
 
-    def texts(self, node: ast.expr, use: Use) -> list[Traced]:
+    def texts(self, node: ast.expr, use: Use) -> list[PiecedText]:
         """Return the texts that an expression may give: several for a loop, a branch, a parameter; none: not known."""
         with self._deeper() as shallow:
             if not shallow:
@@ -48,12 +48,12 @@ class Values:
                 if any(binding.kind == "augment" for binding in bindings[1:]):
                     # A loop or a branch adds to it: what, and how often, is not known.
                     at = use.file.origin(node)
-                    more = Traced.from_origin(" ", at) + Traced.filled("{…}", at)
+                    more = PiecedText.from_origin(" ", at) + PiecedText.filled("{…}", at)
                     return [text + more for text in self._binding_texts(bindings[0], node.id)]
                 return [text for binding in bindings for text in self._binding_texts(binding, node.id)][:_MOST]
             return []
 
-    def text(self, node: ast.expr, use: Use, env: Environment | None = None) -> Traced | None:
+    def text(self, node: ast.expr, use: Use, env: Environment | None = None) -> PiecedText | None:
         """Return the one text that an expression gives, with placeholders for what is not known; None: no such text."""
         with self._deeper() as shallow:
             reader = _READERS.get(type(node)) if shallow else None
@@ -101,21 +101,21 @@ class Values:
             return self._visible(use, node.id)
         return self._members(node, use) if isinstance(node, ast.Attribute) else []
 
-    def filled(self, node: ast.expr, use: Use, env: Environment | None = None) -> Traced:
+    def filled(self, node: ast.expr, use: Use, env: Environment | None = None) -> PiecedText:
         """Return the text of an expression, or a placeholder that shows the expression in braces."""
         text = self.text(node, use, env)
         return text if text is not None else self.hole(node, use)
 
-    def hole(self, node: ast.expr, use: Use) -> Traced:
+    def hole(self, node: ast.expr, use: Use) -> PiecedText:
         """Return the placeholder of an expression."""
-        return Traced.filled("{" + use.file.written(node) + "}", use.file.origin(node))
+        return PiecedText.filled("{" + use.file.written(node) + "}", use.file.origin(node))
 
-    def format_value(self, node: ast.expr, use: Use, at: Origin, env: Environment | None = None) -> Traced:
+    def format_value(self, node: ast.expr, use: Use, at: Origin, env: Environment | None = None) -> PiecedText:
         """Return what formatting an expression gives, at the range of the field that it is put in."""
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
-            return Traced.from_origin(str(node.value), at)
+            return PiecedText.from_origin(str(node.value), at)
         text = self.text(node, use, env)
-        return text.at(at) if text is not None else Traced.filled("{" + use.file.written(node) + "}", at)
+        return text.at(at) if text is not None else PiecedText.filled("{" + use.file.written(node) + "}", at)
 
     @contextmanager
     def _deeper(self) -> Iterator[bool]:
@@ -134,7 +134,7 @@ class Values:
             scope = scope.parent
         return visible(use, name)
 
-    def _binding_texts(self, binding: Binding, name: str) -> Iterator[Traced]:
+    def _binding_texts(self, binding: Binding, name: str) -> Iterator[PiecedText]:
         """The texts that one binding may give."""
         value, use = binding.value, binding.use
         if binding.kind == "parameter":
@@ -148,7 +148,7 @@ class Values:
                 part = _part(item, binding.path)
                 yield from self.texts(part, place) if part is not None else ()
 
-    def _augment_text(self, binding: Binding, name: str) -> Traced | None:
+    def _augment_text(self, binding: Binding, name: str) -> PiecedText | None:
         earlier = _only(self._visible(binding.use, name))
         if earlier is None or binding.value is None:
             return None
@@ -161,7 +161,7 @@ class Values:
         self.budget.characters(len(start.text))
         return start + self.filled(binding.value, binding.use)
 
-    def _argument_texts(self, function: Scope, name: str) -> Iterator[Traced]:
+    def _argument_texts(self, function: Scope, name: str) -> Iterator[PiecedText]:
         """The texts that the calls of a function in these files give to its parameter."""
         node = function.node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -189,54 +189,54 @@ class Values:
             return inner
         return [(_pair(value, value), place) for value, place in inner]
 
-    def _constant(self, node: ast.Constant, use: Use, env: Environment) -> Traced | None:
+    def _constant(self, node: ast.Constant, use: Use, env: Environment) -> PiecedText | None:
         if not isinstance(node.value, str):
             return None
         self.touched.add(id(node))
         return constant_text(use.file, node, node.value)
 
-    def _f_string(self, node: ast.JoinedStr, use: Use, env: Environment) -> Traced:
+    def _f_string(self, node: ast.JoinedStr, use: Use, env: Environment) -> PiecedText:
         self.touched.update(id(value) for value in node.values)
         parts = []
         for piece in formatted_pieces(use.file, node):
-            if isinstance(piece, Traced):
+            if isinstance(piece, PiecedText):
                 parts.append(piece)
                 continue
             at, value = piece
             plain = value.conversion in (-1, ord("s")) and value.format_spec is None
             parts.append(self.format_value(value.value, use, at, env) if plain else self.hole_at(value.value, use, at))
-        return Traced.joined(parts)
+        return PiecedText.joined(parts)
 
-    def hole_at(self, node: ast.expr, use: Use, at: Origin) -> Traced:
+    def hole_at(self, node: ast.expr, use: Use, at: Origin) -> PiecedText:
         """Return the placeholder of an expression at a range."""
-        return Traced.filled("{" + use.file.written(node) + "}", at)
+        return PiecedText.filled("{" + use.file.written(node) + "}", at)
 
-    def _operation(self, node: ast.BinOp, use: Use, env: Environment) -> Traced | None:
+    def _operation(self, node: ast.BinOp, use: Use, env: Environment) -> PiecedText | None:
         if isinstance(node.op, ast.Add):
             terms = _terms(node)
             texts = [self.text(term, use, env) for term in terms]
             if all(text is None for text in texts):
                 return None
             pairs = zip(terms, texts, strict=True)
-            return Traced.joined(text if text is not None else self.hole(term, use) for term, text in pairs)
+            return PiecedText.joined(text if text is not None else self.hole(term, use) for term, text in pairs)
         if isinstance(node.op, ast.Mod):
             left = self.text(node.left, use, env)
             return printf(self, left, node.right, use, env) if left is not None else None
         return None
 
-    def _name(self, node: ast.Name, use: Use, env: Environment) -> Traced | None:
+    def _name(self, node: ast.Name, use: Use, env: Environment) -> PiecedText | None:
         if node.id in env:
             return env[node.id]
         return self._of_binding(_only(self._visible(use, node.id)), node.id)
 
-    def _of_binding(self, binding: Binding | None, name: str) -> Traced | None:
+    def _of_binding(self, binding: Binding | None, name: str) -> PiecedText | None:
         if binding is None or binding.value is None or binding.path:
             return None
         if binding.kind == "augment":
             return self._augment_text(binding, name)
         return self.text(binding.value, binding.use) if binding.kind == "assign" else None
 
-    def _attribute(self, node: ast.Attribute, use: Use, env: Environment) -> Traced | None:
+    def _attribute(self, node: ast.Attribute, use: Use, env: Environment) -> PiecedText | None:
         """`self.NAME` and `Class.NAME`, assigned once in the class."""
         return self._of_binding(_only(self._members(node, use)), node.attr)
 
@@ -253,7 +253,7 @@ class Values:
             scope = scope.parent
         return []
 
-    def _subscript(self, node: ast.Subscript, use: Use, env: Environment) -> Traced | None:
+    def _subscript(self, node: ast.Subscript, use: Use, env: Environment) -> PiecedText | None:
         dictionary = self.dictionary(node.value, use)
         key = node.slice
         if dictionary is None or not isinstance(key, ast.Constant) or not isinstance(key.value, str):
@@ -261,10 +261,10 @@ class Values:
         value = entry(dictionary[0], key.value)
         return self.text(value, dictionary[1]) if value is not None else None
 
-    def _walrus(self, node: ast.NamedExpr, use: Use, env: Environment) -> Traced | None:
+    def _walrus(self, node: ast.NamedExpr, use: Use, env: Environment) -> PiecedText | None:
         return self.text(node.value, use, env)
 
-    def _call(self, node: ast.Call, use: Use, env: Environment) -> Traced | None:
+    def _call(self, node: ast.Call, use: Use, env: Environment) -> PiecedText | None:
         callee = node.func
         if isinstance(callee, ast.Attribute):
             if callee.attr == "join" and len(node.args) == 1:
@@ -281,13 +281,13 @@ class Values:
             return self.text(node.args[0], use, env)
         return self._return_text(node, use, env)
 
-    def _dedent_text(self, node: ast.expr, use: Use, env: Environment, how: str) -> Traced | None:
+    def _dedent_text(self, node: ast.expr, use: Use, env: Environment, how: str) -> PiecedText | None:
         text = self.text(node, use, env)
         if text is None or how not in _DEDENTS:
             return text
         return text.dedent().strip() if how == "cleandoc" else text.dedent()
 
-    def _return_text(self, node: ast.Call, use: Use, env: Environment) -> Traced | None:
+    def _return_text(self, node: ast.Call, use: Use, env: Environment) -> PiecedText | None:
         """What a function of these files returns, where it has one return."""
         scopes = self.names.functions.get(_callee_name(node)) or []
         function = scopes[0].node if len(scopes) == 1 else None
@@ -298,7 +298,7 @@ class Values:
         returns = [part for part in nodes if isinstance(part, ast.Return)]
         if len(returns) != 1 or returns[0].value is None:
             return None
-        inner: dict[str, Traced | None] = {}
+        inner: dict[str, PiecedText | None] = {}
         values = arguments(node, function)
         for name in scopes[0].names:
             if _is_parameter(scopes[0], name):
@@ -307,7 +307,7 @@ class Values:
         # Names of the function's own scope that depend on its parameters are read without them.
         return self.text(returns[0].value, Use(scopes[0], (scopes[0].file.number, at.lineno, at.col_offset), ()), inner)
 
-    def _join(self, glue: ast.expr, iterable: ast.expr, use: Use, env: Environment) -> Traced | None:
+    def _join(self, glue: ast.expr, iterable: ast.expr, use: Use, env: Environment) -> PiecedText | None:
         between = self.text(glue, use, env)
         if between is None:
             return None
@@ -315,12 +315,12 @@ class Values:
         if elements is None:
             return None
         self.budget.characters(len(between.text) * len(elements))
-        parts: list[Traced] = []
+        parts: list[PiecedText] = []
         for part in elements:
             parts += [between, part] if parts else [part]
-        return Traced.joined(parts)
+        return PiecedText.joined(parts)
 
-    def _elements(self, node: ast.expr, use: Use, env: Environment) -> list[Traced] | None:
+    def _elements(self, node: ast.expr, use: Use, env: Environment) -> list[PiecedText] | None:
         if not isinstance(node, ast.ListComp | ast.GeneratorExp):
             items = self.items(node, use)
             return None if items is None else [self.filled(item, place, env) for item, place in items]
@@ -333,7 +333,7 @@ class Values:
         return [self.filled(node.elt, use, {**env, target.id: self.text(item, place)}) for item, place in items]
 
 
-_READERS: dict[type[ast.expr], Callable[..., Traced | None]] = {
+_READERS: dict[type[ast.expr], Callable[..., PiecedText | None]] = {
     ast.Constant: Values._constant,
     ast.JoinedStr: Values._f_string,
     ast.BinOp: Values._operation,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from merge_runner.lint.containers.budget import MOST_CODE
-from merge_runner.lint.containers.found import Container, Contents, FoundStatement, UnreadMerge
+from merge_runner.lint.containers.contents import Container, Contents, EmbeddedStatement, UnreadMerge
 from merge_runner.lint.containers.ipynb import NotebookCell, is_synapse_notebook, notebook_cells
 from merge_runner.lint.containers.notebook import Cell, cells, is_notebook
 from merge_runner.lint.containers.placeholders import placeholders_of
@@ -183,7 +183,7 @@ def _join_contents(parts: Iterable[Contents], texts: tuple[SourceText, ...]) -> 
     return Contents(tuple(statements), tuple(unread), texts, sql, code)
 
 
-def _statement_order(statement: FoundStatement) -> tuple[int, int, int]:
+def _statement_order(statement: EmbeddedStatement) -> tuple[int, int, int]:
     place = statement.rendered.place(0)
     return place.cell or 0, place.line, place.column
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Protocol
 
-from merge_runner.lint.containers.traced import Origin, Traced
+from merge_runner.lint.containers.pieced_text import Origin, PiecedText
 
 _TABLE = re.compile(r"[\w.`]+(?:\$\{.*\}[\w.`]*)?|\$\{.*\}.*")
 
@@ -18,7 +18,7 @@ class Call(Protocol):
     def origin(self) -> Origin:
         """The range of the method's name."""
 
-    def sql(self, text: str) -> Traced:
+    def sql(self, text: str) -> PiecedText:
         """Return SQL that the call means."""
 
 
@@ -26,18 +26,18 @@ class Call(Protocol):
 class Relation:
     """A relation in SQL: the name of a table, or a query in parentheses; and the alias that the code gives it."""
 
-    text: Traced
-    alias: Traced | None = None
+    text: PiecedText
+    alias: PiecedText | None = None
 
     @property
-    def aliased(self) -> Traced:
+    def aliased(self) -> PiecedText:
         """The relation with its alias, as FROM takes it."""
         if self.alias is None:
             return self.text
-        return self.text + Traced.from_origin(" as ", self.alias.origin(0)) + self.alias
+        return self.text + PiecedText.from_origin(" as ", self.alias.origin(0)) + self.alias
 
 
-def table_text(name: str, call: Call, text: Traced) -> Traced | None:
+def table_text(name: str, call: Call, text: PiecedText) -> PiecedText | None:
     """Return what `forName`, `forPath`, `table` or `sql` of a text reads, as FROM takes it; None: not known."""
     if name == "forPath":
         return call.sql("delta.`") + text.replace("`", call.sql("")) + call.sql("`")

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from merge_runner.lint.containers.found import NOT_PUT_TOGETHER, Contents, FoundStatement, UnreadMerge, has_words
+from merge_runner.lint.containers.contents import NOT_PUT_TOGETHER, Contents, EmbeddedStatement, UnreadMerge, has_words
+from merge_runner.lint.containers.pieced_text import Origin, PiecedText
 from merge_runner.lint.containers.placeholders import with_placeholders
 from merge_runner.lint.containers.script import unread_in
-from merge_runner.lint.containers.traced import Origin, Traced
 from merge_runner.lint.containers.unread_text import merge_in_parts
 from merge_runner.merge.find import find_merge
 from merge_runner.text import SourceText
@@ -80,7 +80,7 @@ def read_scala(source: SourceText) -> Contents:
     unread += [UnreadMerge("builder", source.place(*_span(tokens[i])), _BUILDER) for i in _builders(tokens)]
     unread += [argument for argument in arguments.values() if isinstance(argument, UnreadMerge)]
     contents = Contents(
-        tuple(argument for argument in arguments.values() if isinstance(argument, FoundStatement)), tuple(unread)
+        tuple(argument for argument in arguments.values() if isinstance(argument, EmbeddedStatement)), tuple(unread)
     )
     if contents.merges or contents.unread:
         return contents
@@ -90,7 +90,9 @@ def read_scala(source: SourceText) -> Contents:
     return Contents(contents.statements, parts)
 
 
-def _sql_arguments(source: SourceText, tokens: Sequence[Token]) -> Iterator[tuple[int, FoundStatement | UnreadMerge]]:
+def _sql_arguments(
+    source: SourceText, tokens: Sequence[Token]
+) -> Iterator[tuple[int, EmbeddedStatement | UnreadMerge]]:
     """Yield the literals that `….sql(…)` is given and that are a MERGE or describe a table, by their token."""
     texts = [token.text for token in tokens]
     for i, token in enumerate(tokens):
@@ -107,10 +109,10 @@ def _sql_arguments(source: SourceText, tokens: Sequence[Token]) -> Iterator[tupl
             origin = text.origin(merge.start)
             yield i, UnreadMerge("scala", source.place(origin.start, origin.end), reason)
         elif is_whole and (merge is not None or _TABLE.match(text.text) is not None):
-            yield i, FoundStatement("scala", with_placeholders(text).rendered([source]))
+            yield i, EmbeddedStatement("scala", with_placeholders(text).rendered([source]))
 
 
-def _find_other_merges(tokens: Sequence[Token], arguments: dict[int, FoundStatement | UnreadMerge]) -> Iterator[int]:
+def _find_other_merges(tokens: Sequence[Token], arguments: dict[int, EmbeddedStatement | UnreadMerge]) -> Iterator[int]:
     """Yield the other literals that are a MERGE."""
     for i, token in enumerate(tokens):
         if token.kind != "string" or i in arguments or not has_words(token.text, "USING", "WHEN"):
@@ -132,27 +134,27 @@ def _builders(tokens: Sequence[Token]) -> Iterator[int]:
             merge = None
 
 
-def _literal(source: SourceText, token: Token) -> Traced:
+def _literal(source: SourceText, token: Token) -> PiecedText:
     """Return the value of a literal, with a placeholder for what is interpolated."""
     prefix, _, _ = token.text.partition('"')
     is_long = token.text.startswith('"""', len(prefix))
     end = token.end - (3 if is_long else 1)
     if is_long and not prefix:
-        return Traced.written(source.text[token.body : end], 0, token.body)
+        return PiecedText.written(source.text[token.body : end], 0, token.body)
     parts, at = [], token.body
     pieces = _PIECES.get(prefix, _PIECES["s"])
     while (piece := pieces.search(source.text, at, end)) is not None:
-        parts.append(Traced.written(source.text[at : piece.start()], 0, at))
+        parts.append(PiecedText.written(source.text[at : piece.start()], 0, at))
         at = piece.end()
         if piece.lastgroup == "field":
             at = _field_end(source.text, at, end) if piece[0] == "${" else at
             field = source.text[piece.start() : at]
             spelling = f"{{{field[2:-1].strip()}}}" if piece[0] == "${" else field
-            parts.append(Traced.filled(spelling, Origin(0, piece.start(), at)))
+            parts.append(PiecedText.filled(spelling, Origin(0, piece.start(), at)))
         else:
             value = "$" if piece.lastgroup == "dollar" else _unescape(piece[0])
-            parts.append(Traced.from_origin(value, Origin(0, piece.start(), at)))
-    return Traced.joined([*parts, Traced.written(source.text[at:end], 0, at)])
+            parts.append(PiecedText.from_origin(value, Origin(0, piece.start(), at)))
+    return PiecedText.joined([*parts, PiecedText.written(source.text[at:end], 0, at)])
 
 
 def _field_end(text: str, at: int, end: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from merge_runner.lint.containers.found import Container, Contents, FoundStatement, UnreadMerge
+from merge_runner.lint.containers.contents import Container, Contents, EmbeddedStatement, UnreadMerge
 from merge_runner.merge.find import find_merge
 from merge_runner.merge.script import ScriptStatement, statements
 from merge_runner.template.rendered import Rendered
@@ -27,10 +27,10 @@ def read_script(rendered: Rendered, container: Container | None = None, *, is_sq
         if (reason := _unread(statement, text)) is not None:
             unread.append(UnreadMerge(kind, rendered.place(span.start, span.end), reason))
         elif statement.kind == "hidden":
-            relevant += [FoundStatement(kind, rendered.part(span.start, span.end))] if is_sql else []
+            relevant += [EmbeddedStatement(kind, rendered.part(span.start, span.end))] if is_sql else []
         elif statement.kind == "merge" or statement.words[0] in _OF_USE:
             part = rendered.part(span.start, span.end)
-            relevant.append(FoundStatement(kind, part, statement.in_block, statement.rows))
+            relevant.append(EmbeddedStatement(kind, part, statement.in_block, statement.rows))
     return Contents(tuple(relevant), tuple(unread))
 
 

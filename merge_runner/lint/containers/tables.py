@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from merge_runner.formats.registry import inferred_format
+from merge_runner.lint.containers.contents import EmbeddedStatement
 from merge_runner.lint.containers.ddl import AlterTable, CreateTable, CreateView, Use, read_ddl
-from merge_runner.lint.containers.found import FoundStatement
 from merge_runner.merge.syntax.placeholder import has_placeholder, is_repeatable
 from merge_runner.plan.layout.layout_file import TableKey
 from merge_runner.pruning.layout.layout import UNKNOWN, TableLayout
@@ -62,7 +62,7 @@ class FileTables:
         return next((table for at, table in reversed(versions) if at <= index), versions[0][1])
 
 
-def file_tables(statements: Sequence[FoundStatement], *, evolves: bool = False) -> FileTables:
+def file_tables(statements: Sequence[EmbeddedStatement], *, evolves: bool = False) -> FileTables:
     """Return the tables that the statements of a file describe, in their order.
 
     `evolves`: a MERGE of the file may add columns, so that those of CREATE TABLE need not be all.

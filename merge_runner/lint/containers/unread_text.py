@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
-from merge_runner.lint.containers.found import has_words
+from merge_runner.lint.containers.contents import has_words
 from merge_runner.merge.find import find_merge
 from merge_runner.merge.syntax.lexer import scan
 from merge_runner.text import Span

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from merge_runner.formats.lines import LINES, RECOMMENDED
-from merge_runner.lint.containers.found import Container
+from merge_runner.lint.containers.contents import Container
 from merge_runner.lint.outputs.verdicts import bounded_or_meant
 from merge_runner.lint.report import Report
 

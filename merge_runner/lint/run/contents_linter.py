@@ -10,8 +10,8 @@ from typing import Any
 
 from merge_runner.errors import ProblemsError
 from merge_runner.lint.check import CheckResult, check_file
+from merge_runner.lint.containers.contents import Contents, EmbeddedStatement
 from merge_runner.lint.containers.foreign_jinja import has_tags_of_others, read_foreign
-from merge_runner.lint.containers.found import Contents, FoundStatement
 from merge_runner.lint.containers.placeholders import placeholders_of
 from merge_runner.lint.containers.registry import CODE, may_describe_tables, may_hold_merge, read_contents
 from merge_runner.lint.containers.tables import FileTables, FolderTables, file_tables
@@ -186,7 +186,7 @@ class ContentsLinter:
         )
         return LintedContents(results, texts, comments, not_judged)
 
-    def _units(self, file: PlainFile, all_statements: Sequence[FoundStatement]) -> Iterator[LintUnit]:
+    def _units(self, file: PlainFile, all_statements: Sequence[EmbeddedStatement]) -> Iterator[LintUnit]:
         """Give the statements of a file that are, or are meant as, a MERGE."""
         for index, statement in enumerate(all_statements):
             rendered = statement.rendered
@@ -218,7 +218,7 @@ def _of_another_tool(source: SourceText, error: ProblemsError) -> Contents | Non
     return read_foreign(source, error.problems[0].message.partition(" here: ")[0])
 
 
-def _variables(before: Sequence[FoundStatement], statement: FoundStatement) -> dict[str, Variable]:
+def _variables(before: Sequence[EmbeddedStatement], statement: EmbeddedStatement) -> dict[str, Variable]:
     """The variables that a statement sees: what those before it declare, and the rows of the loops around it."""
     variables: dict[str, Variable] = {}
     for earlier in before:

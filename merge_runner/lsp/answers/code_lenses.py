@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from merge_runner.graph.graph import ModelNode
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.lsp.documents.remark import Diagnosis
 from merge_runner.lsp.syntax.outline import yaml_outline
 from merge_runner.lsp.syntax.statements import statements
@@ -26,7 +26,7 @@ class CodeLens:
     arguments: tuple[str, ...]
 
 
-def code_lenses(project: KnownProject, path: str, text: str) -> list[CodeLens]:
+def code_lenses(project: ProjectIndex, path: str, text: str) -> list[CodeLens]:
     """Return the commands of a document: of a model to build, explain and compile it, of YAML to run its unit tests."""
     if path.endswith((".yml", ".yaml")):
         tests = yaml_outline(text).get("unit_tests")
@@ -45,7 +45,7 @@ def code_lenses(project: KnownProject, path: str, text: str) -> list[CodeLens]:
     return [CodeLens(span, title, f"merge-runner.{arguments[0]}", arguments) for title, arguments in _node_lenses(node)]
 
 
-def _described_lenses(project: KnownProject, text: str) -> Iterator[CodeLens]:
+def _described_lenses(project: ProjectIndex, text: str) -> Iterator[CodeLens]:
     """Yield what is done with the models that YAML describes; a view of one is asked for in its own file."""
     models = yaml_outline(text).get("models")
     for name in [model.get("name") for model in models.children] if models is not None else []:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import ModelNode
 from merge_runner.lsp.answers.view import Link, View, line_spans
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.lsp.documents.unsaved import with_model_text
 from merge_runner.lsp.names.symbol import described_node
 from merge_runner.lsp.syntax.outline import yaml_outline
@@ -15,7 +15,7 @@ from merge_runner.template.rendered import Rendered
 from merge_runner.text import Span
 
 
-def compiled_view(project: KnownProject, path: str, text: str, offset: int) -> View | None:
+def compiled_view(project: ProjectIndex, path: str, text: str, offset: int) -> View | None:
     """Return what a text of a model, or of the one that YAML describes at a cursor, renders to in an incremental run.
 
     None where there is no model. A text that cannot be rendered has the errors instead, each with its place.

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from merge_runner.lsp.answers.sql_completion import Completion, sql_completions
 from merge_runner.lsp.answers.yaml_completion import toml_completions, yaml_completions
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 
 MOST = 100
 """As many are shown: a client asks again while more is typed."""
 
 
-def completions(project: KnownProject, path: str, text: str, offset: int) -> list[Completion]:
+def completions(project: ProjectIndex, path: str, text: str, offset: int) -> list[Completion]:
     """Return what may be written at `offset`; all of it, whatever the word before the cursor begins with."""
     if path.endswith((".yml", ".yaml")):
         return yaml_completions(project, path, text, offset)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from merge_runner.graph.graph import Node
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.lsp.names.symbol import Symbol, is_source_name, symbol_at
 from merge_runner.lsp.syntax.outline import yaml_outline
 from merge_runner.text import Place, SourceText, Span
 
 
-def definition(project: KnownProject, path: str, text: str, offset: int) -> list[Place]:
+def definition(project: ProjectIndex, path: str, text: str, offset: int) -> list[Place]:
     """Return the places of the definition of what a cursor is on, the best one first; none where it is not known.
 
     A model is defined by its file, and in YAML also by that; from there, and from its file, its description is found.
@@ -32,7 +32,7 @@ def definition(project: KnownProject, path: str, text: str, offset: int) -> list
     return _column_places(project, symbol, source) if symbol.kind == "column" else []
 
 
-def _node_places(project: KnownProject, symbol: Symbol, path: str) -> list[Place]:
+def _node_places(project: ProjectIndex, symbol: Symbol, path: str) -> list[Place]:
     if symbol.node is None:
         return []
     if is_source_name(symbol):
@@ -44,7 +44,7 @@ def _node_places(project: KnownProject, symbol: Symbol, path: str) -> list[Place
     return [other for other in places if other.path != path] or places
 
 
-def _source_places(project: KnownProject, node: Node, name: str) -> list[Place]:
+def _source_places(project: ProjectIndex, node: Node, name: str) -> list[Place]:
     root = yaml_outline(project.text(node.path))
     sources = root.get("sources")
     for item in sources.children if sources is not None else ():
@@ -54,14 +54,14 @@ def _source_places(project: KnownProject, node: Node, name: str) -> list[Place]:
     return [project.place(node)]
 
 
-def described_place(project: KnownProject, node: Node) -> Place | None:
+def described_place(project: ProjectIndex, node: Node) -> Place | None:
     """Return where YAML names a model, seed or source."""
     entry, path = project.described(node), project.described_in(node)
     name = entry.get("name") if entry is not None else None
     return _place(project, path, name.value_span) if name is not None and path is not None else None
 
 
-def _relation_places(project: KnownProject, symbol: Symbol, source: SourceText) -> list[Place]:
+def _relation_places(project: ProjectIndex, symbol: Symbol, source: SourceText) -> list[Place]:
     relation = symbol.relation
     assert relation is not None
     is_table = relation.span.start <= symbol.span.start and symbol.span.end <= relation.span.end
@@ -74,7 +74,7 @@ def _relation_places(project: KnownProject, symbol: Symbol, source: SourceText) 
     return [source.place(relation.span.start, relation.span.end)]
 
 
-def _column_places(project: KnownProject, symbol: Symbol, source: SourceText) -> list[Place]:
+def _column_places(project: ProjectIndex, symbol: Symbol, source: SourceText) -> list[Place]:
     here = project.model_at(source.path)
     if symbol.select is not None and (symbol.relation is None or symbol.relation.query is not None):
         column = project.column(symbol.select, symbol.qualifier, symbol.name, here)
@@ -86,5 +86,5 @@ def _column_places(project: KnownProject, symbol: Symbol, source: SourceText) ->
     return [place] if place is not None else [project.place(symbol.node)]
 
 
-def _place(project: KnownProject, path: str, span: Span) -> Place:
+def _place(project: ProjectIndex, path: str, span: Span) -> Place:
     return project.source_text(path).place(span.start, span.end)

@@ -9,7 +9,7 @@ from merge_runner.lint.documentation import summary
 from merge_runner.lint.registry import rules
 from merge_runner.lsp.answers.lineage_view import column_origin
 from merge_runner.lsp.answers.verdict_text import columns_text, condition_text, node_text, type_text, verdict_text
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.lsp.documents.query_columns import KnownColumn, QueryColumns
 from merge_runner.lsp.documents.unsaved import unsaved
 from merge_runner.lsp.names.built_ins import BUILT_INS, PACKAGE_TEXTS
@@ -35,7 +35,7 @@ class Hover:
     span: Span
 
 
-def hover(project: KnownProject, path: str, text: str, offset: int) -> Hover | None:
+def hover(project: ProjectIndex, path: str, text: str, offset: int) -> Hover | None:
     """Return what is known of what a cursor is on; None where that is nothing."""
     content = (_sql_hover(project, path, text, offset) if path.endswith(".sql") else None) or _symbol_hover(
         project, path, text, offset
@@ -43,7 +43,7 @@ def hover(project: KnownProject, path: str, text: str, offset: int) -> Hover | N
     return Hover(project.prepared.conceal(content.markdown), content.span) if content is not None else None
 
 
-def _sql_hover(project: KnownProject, path: str, text: str, offset: int) -> Hover | None:
+def _sql_hover(project: ProjectIndex, path: str, text: str, offset: int) -> Hover | None:
     """Return the verdict on MERGE INTO and on a condition, and the columns of `*`."""
     syntax = statements(text)
     merge = syntax.merge
@@ -72,7 +72,7 @@ def star(names: QueryColumns, here: ModelNode | None, scope: Select, span: Span)
     return Hover(names_text or "the columns are not known", span)
 
 
-def _symbol_hover(project: KnownProject, path: str, text: str, offset: int) -> Hover | None:
+def _symbol_hover(project: ProjectIndex, path: str, text: str, offset: int) -> Hover | None:
     symbol = symbol_at(project, path, text, offset)
     if symbol is None:
         return _condition(project, path, text, offset)
@@ -80,7 +80,7 @@ def _symbol_hover(project: KnownProject, path: str, text: str, offset: int) -> H
     return Hover(markdown, symbol.span) if markdown else None
 
 
-def _text(project: KnownProject, path: str, text: str, symbol: Symbol, offset: int) -> str:
+def _text(project: ProjectIndex, path: str, text: str, symbol: Symbol, offset: int) -> str:
     kind = symbol.kind
     if kind == "node":
         return node_text(project, symbol.node) if symbol.node is not None else f'there is no model "{symbol.name}"'
@@ -109,7 +109,7 @@ def rule_text(name: str) -> str:
     return f"**{rule.code}** {rule.name}: {summary(rule)}" if rule is not None else ""
 
 
-def _condition(project: KnownProject, path: str, text: str, offset: int) -> Hover | None:
+def _condition(project: ProjectIndex, path: str, text: str, offset: int) -> Hover | None:
     if not path.endswith(".sql"):
         return None
     unsaved_text = unsaved(project, path, text)
@@ -119,7 +119,7 @@ def _condition(project: KnownProject, path: str, text: str, offset: int) -> Hove
     return Hover(condition_text(condition), unsaved_text.rendered.map.span(condition.span.start, condition.span.end))
 
 
-def _macro(project: KnownProject, path: str, text: str, symbol: Symbol, offset: int) -> str:
+def _macro(project: ProjectIndex, path: str, text: str, symbol: Symbol, offset: int) -> str:
     macro = project.macro(symbol.name)
     parts = []
     if macro is not None:
@@ -133,14 +133,14 @@ def _macro(project: KnownProject, path: str, text: str, symbol: Symbol, offset: 
     return "\n\n".join(part for part in parts if part)
 
 
-def _var(project: KnownProject, name: str) -> str:
+def _var(project: ProjectIndex, name: str) -> str:
     values = project.prepared.files.vars
     if name not in values:
         return f"`{name}` is not declared in [tool.merge-runner.vars]"
     return f"var `{name}` = `{values[name]}`"
 
 
-def _column(project: KnownProject, path: str, text: str, symbol: Symbol) -> str:
+def _column(project: ProjectIndex, path: str, text: str, symbol: Symbol) -> str:
     column: KnownColumn | None = None
     if symbol.select is not None:
         column = project.column(symbol.select, symbol.qualifier, symbol.name, project.model_at(path))
@@ -168,7 +168,7 @@ def column_text(column: KnownColumn, owner: str, layout: TableLayout | None) -> 
     return "\n\n".join(part for part in (head + where, column.description, ", ".join(notes)) if part)
 
 
-def _relation(project: KnownProject, path: str, symbol: Symbol) -> str:
+def _relation(project: ProjectIndex, path: str, symbol: Symbol) -> str:
     if symbol.node is not None:
         return node_text(project, symbol.node)
     assert symbol.relation is not None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from merge_runner.lsp.answers.verdict_text import columns_text, verdict_text
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.lsp.documents.query_columns import Columns
 from merge_runner.lsp.documents.unsaved import unsaved
 from merge_runner.lsp.syntax.statements import statements
@@ -26,13 +26,13 @@ class InlayHint:
     markdown: str
 
 
-def inlay_hints(project: KnownProject, path: str, text: str, start: int, end: int) -> list[InlayHint]:
+def inlay_hints(project: ProjectIndex, path: str, text: str, start: int, end: int) -> list[InlayHint]:
     """Return the hints in a range of a model."""
     hints = [*_verdict(project, path, text), *_stars(project, path, text)]
     return [hint for hint in hints if start <= hint.offset <= end]
 
 
-def _verdict(project: KnownProject, path: str, text: str) -> Iterator[InlayHint]:
+def _verdict(project: ProjectIndex, path: str, text: str) -> Iterator[InlayHint]:
     merge = statements(text).merge
     if merge is None or merge.target is None:
         return
@@ -48,7 +48,7 @@ def verdict_label(verdict: Verdict, on_purpose: bool) -> str:
     return f"scan: {verdict}{' (meant)' if on_purpose else ''}"
 
 
-def _stars(project: KnownProject, path: str, text: str) -> Iterator[InlayHint]:
+def _stars(project: ProjectIndex, path: str, text: str) -> Iterator[InlayHint]:
     here = project.model_at(path)
     syntax = statements(text)
     for select in syntax.selects:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SourceNode
 from merge_runner.lsp.answers.view import Link, View
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.lsp.documents.unsaved import with_model_text
 from merge_runner.lsp.names.symbol import symbol_at
 from merge_runner.plan.layout.layouts import Layouts
@@ -23,7 +23,7 @@ _INPUTS = 8
 """As many inputs of a column are named in its hover."""
 
 
-def column_origin(project: KnownProject, path: str, text: str, node: Node, column: str) -> str:
+def column_origin(project: ProjectIndex, path: str, text: str, node: Node, column: str) -> str:
     """Return what a column is made of: "from `stg_order.net` (aggregation)"; "" where nothing is known of it."""
     if not isinstance(node, ModelNode) or not has_lineage(node):
         return ""
@@ -36,7 +36,7 @@ def column_origin(project: KnownProject, path: str, text: str, node: Node, colum
     return f"from {', '.join(map(_code, parts[:_INPUTS]))}{more}" if parts else ""
 
 
-def _model_lineage(project: KnownProject, path: str, text: str, node: ModelNode) -> ModelLineage:
+def _model_lineage(project: ProjectIndex, path: str, text: str, node: ModelNode) -> ModelLineage:
     """Return the lineage of a model; where its file is open, that of the text there."""
     if node.path != path:
         return project.lineages.of(node.unique_id)
@@ -46,7 +46,7 @@ def _model_lineage(project: KnownProject, path: str, text: str, node: ModelNode)
     return lineage
 
 
-def _with_text(project: KnownProject, node: ModelNode, text: str) -> tuple[Prepared, Layouts]:
+def _with_text(project: ProjectIndex, node: ModelNode, text: str) -> tuple[Prepared, Layouts]:
     prepared = with_model_text(project.prepared, node, text)
     if prepared is project.prepared:
         return prepared, project.layouts
@@ -65,7 +65,7 @@ def _code(part: str) -> str:
     return f"`{name}`{space}{kind}"
 
 
-def lineage_view(project: KnownProject, path: str, text: str, offset: int) -> View | None:
+def lineage_view(project: ProjectIndex, path: str, text: str, offset: int) -> View | None:
     """Return the lineage of the column that a cursor is on, else of the model that a file is of or describes there.
 
     None where there is neither.
@@ -91,7 +91,7 @@ def lineage_view(project: KnownProject, path: str, text: str, offset: int) -> Vi
     return View(f"{title} (lineage)", content, tuple(_links(project, content))).concealed(prepared)
 
 
-def _around(project: KnownProject, node: Node) -> Iterator[str]:
+def _around(project: ProjectIndex, node: Node) -> Iterator[str]:
     """Yield the name of a node, what it reads and what reads it."""
     graph = project.prepared.graph
     yield f"{node.full_name} ({node.materialized or node.resource_type})"
@@ -108,7 +108,7 @@ def _around(project: KnownProject, node: Node) -> Iterator[str]:
         yield f"  {title} {', '.join(sorted(descriptions)) or 'nothing'}"
 
 
-def _links(project: KnownProject, text: str) -> Iterator[Link]:
+def _links(project: ProjectIndex, text: str) -> Iterator[Link]:
     """Yield a link for each name of a model, seed, source or column: to its file, or to where YAML declares it."""
     nodes = {node.full_name: node for node in (*project.refs.values(), *project.sources.values())}
     for match in _NAME.finditer(text):

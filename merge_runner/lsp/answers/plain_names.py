@@ -9,7 +9,7 @@ from merge_runner.lsp.answers.definition import described_place
 from merge_runner.lsp.answers.hover import Hover, column_text, rule_text, star
 from merge_runner.lsp.answers.verdict_text import columns_text, layout_text, node_text
 from merge_runner.lsp.documents.described_tables import DescribedTables
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.lsp.names.symbol import Symbol, name_symbol, rule_at
 from merge_runner.lsp.syntax.relations import Relation, Statements, Subject
 from merge_runner.lsp.syntax.sql_in_code import Language, sql_around
@@ -172,9 +172,9 @@ def name_places(tables: DescribedTables, subject: Subject, column: str | None) -
     return list(dict.fromkeys(_whole_place(project, place) for place in places if place is not None))
 
 
-def _column_places(project: KnownProject, node: Node, column: str) -> list[Place]:
+def _column_places(project: ProjectIndex, node: Node, column: str) -> list[Place]:
     return [_whole_place(project, project.column_place(node, column) or project.place(node))]
 
 
-def _whole_place(project: KnownProject, place: Place) -> Place:
+def _whole_place(project: ProjectIndex, place: Place) -> Place:
     return replace(place, path=str(project.file(place.path)))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.lsp.names.symbol import Symbol, is_source_name, symbol_at
 from merge_runner.lsp.syntax.tokens import scanned
 from merge_runner.project.load.find_project import PYPROJECT
@@ -22,7 +22,7 @@ class Occurrence:
     defines: bool = False
 
 
-def references(project: KnownProject, path: str, text: str, offset: int, *, declaration: bool = True) -> list[Place]:
+def references(project: ProjectIndex, path: str, text: str, offset: int, *, declaration: bool = True) -> list[Place]:
     """Return the places where what a cursor is on is named, with its definition where `declaration` says so."""
     symbol = symbol_at(project, path, text, offset)
     if symbol is None:
@@ -37,7 +37,7 @@ def references(project: KnownProject, path: str, text: str, offset: int, *, decl
     return [texts[occurrence.path].place(occurrence.span.start, occurrence.span.end) for occurrence in places]
 
 
-def occurrences(project: KnownProject, path: str, text: str, symbol: Symbol) -> list[Occurrence]:
+def occurrences(project: ProjectIndex, path: str, text: str, symbol: Symbol) -> list[Occurrence]:
     """Return the places of a symbol of the document `path`, in the order of files and lines."""
     name = symbol.node.name if symbol.kind == "node" and symbol.node is not None else symbol.name
     name = symbol.name if is_source_name(symbol) else name
@@ -67,7 +67,7 @@ def _identity(symbol: Symbol, path: str) -> tuple[object, ...]:
     return (symbol.kind, symbol.name)
 
 
-def files_of(project: KnownProject, symbol: Symbol, path: str) -> Iterable[str]:
+def files_of(project: ProjectIndex, symbol: Symbol, path: str) -> Iterable[str]:
     """Return the files in which a symbol may be named: all of the project, or those that read the table of a column."""
     if symbol.kind in ("relation", "key", "rule", "builtin"):
         return [path]

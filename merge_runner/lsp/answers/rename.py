@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from merge_runner.graph.graph import ModelNode
 from merge_runner.lint.run.project_units import ProjectUnits
 from merge_runner.lsp.answers.references import Occurrence, files_of, occurrences
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.lsp.names.built_ins import BUILT_INS
 from merge_runner.lsp.names.symbol import Symbol, symbol_at
 from merge_runner.lsp.syntax.outline import Entry
@@ -41,12 +41,12 @@ class Renamed:
     moved: tuple[str, str] | None = None
 
 
-def renameable(project: KnownProject, path: str, text: str, offset: int) -> Span:
+def renameable(project: ProjectIndex, path: str, text: str, offset: int) -> Span:
     """Return the range of the name under a cursor. Raises RefusedRenameError where it cannot be renamed."""
     return _check_rename(project, path, text, offset)[0].span
 
 
-def rename(project: KnownProject, path: str, text: str, offset: int, new_name: str) -> Renamed:
+def rename(project: ProjectIndex, path: str, text: str, offset: int, new_name: str) -> Renamed:
     """Return the edits that give the model, macro, alias, CTE or described column under a cursor another name.
 
     Raises RefusedRenameError.
@@ -69,7 +69,7 @@ def rename(project: KnownProject, path: str, text: str, offset: int, new_name: s
     return Renamed(tuple(places), new_name, moved)
 
 
-def _check_rename(project: KnownProject, path: str, text: str, offset: int) -> tuple[Symbol, list[Occurrence]]:
+def _check_rename(project: ProjectIndex, path: str, text: str, offset: int) -> tuple[Symbol, list[Occurrence]]:
     symbol = symbol_at(project, path, text, offset)
     if symbol is None:
         raise RefusedRenameError("there is no name of the project here")
@@ -118,7 +118,7 @@ def _check_model(node: ModelNode) -> None:
         )
 
 
-def _check_description(project: KnownProject, path: str, text: str, symbol: Symbol, node: ModelNode) -> None:
+def _check_description(project: ProjectIndex, path: str, text: str, symbol: Symbol, node: ModelNode) -> None:
     """Raise RefusedRenameError unless a column is in YAML alone: no table is known to have it."""
     columns = _query_column_names(project, node)
     if columns is None:
@@ -132,7 +132,7 @@ def _check_description(project: KnownProject, path: str, text: str, symbol: Symb
         )
 
 
-def _query_column_names(project: KnownProject, node: ModelNode) -> Collection[str] | None:
+def _query_column_names(project: ProjectIndex, node: ModelNode) -> Collection[str] | None:
     """Return the columns that the query or MERGE of a model gives; None where they are not all known."""
     if node.materialized != "merge":
         return project.layouts.names(node.unique_id)
@@ -141,7 +141,7 @@ def _query_column_names(project: KnownProject, node: ModelNode) -> Collection[st
     return [column.name for column in columns] if columns is not None else None
 
 
-def _yaml_columns(project: KnownProject, path: str, text: str, node: ModelNode) -> dict[str, Entry]:
+def _yaml_columns(project: ProjectIndex, path: str, text: str, node: ModelNode) -> dict[str, Entry]:
     """Return the entries of a model's columns in YAML by their names, case folded."""
     entry = project.described(node, text if path == node.patch_path else None)
     columns = entry.get("columns") if entry is not None else None
@@ -149,7 +149,7 @@ def _yaml_columns(project: KnownProject, path: str, text: str, node: ModelNode) 
     return {name.value.casefold(): entry for name, entry in names if name is not None}
 
 
-def _of_other_tables(project: KnownProject, symbol: Symbol, path: str, text: str) -> Iterator[Span]:
+def _of_other_tables(project: ProjectIndex, symbol: Symbol, path: str, text: str) -> Iterator[Span]:
     """Yield the places of columns of this name that other tables have."""
     for span in _words(symbol, path, text):
         other = symbol_at(project, path, text, span.start)

@@ -15,7 +15,7 @@ from merge_runner.errors import ProblemsError
 from merge_runner.formats.types import INTEGERS
 from merge_runner.graph.graph import ModelNode, RefNode, SourceNode
 from merge_runner.lint.run.project_units import ProjectUnits
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.lsp.documents.unsaved import with_model_text
 from merge_runner.lsp.names.symbol import described_node
 from merge_runner.lsp.syntax.outline import yaml_outline
@@ -53,7 +53,7 @@ Newest = Callable[[str], str | None]
 """The text of a file of a project by its path, as an editor has it or as it is on disk; None where there is none."""
 
 
-def scaffolds(project: KnownProject, path: str, text: str, offset: int, newest: Newest) -> list[Scaffold]:
+def scaffolds(project: ProjectIndex, path: str, text: str, offset: int, newest: Newest) -> list[Scaffold]:
     """Return what can be written for the model that a file is of, or that its YAML describes at a cursor.
 
     Nothing is offered where the YAML cannot be read, or is newer than the state of the project.
@@ -94,7 +94,7 @@ class _ModelColumns:
     inputs: Mapping[str, Fields] | None = None
 
 
-def _read_columns(project: KnownProject, node: ModelNode, text: str) -> _ModelColumns:
+def _read_columns(project: ProjectIndex, node: ModelNode, text: str) -> _ModelColumns:
     prepared = with_model_text(project.prepared, node, text)
     try:
         layouts = project.layouts if prepared is project.prepared else Layouts.load(prepared)
@@ -152,7 +152,7 @@ class _Place:
         return Scaffold(where, self.path, complete, self.new) if len(complete) == len(insertions) else None
 
 
-def _yaml_place(project: KnownProject, node: ModelNode, newest: Newest) -> _Place | None:
+def _yaml_place(project: ProjectIndex, node: ModelNode, newest: Newest) -> _Place | None:
     """Return where a model is described, or would be: in the only property file of its folder, else in its own."""
     folder = PurePosixPath(node.path).parent
     there = [path for path in project.property_files if PurePosixPath(path).parent == folder]
@@ -213,7 +213,7 @@ def _type(column: TableColumn) -> str | None:
 
 
 def _write_unit_test(
-    place: _Place, project: KnownProject, node: ModelNode, known_columns: _ModelColumns
+    place: _Place, project: ProjectIndex, node: ModelNode, known_columns: _ModelColumns
 ) -> Scaffold | None:
     """Write the frame of a unit test: a row of each input and of the result, for its author to edit."""
     if known_columns.inputs is None:

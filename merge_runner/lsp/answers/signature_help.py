@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.lsp.names.built_ins import BUILT_INS
 from merge_runner.lsp.syntax.tokens import Call, call_at, scanned
 
@@ -19,7 +19,7 @@ class Signature:
     markdown: str
 
 
-def signature_help(project: KnownProject, text: str, offset: int) -> Signature | None:
+def signature_help(project: ProjectIndex, text: str, offset: int) -> Signature | None:
     """Return the signature of the innermost call of a macro or built-in around a cursor in a tag."""
     call = call_at(scanned(text), offset)
     if call is None:

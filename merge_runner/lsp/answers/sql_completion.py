@@ -9,7 +9,7 @@ from typing import Literal
 
 from merge_runner.graph.graph import ModelNode, Node
 from merge_runner.lint.registry import rules
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.lsp.documents.query_columns import Columns, QueryColumns
 from merge_runner.lsp.names.built_ins import BUILT_INS, PACKAGE_TEXTS
 from merge_runner.lsp.names.documented_keys import DocumentedKey, config_keys
@@ -45,7 +45,7 @@ READS_NEXT = re.compile(r"\b(?:from|join|using|into)\s+(?P<word>[\w.]*)\Z", re.I
 """A relation is named next."""
 
 
-def sql_completions(project: KnownProject, path: str, text: str, offset: int) -> list[Completion]:
+def sql_completions(project: ProjectIndex, path: str, text: str, offset: int) -> list[Completion]:
     """Return what may be written at `offset` of a file with SQL and Jinja."""
     codes = noqa_codes(text, offset)
     if codes is not None:
@@ -143,7 +143,7 @@ def columns(of_relation: Columns, replaces: Span) -> Iterator[Completion]:
         yield Completion(column.name, "column", replaces, column.data_type, column.description, name)
 
 
-def _in_tag(project: KnownProject, path: str, syntax: Statements, offset: int, number: int) -> Iterator[Completion]:
+def _in_tag(project: ProjectIndex, path: str, syntax: Statements, offset: int, number: int) -> Iterator[Completion]:
     scan = syntax.scan
     token = scan.token_at(offset)
     call = call_at(scan, offset)
@@ -173,13 +173,13 @@ def _in_tag(project: KnownProject, path: str, syntax: Statements, offset: int, n
         yield Completion(name, "builtin", word, built_in.signature, built_in.text, insert)
 
 
-def _macros(project: KnownProject, macros: Iterable[MacroDefinition], word: Span) -> Iterator[Completion]:
+def _macros(project: ProjectIndex, macros: Iterable[MacroDefinition], word: Span) -> Iterator[Completion]:
     for macro in macros:
         signature, text = project.macro_signature(macro), project.macro_text(macro)
         yield Completion(macro.name, "macro", word, signature, text, f"{macro.name}(")
 
 
-def _config(project: KnownProject, call: Call, word: Span, offset: int) -> Iterator[Completion]:
+def _config(project: ProjectIndex, call: Call, word: Span, offset: int) -> Iterator[Completion]:
     argument = call.arguments[min(call.argument_at(offset), len(call.arguments) - 1)]
     if argument.keyword is not None and argument.keyword.end < offset:
         key = config_keys().get(argument.keyword.text)
@@ -201,7 +201,7 @@ def values(key: DocumentedKey, replaces: Span, *, quote: str = "") -> Iterator[C
 
 
 def _in_string(
-    project: KnownProject, path: str, syntax: Statements, call: Call, token: Token, offset: int
+    project: ProjectIndex, path: str, syntax: Statements, call: Call, token: Token, offset: int
 ) -> Iterator[Completion]:
     here, replaces = project.model_at(path), token.value_span
     argument = next((candidate for candidate in call.arguments if token in candidate.tokens), None)
@@ -229,14 +229,14 @@ def _in_string(
         yield from in_sql(project, here, syntax, prefix, offset, columns_only=True)
 
 
-def refs(project: KnownProject, replaces: Span, here: ModelNode | None = None) -> Iterator[Completion]:
+def refs(project: ProjectIndex, replaces: Span, here: ModelNode | None = None) -> Iterator[Completion]:
     """Yield the models and seeds that `ref` may name."""
     for name, node in project.refs.items():
         if node is not here:
             yield Completion(name, "model", replaces, _kind(node), node.description)
 
 
-def sources(project: KnownProject, replaces: Span, source: str | None) -> Iterator[Completion]:
+def sources(project: ProjectIndex, replaces: Span, source: str | None) -> Iterator[Completion]:
     """Yield the sources, or where one is given its tables."""
     if source is None:
         for name in dict.fromkeys(name for name, _ in project.sources):

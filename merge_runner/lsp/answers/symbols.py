@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from merge_runner.graph.graph import Node, RefNode, SourceNode, UnitTestNode
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.lsp.syntax.outline import Entry, toml_outline, yaml_outline
 from merge_runner.lsp.syntax.relations import Statements
 from merge_runner.lsp.syntax.statements import statements
@@ -133,13 +133,13 @@ class WorkspaceSymbol:
     container: str = ""
 
 
-def workspace_symbols(project: KnownProject, query: str) -> list[WorkspaceSymbol]:
+def workspace_symbols(project: ProjectIndex, query: str) -> list[WorkspaceSymbol]:
     """Return the models, seeds, sources, macros and unit tests whose names have the characters of `query` in order."""
     pattern = re.compile(".*?".join(map(re.escape, query)), re.IGNORECASE)
     return [symbol for symbol in _all(project) if pattern.search(symbol.name)]
 
 
-def _all(project: KnownProject) -> Iterator[WorkspaceSymbol]:
+def _all(project: ProjectIndex) -> Iterator[WorkspaceSymbol]:
     for node in project.prepared.graph.nodes.values():
         kind = _kind(node)
         if kind is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from merge_runner.graph.graph import Node
 from merge_runner.lint.context import LintedMerge
 from merge_runner.lint.report import ReportedMerge
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.lsp.documents.query_columns import Columns, KnownColumn
 from merge_runner.merge.syntax.placeholder import as_written
 from merge_runner.plan.explain.join_strategy import engine_plan
@@ -86,7 +86,7 @@ def _codes(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def node_text(project: KnownProject, node: Node) -> str:
+def node_text(project: ProjectIndex, node: Node) -> str:
     """Return what a model, seed or source is: its table, layout, description and columns."""
     kind = node.materialized or node.resource_type
     relation = f" `{node.relation.name}`" if node.relation is not None and kind != "ephemeral" else ""

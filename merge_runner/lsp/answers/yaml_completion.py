@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from merge_runner.graph.graph import ModelNode, SeedNode
 from merge_runner.lsp.answers.sql_completion import Completion, columns, refs, sources, values
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.lsp.names.documented_keys import keys_at, schema_name
 from merge_runner.lsp.names.symbol import CONFIG_COLUMNS, described_node, row_node
 from merge_runner.lsp.syntax.outline import Cursor, Entry, cursor_at, toml_outline, yaml_outline
@@ -18,7 +18,7 @@ _TABLE = re.compile(r"^[^\S\n]*\[{1,2}(?P<path>[^\[\]\n]+)\]", re.M)
 _TABLE_BEFORE = re.compile(r"^\s*\[+(?P<above>(?:[\w-]+\.)*)(?P<word>[\w-]*)\Z")
 
 
-def yaml_completions(project: KnownProject, path: str, text: str, offset: int) -> list[Completion]:
+def yaml_completions(project: ProjectIndex, path: str, text: str, offset: int) -> list[Completion]:
     """Return what may be written at `offset` of a YAML file of the project."""
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
     if (call := _CALL_BEFORE.search(line)) is not None:
@@ -65,7 +65,7 @@ def toml_completions(path: str, text: str, offset: int) -> list[Completion]:
     ]
 
 
-def _keys(project: KnownProject, path: str, cursor: Cursor, after: str) -> Iterator[Completion]:
+def _keys(project: ProjectIndex, path: str, cursor: Cursor, after: str) -> Iterator[Completion]:
     holder = cursor.holder
     in_list = holder.key is not None and bool(holder.children) and holder.children[0].key is None
     item = holder.children[0] if in_list else holder  # next to the items of a list a new one is begun
@@ -84,7 +84,7 @@ def _keys(project: KnownProject, path: str, cursor: Cursor, after: str) -> Itera
             yield Completion(key.name, "key", cursor.prefix, "", key.markdown, f"{dash}{key.name}{after}")
 
 
-def _values(project: KnownProject, path: str, cursor: Cursor) -> Iterator[Completion]:
+def _values(project: ProjectIndex, path: str, cursor: Cursor) -> Iterator[Completion]:
     entry = cursor.entry
     assert entry is not None
     replaces = entry.value_span
@@ -109,7 +109,7 @@ def _values(project: KnownProject, path: str, cursor: Cursor) -> Iterator[Comple
             yield from values(named_key, replaces)
 
 
-def _names(project: KnownProject, entry: Entry, above: tuple[str, ...], replaces: Span) -> Iterator[Completion]:
+def _names(project: ProjectIndex, entry: Entry, above: tuple[str, ...], replaces: Span) -> Iterator[Completion]:
     """Yield the names that the entry of a list may describe and that no other entry of it does."""
     kind = above[-3] if len(above) > 2 else ""
     siblings = entry.parent.parent.children if entry.parent is not None and entry.parent.parent is not None else []

@@ -9,12 +9,12 @@ from functools import cached_property
 from pathlib import Path
 
 from merge_runner.graph.graph import ModelNode, Node
-from merge_runner.lint.containers.found import FoundStatement
+from merge_runner.lint.containers.contents import EmbeddedStatement
 from merge_runner.lint.containers.registry import SUFFIXES, may_describe_tables
 from merge_runner.lint.containers.tables import FileTables, FolderTables
 from merge_runner.lint.run.contents_linter import ContentsReader
 from merge_runner.lint.run.plain_file import PlainFile, read_plain, with_text
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.lsp.documents.query_columns import NO_COLUMNS, Columns, QueryColumns, layout_columns
 from merge_runner.lsp.syntax.relations import Subject
 from merge_runner.lsp.syntax.statements import statements
@@ -40,8 +40,8 @@ class DescribedTables(QueryColumns):
         self,
         path: str,
         files: Mapping[str, FileTables],
-        statements_of: Callable[[str], Sequence[FoundStatement]],
-        project: KnownProject | None,
+        statements_of: Callable[[str], Sequence[EmbeddedStatement]],
+        project: ProjectIndex | None,
     ) -> None:
         self.project = project
         self._path = path
@@ -118,10 +118,10 @@ class Folders:
         self._tables_on_disk: dict[Path, tuple[tuple[int, int], FileTables]] = {}
         self._tables_of_open: dict[Path, tuple[str, FileTables]] = {}
 
-    def tables(self, path: Path, texts: Mapping[Path, str], project: KnownProject | None) -> DescribedTables:
+    def tables(self, path: Path, texts: Mapping[Path, str], project: ProjectIndex | None) -> DescribedTables:
         """Return the tables of the folder of a file; `texts` are those of open documents, which count first."""
 
-        def statements_of(name: str) -> Sequence[FoundStatement]:
+        def statements_of(name: str) -> Sequence[EmbeddedStatement]:
             file = Path(name)
             plain = PlainFile(name, file, None)
             return self._reader.whole(

@@ -20,7 +20,7 @@ from merge_runner.lint.run.lint_files import Surroundings, lint_files
 from merge_runner.lint.run.lint_project import lint_project
 from merge_runner.lint.run.plain_file import PlainFile, with_text
 from merge_runner.lint.run.renderings import RUNS
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.lsp.documents.remark import Diagnosis, Remark, of_finding, of_problem
 from merge_runner.lsp.documents.unsaved import with_model_text
 from merge_runner.plan.layout.layouts import Layouts
@@ -57,10 +57,10 @@ class Loaded:
     `jinja` says which of its models cannot be read; `whole` is the last state in which all could be, if there was one.
     """
 
-    project: KnownProject
+    project: ProjectIndex
     texts: Mapping[str, str]
     jinja: tuple[Problem, ...] = ()
-    whole: KnownProject | None = None
+    whole: ProjectIndex | None = None
 
     def with_text(self, path: str, text: str | None) -> Loaded:
         """Return the state with another text of an open document; None: it is closed."""
@@ -98,7 +98,7 @@ class OpenProject:
         return state if isinstance(state, Loaded) else state.last if isinstance(state, Failed) else None
 
     @property
-    def project(self) -> KnownProject | None:
+    def project(self) -> ProjectIndex | None:
         """The project as it could last be loaded; None where it never could be."""
         loaded = self._loaded
         return loaded.project if loaded is not None else None
@@ -128,7 +128,7 @@ class OpenProject:
         except ProblemsError as error:
             self._state = Failed(error.problems, newest, last)
             return
-        project = KnownProject(prepared, newest)
+        project = ProjectIndex(prepared, newest)
         whole = project if not jinja else last.whole if last is not None else None
         self._state = Loaded(project, newest, tuple(jinja), whole)
 
@@ -155,7 +155,7 @@ class OpenProject:
         source = read_text(self.root / path, path, Problems(), Boundary(self.root))
         return source.text if source is not None else None
 
-    def project_for(self, path: str) -> KnownProject | None:
+    def project_for(self, path: str) -> ProjectIndex | None:
         """Return the last state that could be loaded; for a model with a fault in its Jinja the one before that."""
         loaded = self._loaded
         if loaded is None:
@@ -189,7 +189,7 @@ class OpenProject:
             if prepared is None:
                 return False
             if prepared is not state.project.prepared:
-                project = KnownProject(prepared, self._texts)
+                project = ProjectIndex(prepared, self._texts)
                 state = replace(state, project=project, whole=state.whole if state.jinja else project)
         elif newest != state.texts.get(path) and (self._on_disk is None or path in self._on_disk):
             return False
@@ -268,7 +268,7 @@ class OpenProject:
         return lint_files([file], LintOptions(), self._env, around)
 
 
-def _is_plain(project: KnownProject, path: str) -> bool:
+def _is_plain(project: ProjectIndex, path: str) -> bool:
     """Whether a file is none that a project reads."""
     return path not in project.own_files and path not in _FOR_ALL
 

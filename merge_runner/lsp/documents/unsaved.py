@@ -9,7 +9,7 @@ from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import ModelNode
 from merge_runner.lint.context import LintedMerge
 from merge_runner.lint.run.project_units import ProjectUnits
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.pruning.verdict import Condition
 from merge_runner.template.rendered import Rendered
@@ -59,7 +59,7 @@ def with_model_text(prepared: Prepared, node: ModelNode, text: str) -> Prepared:
     return replace(prepared, files=files, graph=graph, on_log=lambda _log: None)
 
 
-def unsaved(project: KnownProject, path: str, text: str) -> Unsaved:
+def unsaved(project: ProjectIndex, path: str, text: str) -> Unsaved:
     """Return what is known of this text of a model; kept for the texts of the last requests.
 
     What YAML and the settings say of it, and the tables that it reads, are those of the last state of the project.
@@ -68,7 +68,7 @@ def unsaved(project: KnownProject, path: str, text: str) -> Unsaved:
     return project.recent((path, text), lambda: _unsaved(project, path, text))
 
 
-def _unsaved(project: KnownProject, path: str, text: str) -> Unsaved:
+def _unsaved(project: ProjectIndex, path: str, text: str) -> Unsaved:
     node = project.model_at(path)
     if node is None:
         return Unsaved()

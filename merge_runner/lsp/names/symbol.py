@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from merge_runner.graph.graph import ModelNode, Node, SourceNode
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.lsp.documents.query_columns import QueryColumns
 from merge_runner.lsp.syntax.outline import Entry, toml_outline, yaml_outline
 from merge_runner.lsp.syntax.relations import Relation, Select, Statements, Subject
@@ -40,7 +40,7 @@ class Symbol:
     path: tuple[str, ...] = ()
 
 
-def symbol_at(project: KnownProject, path: str, text: str, offset: int) -> Symbol | None:
+def symbol_at(project: ProjectIndex, path: str, text: str, offset: int) -> Symbol | None:
     """Return what a cursor at `offset` of a file is on; None for nothing that has a meaning."""
     if path.endswith((".yml", ".yaml")):
         return _yaml_symbol(project, yaml_outline(text), offset)
@@ -49,7 +49,7 @@ def symbol_at(project: KnownProject, path: str, text: str, offset: int) -> Symbo
     return _sql_symbol(project, path, statements(text), offset) if path.endswith(".sql") else None
 
 
-def _sql_symbol(project: KnownProject, path: str, syntax: Statements, offset: int) -> Symbol | None:
+def _sql_symbol(project: ProjectIndex, path: str, syntax: Statements, offset: int) -> Symbol | None:
     scan = syntax.scan
     token = scan.token_at(offset)
     if token is None:
@@ -79,7 +79,7 @@ def rule_at(comment: str, start: int, offset: int) -> Symbol | None:
     return None
 
 
-def _jinja_symbol(project: KnownProject, path: str, scan: Scanned, token: Token, call: Call | None) -> Symbol | None:
+def _jinja_symbol(project: ProjectIndex, path: str, scan: Scanned, token: Token, call: Call | None) -> Symbol | None:
     here = project.model_at(path)
     tokens = scan.of_tag(token.tag)
     at = tokens.index(token)
@@ -111,7 +111,7 @@ def _attribute_symbol(tokens: Sequence[Token], at: int) -> Symbol | None:
     return Symbol("macro", name, tokens[at].span) if installed_macro(name) is not None else None
 
 
-def _string_symbol(project: KnownProject, path: str, token: Token, call: Call | None) -> Symbol | None:
+def _string_symbol(project: ProjectIndex, path: str, token: Token, call: Call | None) -> Symbol | None:
     if call is None:
         return None
     name, span = token.value, token.value_span
@@ -133,7 +133,7 @@ def _string_symbol(project: KnownProject, path: str, token: Token, call: Call | 
     return None
 
 
-def call_source(project: KnownProject, call: Call) -> Node | None:
+def call_source(project: ProjectIndex, call: Call) -> Node | None:
     """Return the node that a call of a pattern's macro reads: its `source`, or its first argument."""
     source_arguments = (
         argument for argument in call.arguments if argument.keyword is not None and argument.keyword.text == "source"
@@ -146,7 +146,7 @@ def call_source(project: KnownProject, call: Call) -> Node | None:
     return project.node(Subject("source", strings)) if (first, len(strings)) == ("source", 2) else None
 
 
-def _source_symbol(project: KnownProject, call: Call, token: Token) -> Symbol:
+def _source_symbol(project: ProjectIndex, call: Call, token: Token) -> Symbol:
     names = [argument.text.value if argument.text is not None else "" for argument in call.arguments]
     node: Node | None = project.sources.get((names[0], names[1])) if len(names) > 1 else None
     is_first = call.arguments[0].text == token
@@ -221,7 +221,7 @@ def _is_dot(tokens: list[Token], at: int) -> bool:
 _CALL = re.compile(r"""\b(?P<name>ref|source)\s*\(\s*['"](?P<first>\w+)['"]\s*(?:,\s*['"](?P<second>\w+)['"])?""")
 
 
-def _yaml_symbol(project: KnownProject, root: Entry, offset: int) -> Symbol | None:
+def _yaml_symbol(project: ProjectIndex, root: Entry, offset: int) -> Symbol | None:
     entries = [entry for entry in root.walk() if entry.key is not None]
     for entry in entries:
         if entry.span.start <= offset <= entry.span.end and entry.key is not None:
@@ -232,13 +232,13 @@ def _yaml_symbol(project: KnownProject, root: Entry, offset: int) -> Symbol | No
     return None
 
 
-def _row_key(project: KnownProject, entry: Entry) -> Symbol | None:
+def _row_key(project: ProjectIndex, entry: Entry) -> Symbol | None:
     """Return the column whose value a row of a unit test gives or expects."""
     node = row_node(project, entry) if entry.path[-3:-1] == ("rows", "[]") else None
     return Symbol("column", entry.key or "", entry.span, node) if node is not None else None
 
 
-def row_node(project: KnownProject, entry: Entry) -> Node | None:
+def row_node(project: ProjectIndex, entry: Entry) -> Node | None:
     """Return the model, seed or source whose rows a unit test gives or expects at this entry of YAML."""
     input_entry, test = entry.around("given"), entry.around("unit_tests")
     if input_entry is not None:
@@ -251,7 +251,7 @@ def row_node(project: KnownProject, entry: Entry) -> Node | None:
     return project.refs.get(model.value) if model is not None else None
 
 
-def named_node(project: KnownProject, call: re.Match[str]) -> Node | None:
+def named_node(project: ProjectIndex, call: re.Match[str]) -> Node | None:
     """Return the node of a `ref('…')` or `source('…', '…')` in YAML."""
     subject = Subject("ref", (call["second"] or call["first"],))
     if call["name"] == "source":
@@ -259,7 +259,7 @@ def named_node(project: KnownProject, call: re.Match[str]) -> Node | None:
     return project.node(subject)
 
 
-def described_node(project: KnownProject, entry: Entry) -> Node | None:
+def described_node(project: ProjectIndex, entry: Entry) -> Node | None:
     """Return the model, seed or source that YAML describes around an entry."""
     for key in ("tables", "models", "seeds"):
         item = entry.around(key)
@@ -274,7 +274,7 @@ def described_node(project: KnownProject, entry: Entry) -> Node | None:
     return None
 
 
-def _yaml_value(project: KnownProject, entry: Entry, offset: int) -> Symbol | None:
+def _yaml_value(project: ProjectIndex, entry: Entry, offset: int) -> Symbol | None:
     path, name, span = entry.path, entry.value, entry.value_span
     for call in _CALL.finditer(name):
         part = "second" if call["second"] else "first"

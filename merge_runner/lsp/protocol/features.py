@@ -14,9 +14,9 @@ from pygls.lsp.server import LanguageServer
 
 from merge_runner.lsp.answers.token_kinds import KINDS
 from merge_runner.lsp.documents.remark import Diagnosis
-from merge_runner.lsp.protocol import opened, outside, within
-from merge_runner.lsp.protocol.asked import Find, FindPlain, Plain, Request
+from merge_runner.lsp.protocol import client_documents, outside, within
 from merge_runner.lsp.protocol.positions import Positions
+from merge_runner.lsp.protocol.request import Find, FindPlain, Plain, Request
 
 _READ = (".sql", ".yml", ".yaml", ".toml")
 """The files that a project, or a template in it, has the names for."""
@@ -148,7 +148,9 @@ def _add_marks(server: LanguageServer, router: Router) -> None:
 
     @server.feature(types.WORKSPACE_SYMBOL)
     async def on_workspace_symbol(params: types.WorkspaceSymbolParams) -> list[types.SymbolInformation]:
-        project_documents = [await router.find(document.uri) for document in opened.documents(server.workspace)]
+        project_documents = [
+            await router.find(document.uri) for document in client_documents.documents(server.workspace)
+        ]
 
         projects = {document.project: document for document in project_documents if document is not None}
         symbols_of_projects = [

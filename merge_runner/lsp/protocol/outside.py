@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from lsprotocol import types
 
 from merge_runner.lsp.answers.code_lenses import plain_lenses
-from merge_runner.lsp.answers.found_merges import merge_hints, merge_hover
 from merge_runner.lsp.answers.hover import Hover
 from merge_runner.lsp.answers.plain_completion import plain_completions
+from merge_runner.lsp.answers.plain_merges import merge_hints, merge_hover
 from merge_runner.lsp.answers.plain_names import plain_definition, plain_hover, plain_references
 from merge_runner.lsp.answers.semantic_tokens import semantic_tokens
 from merge_runner.lsp.answers.symbols import document_symbols, folding_ranges, merge_symbols
@@ -24,8 +24,8 @@ from merge_runner.lsp.protocol.answer_messages import (
     symbol_message,
     tokens_message,
 )
-from merge_runner.lsp.protocol.asked import Plain
 from merge_runner.lsp.protocol.positions import Positions
+from merge_runner.lsp.protocol.request import Plain
 from merge_runner.lsp.syntax.sql_in_code import Language
 from merge_runner.text import Place, SourceText
 

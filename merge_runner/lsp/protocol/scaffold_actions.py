@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 from merge_runner.lsp.answers.scaffolds import Scaffold, scaffolds
-from merge_runner.lsp.protocol.asked import Request
 from merge_runner.lsp.protocol.positions import Positions
+from merge_runner.lsp.protocol.request import Request
 
 _KIND = types.CodeActionKind.RefactorRewrite
 

@@ -15,13 +15,13 @@ from pygls.workspace import TextDocument
 
 from merge_runner.lsp.documents.open_documents import LONGEST, OpenDocuments, real_path
 from merge_runner.lsp.documents.remark import Diagnosis, Remark
-from merge_runner.lsp.protocol import opened
-from merge_runner.lsp.protocol.asked import OpenedDocument, Plain, Request
+from merge_runner.lsp.protocol import client_documents
 from merge_runner.lsp.protocol.code_actions import code_actions
 from merge_runner.lsp.protocol.diagnostics import diagnostics, in_file, result_id
 from merge_runner.lsp.protocol.features import add_features
 from merge_runner.lsp.protocol.messages import Messages
 from merge_runner.lsp.protocol.positions import Positions
+from merge_runner.lsp.protocol.request import OpenedDocument, Plain, Request
 from merge_runner.lsp.protocol.scaffold_actions import scaffold_actions
 from merge_runner.lsp.protocol.views import add_views
 from merge_runner.lsp.protocol.workspace_diagnostics import WorkspaceDiagnostics
@@ -76,17 +76,17 @@ class Server(LanguageServer):
 
     def positions(self, document: TextDocument) -> Positions:
         """Return the places in a document, in the units of the client."""
-        return Positions(opened.source(document), self.workspace.position_codec)
+        return Positions(client_documents.source(document), self.workspace.position_codec)
 
     async def diagnose(self, uri: str) -> tuple[TextDocument | None, int | None, Diagnosis]:
         """Return a document with the version that was the newest after it had been looked at, and what is known."""
         self._diagnosis_lock = self._diagnosis_lock or asyncio.Lock()
         while True:
             async with self._diagnosis_lock:
-                document = opened.document(self.workspace, uri)
+                document = client_documents.document(self.workspace, uri)
                 if document is None:
                     return None, None, Diagnosis()
-                seen, changes, cell = document.version, self._changes, opened.cell(self.workspace, uri)
+                seen, changes, cell = document.version, self._changes, client_documents.cell(self.workspace, uri)
                 key = uri if cell is None else cell.notebook.uri
                 cached = self._diagnoses.get(key)
                 if cached is None or cached.changes != changes:
@@ -97,19 +97,19 @@ class Server(LanguageServer):
                     }
                     self._diagnoses[key] = cached
                 diagnosis = cached.diagnosis
-            if opened.document(self.workspace, uri) is document and document.version == seen:
+            if client_documents.document(self.workspace, uri) is document and document.version == seen:
                 return document, seen, _of_cell(diagnosis, cell)
 
     async def _diagnose_newest(self, uri: str, changes: int) -> _CachedDiagnosis:
-        file, texts = opened.file_of(self.workspace, uri), opened.texts(self.workspace)
+        file, texts = client_documents.file_of(self.workspace, uri), client_documents.texts(self.workspace)
         if file is None:
             return _CachedDiagnosis(changes, Diagnosis())
         return _CachedDiagnosis(changes, await asyncio.to_thread(self._look, file, texts))
 
     async def find_document(self, uri: str) -> OpenedDocument | None:
         """Return a document for questions about it; None outside of any project, or in one that cannot be loaded."""
-        path, document = to_fs_path(uri), opened.document(self.workspace, uri)
-        if path is None or document is None or opened.cell(self.workspace, uri) is not None:
+        path, document = to_fs_path(uri), client_documents.document(self.workspace, uri)
+        if path is None or document is None or client_documents.cell(self.workspace, uri) is not None:
             return None
         if len(document.source) > LONGEST:
             return None
@@ -119,23 +119,23 @@ class Server(LanguageServer):
         open_project, inner = location
         if open_project.project is None:
             await self.diagnose(uri)
-        newest, document = open_project.project_for(inner), opened.document(self.workspace, uri)
+        newest, document = open_project.project_for(inner), client_documents.document(self.workspace, uri)
         return (
-            OpenedDocument(newest, inner, opened.source(document))
+            OpenedDocument(newest, inner, client_documents.source(document))
             if newest is not None and document is not None
             else None
         )
 
     async def plain(self, uri: str) -> Plain | None:
         """Return a document that is no file of a project; None for any other."""
-        path, cell = to_fs_path(uri), opened.cell(self.workspace, uri)
+        path, cell = to_fs_path(uri), client_documents.cell(self.workspace, uri)
         inner = self.documents.located(real_path(path)) if path is not None and cell is None else None
         if inner is not None and inner[0].project is None:
             await self.diagnose(uri)
         if inner is not None and inner[0].is_own(inner[1]):
             return None
-        document, texts = opened.document(self.workspace, uri), opened.texts(self.workspace)
-        file = opened.file_of(self.workspace, uri)
+        document, texts = client_documents.document(self.workspace, uri), client_documents.texts(self.workspace)
+        file = client_documents.file_of(self.workspace, uri)
         if document is None or file is None:
             return None
 
@@ -143,7 +143,7 @@ class Server(LanguageServer):
             newest, _, diagnosis = await self.diagnose(uri)
             return self.positions(newest or document), diagnosis
 
-        language = opened.language(self.workspace, uri)
+        language = client_documents.language(self.workspace, uri)
         number = cell.number if cell is not None else None
         return Plain(
             file,
@@ -153,7 +153,7 @@ class Server(LanguageServer):
             language,
             lambda: self.documents.tables(file, texts),
             lambda: [merge for merge in self.documents.merges(file, texts[file]) if merge.place(0).cell == number],
-            lambda place: opened.location(self.workspace, place),
+            lambda place: client_documents.location(self.workspace, place),
         )
 
     async def diagnose_after_pause(self, uri: str) -> tuple[int | None, list[types.Diagnostic]]:
@@ -184,11 +184,11 @@ class Server(LanguageServer):
         """Look at a document that has another text, at all where each may depend on it, or at a notebook's cells."""
         self._changes += 1
         notebook = self.workspace.get_notebook_document(notebook_uri=uri)
-        file = opened.file_of(self.workspace, uri)
+        file = client_documents.file_of(self.workspace, uri)
         if notebook is not None:
             uris = [cell.document for cell in notebook.cells]
         elif file is not None and self.documents.is_shared(file):
-            uris = [document.uri for document in opened.documents(self.workspace)]
+            uris = [document.uri for document in client_documents.documents(self.workspace)]
         else:
             uris = [uri]
         for document_uri in uris:
@@ -219,7 +219,7 @@ class Server(LanguageServer):
         self.of_workspace.changed()
         workspace = self.client_capabilities.workspace
         if not self.pulls:
-            for document in opened.documents(self.workspace):
+            for document in client_documents.documents(self.workspace):
                 self._look_at(document.uri)
         elif workspace is not None and workspace.diagnostics is not None and workspace.diagnostics.refresh_support:
             self.workspace_diagnostic_refresh(None)
@@ -235,7 +235,7 @@ class Server(LanguageServer):
         await self.client_register_capability_async(types.RegistrationParams([registration]))
 
 
-def _of_cell(diagnosis: Diagnosis, cell: opened.Cell | None) -> Diagnosis:
+def _of_cell(diagnosis: Diagnosis, cell: client_documents.Cell | None) -> Diagnosis:
     """Return what is of a cell of a notebook; remarks on a file that are in a cell of it are at its beginning."""
     number = cell.number if cell is not None else None
     merges = [merge for merge in diagnosis.merges if merge.cell == number]

@@ -17,13 +17,13 @@ from merge_runner.lsp.answers.lineage_view import lineage_view
 from merge_runner.lsp.answers.plain_lineage import plain_lineage
 from merge_runner.lsp.answers.plain_names import PlainSql
 from merge_runner.lsp.answers.plain_view import plain_view
-from merge_runner.lsp.protocol.asked import Find, FindPlain, Plain, Request
 from merge_runner.lsp.protocol.positions import Positions
+from merge_runner.lsp.protocol.request import Find, FindPlain, Plain, Request
 from merge_runner.text import Place
 
 if TYPE_CHECKING:
     from merge_runner.lsp.answers.view import View
-    from merge_runner.lsp.documents.known_project import KnownProject
+    from merge_runner.lsp.documents.project_index import ProjectIndex
 
 
 def add_views(server: LanguageServer, find: Find, find_plain: FindPlain) -> None:
@@ -35,7 +35,7 @@ def add_views(server: LanguageServer, find: Find, find_plain: FindPlain) -> None
     """
 
     async def answer(
-        params: types.TextDocumentPositionParams, ask: Callable[[KnownProject, str, str, int], View | None]
+        params: types.TextDocumentPositionParams, ask: Callable[[ProjectIndex, str, str, int], View | None]
     ) -> dict[str, Any] | None:
         document = await find(params.text_document.uri)
         if document is None:

@@ -30,7 +30,7 @@ from merge_runner.lsp.protocol.answer_messages import (
     symbol_message,
     tokens_message,
 )
-from merge_runner.lsp.protocol.asked import Request
+from merge_runner.lsp.protocol.request import Request
 
 _Answer = TypeVar("_Answer")
 

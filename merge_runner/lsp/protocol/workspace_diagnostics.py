@@ -15,7 +15,7 @@ from merge_runner.errors import Problems
 from merge_runner.lsp.documents.open_documents import OpenDocuments, real_path
 from merge_runner.lsp.documents.remark import Remark
 from merge_runner.lsp.documents.whole_project import project_remarks
-from merge_runner.lsp.protocol import opened
+from merge_runner.lsp.protocol import client_documents
 from merge_runner.lsp.protocol.diagnostics import diagnostics, in_file, result_id
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.project.syntax.read_text import read_text
@@ -73,7 +73,9 @@ class WorkspaceDiagnostics:
     def _roots(self, workspace: Workspace) -> list[Path]:
         """The projects of the client's folders and of the documents that are open."""
         folders = [to_fs_path(folder.uri) for folder in workspace.folders.values()]
-        files = [opened.file_of(workspace, document.uri) for document in opened.documents(workspace)]
+        files = [
+            client_documents.file_of(workspace, document.uri) for document in client_documents.documents(workspace)
+        ]
         inner = [real_path(folder) / "pyproject.toml" for folder in folders if folder is not None]
         located = [self._documents.located(file) for file in [*inner, *files] if file is not None]
         return sorted({location[0].root for location in located if location is not None})
@@ -85,7 +87,7 @@ class WorkspaceDiagnostics:
         for file, in_path in remarks.items():
             uri = from_fs_path(str(file)) or ""
             reported.add(unquote(uri))
-            if opened.document(workspace, uri) is not None:
+            if client_documents.document(workspace, uri) is not None:
                 continue
             source = read_text(file, file.name, Problems(), Boundary(file.parent))
             positions = Positions(source.text if source is not None else "", workspace.position_codec)
@@ -96,5 +98,5 @@ class WorkspaceDiagnostics:
             else:
                 yield types.WorkspaceFullDocumentDiagnosticReport(uri, items, result_id=result)
         for uri in before:
-            if unquote(uri) not in reported and opened.document(workspace, uri) is None:
+            if unquote(uri) not in reported and client_documents.document(workspace, uri) is None:
                 yield types.WorkspaceFullDocumentDiagnosticReport(uri, [])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.options.kept import check_kept
+from merge_runner.options.recorded_options import check_kept
 from merge_runner.project_file import Boundary, read_file, read_json
 from merge_runner.run.results.results import Command, Status
 

@@ -9,7 +9,7 @@ import pytest
 
 from merge_runner.formats.types import parse_type
 from merge_runner.lint.check import check_file, linted_merge
-from merge_runner.lint.containers.found import Contents, FoundStatement
+from merge_runner.lint.containers.contents import Contents, EmbeddedStatement
 from merge_runner.lint.containers.placeholders import placeholders_of
 from merge_runner.lint.containers.python_code import read_python
 from merge_runner.lint.containers.scala_code import read_scala
@@ -57,7 +57,7 @@ def read(kind: str, case: dict[str, Any]) -> Contents:
     if kind == "scala":
         return read_scala(source)
     if kind == "placeholders":
-        return Contents((FoundStatement("sql", placeholders_of(Rendered.plain(source))),))
+        return Contents((EmbeddedStatement("sql", placeholders_of(Rendered.plain(source))),))
     return read_python([source])
 
 
@@ -121,7 +121,7 @@ def test_an_empty_alias_is_none() -> None:
     assert as_written(found.rendered.text).startswith("merge into dt\nusing df\non t.id")
 
 
-def check_text(found: FoundStatement, wanted: dict[str, Any]) -> None:
+def check_text(found: EmbeddedStatement, wanted: dict[str, Any]) -> None:
     text = found.rendered.text
     if "text" in wanted:
         assert " ".join(as_written(text).split()) == wanted["text"]
@@ -137,7 +137,7 @@ def check_text(found: FoundStatement, wanted: dict[str, Any]) -> None:
         assert caught.value.message == wanted["error"]
 
 
-def check_findings(found: FoundStatement, wanted: dict[str, Any], layout: TableLayout) -> None:
+def check_findings(found: EmbeddedStatement, wanted: dict[str, Any], layout: TableLayout) -> None:
     file = LintedFile(found.rendered.source, None, found.rendered, statement=parse(found.rendered.text))
     assert file.statement is not None
     merge = linted_merge(file, file.statement, layout, lambda parts: None)

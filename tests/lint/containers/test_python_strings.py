@@ -8,8 +8,8 @@ import warnings
 from hypothesis import given
 from hypothesis import strategies as st
 
+from merge_runner.lint.containers.pieced_text import PiecedText
 from merge_runner.lint.containers.python_strings import PythonFile, constant_text, formatted_pieces
-from merge_runner.lint.containers.traced import Traced
 from merge_runner.text import SourceText
 
 PLAIN = "abT .,;=<>(){}'\"`$%é\u00df\U0001f600"
@@ -61,7 +61,7 @@ def test_an_f_string_is_its_text_and_its_fields(parts: list[str]) -> None:
         return
     pieces = formatted_pieces(PythonFile(SourceText("x.py", text), 0), node)
     wanted = "".join(each.value if isinstance(each, ast.Constant) else "\0" for each in node.values)
-    assert "".join(piece.text if isinstance(piece, Traced) else "\0" for piece in pieces) == wanted
+    assert "".join(piece.text if isinstance(piece, PiecedText) else "\0" for piece in pieces) == wanted
     for piece in pieces:
-        if not isinstance(piece, Traced):
+        if not isinstance(piece, PiecedText):
             assert text[piece[0].start] + text[piece[0].end - 1] == "{}"

@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from merge_runner.errors import ProblemsError
 from merge_runner.lsp.answers.scaffolds import scaffolds
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.project_context import prepare, prepare_to_lint
 from merge_runner.plan.model_tests.unit_tests import check_unit_tests
@@ -114,7 +114,7 @@ def test_the_types_that_are_found_are_those_that_flights_declares():
     declared = read_yaml(ROOT / "models/facts/_facts.yml")["models"]
     nothing = {"models/facts/_facts.yml": "version: 2\n"}
     prepared, _ = prepare_to_lint(ROOT, Flags(), {}, nothing, cache=False)
-    project = KnownProject(prepared, nothing)
+    project = ProjectIndex(prepared, nothing)
     compared = 0
     for model in declared:
         node = project.refs[model["name"]]

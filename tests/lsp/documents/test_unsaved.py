@@ -3,7 +3,7 @@
 import gc
 import weakref
 
-from merge_runner.lsp.documents.known_project import KnownProject
+from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.lsp.documents.unsaved import unsaved
 from tests.lsp.cases import saved
 
@@ -11,7 +11,7 @@ PATH = "models/facts/fct_flight.sql"
 
 
 def test_the_last_texts_are_kept():
-    project = KnownProject(saved().prepared)
+    project = ProjectIndex(saved().prepared)
     text = project.text(PATH)
     first = unsaved(project, PATH, text)
     assert first.merge is not None
@@ -22,7 +22,7 @@ def test_the_last_texts_are_kept():
 
 
 def test_nothing_is_kept_of_a_project_that_another_state_has_replaced():
-    project = KnownProject(saved().prepared)
+    project = ProjectIndex(saved().prepared)
     assert unsaved(project, PATH, project.text(PATH)).merge is not None
     gone = weakref.ref(project)
     del project

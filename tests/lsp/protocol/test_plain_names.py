@@ -3,7 +3,7 @@
 import pytest
 from lsprotocol import types
 
-from tests.lsp.protocol.test_found_merges import between, position
+from tests.lsp.protocol.test_plain_merges import between, position
 from tests.lsp.protocol.test_server import PROJECT
 from tests.written_project import write_files
 

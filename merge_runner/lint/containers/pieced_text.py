@@ -29,7 +29,7 @@ class Origin(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Traced:
+class PiecedText:
     """A text and where it came from, piece by piece: a cell may have millions of characters.
 
     Piece i begins at `starts[i]`, and `origins[i]` is that of its first character: where it is exact, the next ones of
@@ -41,12 +41,12 @@ class Traced:
     origins: tuple[Origin, ...] = ()
 
     @classmethod
-    def written(cls, text: str, source: int, start: int) -> Traced:
+    def written(cls, text: str, source: int, start: int) -> PiecedText:
         """Return text that is in the file as it is, from offset `start` on."""
         return cls._piece(text, Origin(source, start, start + 1, exact=True))
 
     @classmethod
-    def of(cls, rendered: Rendered) -> Traced:
+    def of(cls, rendered: Rendered) -> PiecedText:
         """Return the text of a rendered file, which has the number 0."""
         starts = (0, *(start for start in rendered.map.starts[1:] if start < len(rendered.text)))
         return cls.joined(
@@ -58,26 +58,26 @@ class Traced:
         )
 
     @classmethod
-    def from_origin(cls, text: str, origin: Origin) -> Traced:
+    def from_origin(cls, text: str, origin: Origin) -> PiecedText:
         """Return text that the range `origin` of a file gives."""
         return cls._piece(text, origin._replace(exact=False))
 
     @classmethod
-    def mark(cls, character: str, origin: Origin) -> Traced:
+    def mark(cls, character: str, origin: Origin) -> PiecedText:
         """Return one character with the origin of another."""
         return cls._piece(character, origin)
 
     @classmethod
-    def _piece(cls, text: str, origin: Origin) -> Traced:
+    def _piece(cls, text: str, origin: Origin) -> PiecedText:
         return cls(text, (0,), (origin,)) if text else cls()
 
     @classmethod
-    def filled(cls, spelling: str, origin: Origin) -> Traced:
+    def filled(cls, spelling: str, origin: Origin) -> PiecedText:
         """Return the placeholder of what is known at run time only."""
         return cls.from_origin(placeholder(spelling), origin)
 
     @classmethod
-    def joined(cls, parts: Iterable[Traced]) -> Traced:
+    def joined(cls, parts: Iterable[PiecedText]) -> PiecedText:
         """Return the parts one after the other."""
         texts: list[str] = []
         starts: list[int] = []
@@ -92,20 +92,20 @@ class Traced:
             length += len(part.text)
         return cls("".join(texts), tuple(starts), tuple(origins))
 
-    def __add__(self, other: Traced) -> Traced:
-        return Traced.joined((self, other))
+    def __add__(self, other: PiecedText) -> PiecedText:
+        return PiecedText.joined((self, other))
 
     def __bool__(self) -> bool:
         return bool(self.text)
 
-    def cut(self, start: int, end: int | None = None) -> Traced:
+    def cut(self, start: int, end: int | None = None) -> PiecedText:
         """Return the part from `start` to the exclusive `end`."""
         start, end, _ = slice(start, end).indices(len(self.text))
         if start >= end:
-            return Traced()
+            return PiecedText()
         first, last = bisect_right(self.starts, start) - 1, bisect_right(self.starts, end - 1)
         starts = (0, *(offset - start for offset in self.starts[first + 1 : last]))
-        return Traced(self.text[start:end], starts, (self.origin(start), *self.origins[first + 1 : last]))
+        return PiecedText(self.text[start:end], starts, (self.origin(start), *self.origins[first + 1 : last]))
 
     def origin(self, at: int) -> Origin:
         """Return the origin of the character at an offset. Raises IndexError where there is none."""
@@ -114,23 +114,23 @@ class Traced:
         piece = bisect_right(self.starts, at) - 1
         return _after(self.origins[piece], at - self.starts[piece])
 
-    def at(self, origin: Origin) -> Traced:
+    def at(self, origin: Origin) -> PiecedText:
         """Return the same text as something that the range `origin` gives, as an expression in an f-string does."""
-        return Traced.from_origin(self.text, origin)
+        return PiecedText.from_origin(self.text, origin)
 
-    def strip(self, chars: str | None = None) -> Traced:
+    def strip(self, chars: str | None = None) -> PiecedText:
         """Return the text without blanks, or without `chars`, around it."""
         return self.lstrip(chars).rstrip(chars)
 
-    def lstrip(self, chars: str | None = None) -> Traced:
+    def lstrip(self, chars: str | None = None) -> PiecedText:
         """Return the text without what is in front of it."""
         return self.cut(len(self.text) - len(self.text.lstrip(chars)))
 
-    def rstrip(self, chars: str | None = None) -> Traced:
+    def rstrip(self, chars: str | None = None) -> PiecedText:
         """Return the text without what is after it."""
         return self.cut(0, len(self.text.rstrip(chars)))
 
-    def replace(self, old: str, new: Traced) -> Traced:
+    def replace(self, old: str, new: PiecedText) -> PiecedText:
         """Return the text with `new` in place of each `old`."""
         if not old:
             return self
@@ -138,31 +138,31 @@ class Traced:
         while (start := self.text.find(old, at)) >= 0:
             parts += [self.cut(at, start), new]
             at = start + len(old)
-        return Traced.joined([*parts, self.cut(at)])
+        return PiecedText.joined([*parts, self.cut(at)])
 
-    def edited(self, edits: Iterable[tuple[Span, Traced]]) -> Traced:
+    def edited(self, edits: Iterable[tuple[Span, PiecedText]]) -> PiecedText:
         """Return the text with each span, in their order, replaced."""
         parts, at = [], 0
         for span, new in edits:
             parts += [self.cut(at, span.start), new]
             at = span.end
-        return Traced.joined([*parts, self.cut(at)])
+        return PiecedText.joined([*parts, self.cut(at)])
 
-    def dedent(self, strip_margin: str | None = None) -> Traced:
+    def dedent(self, strip_margin: str | None = None) -> PiecedText:
         """Return what `textwrap.dedent` makes of it, or Scala's `stripMargin` with its character."""
         lines = list(self._lines())
         if strip_margin is not None:
             cuts = [_margin(line.text, strip_margin) for line in lines]
-            return Traced.joined(line.cut(cut) for line, cut in zip(lines, cuts, strict=True))
+            return PiecedText.joined(line.cut(cut) for line, cut in zip(lines, cuts, strict=True))
         dedented = textwrap.dedent(self.text).split("\n")
         parts = []
         for line, text in zip(lines, dedented, strict=True):
             end = line.text.endswith("\n")
             start = len(line.text) - end - len(text)
             parts.append(line.cut(start))
-        return Traced.joined(parts)
+        return PiecedText.joined(parts)
 
-    def _lines(self) -> Iterator[Traced]:
+    def _lines(self) -> Iterator[PiecedText]:
         at = 0
         for line in self.text.split("\n"):
             end = min(at + len(line) + 1, len(self.text))

@@ -12,7 +12,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path
 
 from merge_runner.lsp.documents.remark import Diagnosis
-from merge_runner.lsp.protocol import opened
+from merge_runner.lsp.protocol import client_documents
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.lsp.syntax.sql_in_code import Language
 from merge_runner.project_file import Boundary, read_file
@@ -20,14 +20,14 @@ from merge_runner.text import Place, as_source
 
 if TYPE_CHECKING:
     from merge_runner.lsp.documents.described_tables import DescribedTables
-    from merge_runner.lsp.documents.known_project import KnownProject
+    from merge_runner.lsp.documents.project_index import ProjectIndex
     from merge_runner.template.rendered import Rendered
 
 
 class OpenedDocument(NamedTuple):
     """A document of a project: the last state of the project that could be loaded, its path in it, its newest text."""
 
-    project: KnownProject
+    project: ProjectIndex
     path: str
     text: str
 
@@ -68,7 +68,7 @@ class Request:
         self.positions = Positions(document.text, self.codec)
         self.text = self.positions.text
 
-    def at(self, position: types.Position) -> tuple[KnownProject, str, str, int]:
+    def at(self, position: types.Position) -> tuple[ProjectIndex, str, str, int]:
         """Return the arguments of the features that are asked at a cursor."""
         return self.project, self.path, self.text, self.positions.offset(position)
 
@@ -84,9 +84,9 @@ class Request:
         """Return the positions of a file of the project, as an editor has it or as it is on disk."""
         if path == self.path:
             return self.positions
-        open_document = opened.document(self._workspace, self.uri(path))
+        open_document = client_documents.document(self._workspace, self.uri(path))
         return Positions(
-            opened.source(open_document) if open_document is not None else self.project.text(path), self.codec
+            client_documents.source(open_document) if open_document is not None else self.project.text(path), self.codec
         )
 
     def newest(self, path: str) -> str | None:
@@ -94,9 +94,9 @@ class Request:
 
         Raises OSError or UnicodeDecodeError for a file that cannot be read.
         """
-        open_document = opened.document(self._workspace, self.uri(path))
+        open_document = client_documents.document(self._workspace, self.uri(path))
         file = self.project.prepared.files.root / path
         if open_document is not None:
-            return opened.source(open_document)
+            return client_documents.source(open_document)
         root = self.project.prepared.files.root
         return as_source(read_file(file, Boundary(root)).decode("utf-8")) if file.exists() else None

@@ -45,7 +45,7 @@ T = TypeVar("T")
 _MOST_RECENT = 4
 
 
-class KnownProject(QueryColumns):
+class ProjectIndex(QueryColumns):
     """A loaded project; what costs time is found when it is first asked for. `open_texts` are texts by project path."""
 
     def __init__(self, prepared: Prepared, open_texts: Mapping[str, str] | None = None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from merge_runner.errors import Problem, Problems, ProblemsError
-from merge_runner.lint.containers.found import Contents
+from merge_runner.lint.containers.contents import Contents
 from merge_runner.lint.containers.placeholders import placeholders_of
 from merge_runner.lint.containers.registry import may_describe_tables, may_hold_merge, read_contents
 from merge_runner.lint.containers.tables import FileTables, FolderTables, NameScope, file_tables
@@ -24,7 +24,7 @@ from merge_runner.text import Place
 
 
 @dataclass(frozen=True)
-class FoundMerge:
+class MergeToImport:
     """A MERGE with its place. `index` is that of its statement among those of the file, as `tables` counts them.
 
     `variables` are the names of session variables, case folded, that the file declares before it.
@@ -52,7 +52,7 @@ class FoundMerge:
         return self.tables.find(self.place.path, self.index, parts)
 
 
-def find_merges(files: Iterable[PlainFile]) -> tuple[list[FoundMerge], list[Problem]]:
+def find_merges(files: Iterable[PlainFile]) -> tuple[list[MergeToImport], list[Problem]]:
     """Return the MERGEs of files in the order of their places, and why others cannot be read."""
     problems = Problems()
     contents: dict[str, Contents] = {}
@@ -73,7 +73,7 @@ def find_merges(files: Iterable[PlainFile]) -> tuple[list[FoundMerge], list[Prob
     return merges, list(problems)
 
 
-def _parse_merges(path: str, contents: Contents, tables: FolderTables, problems: Problems) -> Sequence[FoundMerge]:
+def _parse_merges(path: str, contents: Contents, tables: FolderTables, problems: Problems) -> Sequence[MergeToImport]:
     scopes = tables.files.get(path, FileTables()).scopes
     merges = []
     for index, part in enumerate(contents.statements):
@@ -93,7 +93,7 @@ def _parse_merges(path: str, contents: Contents, tables: FolderTables, problems:
             continue
         before = [earlier.rendered.text for earlier in contents.statements[:index]]
         variables = frozenset(name.casefold() for name in declared_variables(before))
-        merge = FoundMerge(place, statement, index, scope, tables, variables)
+        merge = MergeToImport(place, statement, index, scope, tables, variables)
         if (reason := _unwritable(merge)) is not None:
             problems.add("not-imported", f"the MERGE is not imported: {reason}", place, "name the table itself")
             continue
@@ -101,7 +101,7 @@ def _parse_merges(path: str, contents: Contents, tables: FolderTables, problems:
     return merges
 
 
-def _unwritable(merge: FoundMerge) -> str | None:
+def _unwritable(merge: MergeToImport) -> str | None:
     """Why no model can stand for a MERGE into a view: which table it writes is not known, or no engine runs it."""
     parts = merge.statement.target.parts
     view = target_view(parts, merge.table)

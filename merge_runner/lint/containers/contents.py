@@ -41,7 +41,7 @@ def has_words(text: str, *words: str) -> bool:
 
 
 @dataclass(frozen=True)
-class FoundStatement:
+class EmbeddedStatement:
     """A statement in a container: a MERGE, or DDL that describes a table (CREATE TABLE, ALTER TABLE).
 
     `rendered.text` is what Spark would get, with what is filled at run time as an opaque name or value;
@@ -76,7 +76,7 @@ class Contents:
     comments in them count.
     """
 
-    statements: tuple[FoundStatement, ...] = ()
+    statements: tuple[EmbeddedStatement, ...] = ()
     unread: tuple[UnreadMerge, ...] = ()
     texts: tuple[SourceText, ...] = ()
     sql: tuple[Rendered, ...] = ()
