@@ -15,8 +15,6 @@ from merge_runner.options.output import OutputOptions
 from merge_runner.options.project import Defer, FullRefresh, ProjectOptions, Selection
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from merge_runner.api.project import Project
     from merge_runner.graph.selection.select import Selection as Chosen
     from merge_runner.project.syntax.environment import RecordingEnv

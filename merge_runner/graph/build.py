@@ -140,11 +140,6 @@ class Builder:
             env_vars_of=self.env_vars_of,
         )
 
-    def add_models(self, names: Iterable[str]) -> None:
-        """Make the nodes of some models; `refs` has their names already."""
-        captured = self._capture({name: self.files.models[name].source for name in names})
-        self._add_models(captured, self._configs(captured, captured))
-
     def _add_models(self, captured: Mapping[str, Captured], configs: Mapping[str, ModelConfig]) -> None:
         for name, found in captured.items():
             model, config = self.files.models[name], configs[name]

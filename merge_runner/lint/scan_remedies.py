@@ -148,7 +148,7 @@ def _layouts_by_key(merge: LintedMerge) -> Iterator[tuple[str, str, TableLayout]
 
 
 def _judge_with(merge: LintedMerge, layout: TableLayout, statement: MergeStatement | None = None) -> JudgedMerge:
-    return judge_merge(statement or merge.statement, layout, merge.lookup, "auto")
+    return judge_merge(statement or merge.statement, layout, merge.lookup, "auto", merge.scope.variables)
 
 
 def _unbounded_reason(merge: LintedMerge) -> str | None:

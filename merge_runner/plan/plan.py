@@ -55,6 +55,7 @@ from merge_runner.plan.steps.table import (
 )
 from merge_runner.project.schema.config_layers import Layer, config_place
 from merge_runner.pruning.judge.merge_analysis import judge_merge
+from merge_runner.pruning.predicate.variables import declared_variables
 from merge_runner.relation import changes_of
 from merge_runner.template.outcome import ASKS_ENGINE
 from merge_runner.text import Place
@@ -327,7 +328,8 @@ class Planner:
         return Feed(changes_of(parent.name), relation, node.application, parent.config.format)
 
     def _judged(self, node: ModelNode, statement: MergeStatement) -> JudgedMerge:
-        return judge_merge(statement, self.layouts.target(node.unique_id), self.layouts.lookup, node.config.bounds)
+        layout, variables = self.layouts.target(node.unique_id), declared_variables(node.config.pre_hook)
+        return judge_merge(statement, layout, self.layouts.lookup, node.config.bounds, variables)
 
     def _table(self, node: ModelNode) -> NodePlan:
         self._refuse_expectation(node)

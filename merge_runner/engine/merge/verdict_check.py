@@ -19,7 +19,9 @@ def verify_verdict(merge: JudgedMerge, ran_as: str | None, figures: MergeFigures
     `ran_as` is the text with its runtime filter, which prunes by its text as the verdict `runtime` predicted; None:
     it had none. `before` is what a Delta table was before. Raises EngineError where the node was cancelled.
     """
-    as_it_ran = merge if ran_as is None else judge_merge(parse(ran_as), merge.layout, merge.lookup)
+    as_it_ran = merge
+    if ran_as is not None:
+        as_it_ran = judge_merge(parse(ran_as), merge.layout, merge.lookup, variables=merge.scope.variables)
     held = verdict_held(as_it_ran, figures.files_total, figures.files_scanned, lambda asked: _passing(before, asked))
     return Verdict(merge.judgement.verdict, held)
 

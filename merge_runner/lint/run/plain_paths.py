@@ -19,8 +19,6 @@ from merge_runner.project.load.find_project import read_lint_settings
 if TYPE_CHECKING:
     from merge_runner.lint.report import Report
 
-__all__ = ["Surroundings", "lint_plain", "surroundings"]
-
 
 def lint_plain(
     paths: Sequence[Path],

@@ -9,9 +9,10 @@ from merge_runner.errors import Problem
 from merge_runner.lint.report import Report
 from merge_runner.lint.request import ArgumentsError, LintMessages, LintRequest, LintResult
 from merge_runner.lint.run.fixed_files import fix
+from merge_runner.lint.run.lint_files import Surroundings
 from merge_runner.lint.run.lint_project import lint_project
 from merge_runner.lint.run.named_models import PathSelection, readers, select_paths
-from merge_runner.lint.run.plain_paths import Surroundings, lint_plain
+from merge_runner.lint.run.plain_paths import lint_plain
 from merge_runner.lint.run.roots import within
 from merge_runner.lint.suppress.apply import joined
 from merge_runner.plan.lineage.column_reach import column_reach
