@@ -46,7 +46,7 @@ class LintUnit:
     target: Callable[[], TableLayout] | None = None
     """Gives the layout of the table that a model is; None: it is that of the table which MERGE INTO names."""
     adapt: Adaptation = as_it_is
-    """What its author is told of a finding."""
+    """Makes of a finding of a rule what its author reads."""
 
     def parsed(self) -> LintedFile:
         """Return the file with the MERGE in its text, or with what is wrong with that."""

@@ -1,7 +1,7 @@
 """The class-data archive of a local driver: Spark's classes as its JVM has them in memory, in a file of 190 MB.
 
 With it a driver loads no class from a jar and starts in half the time. It fits one JVM, one class path and one set of
-options, which are its key. The JVM of a run that has none writes one when it ends, while nobody waits for it, and a
+options, which are its key. The JVM of a run that has none writes one when it ends, after the command, and a
 later start gives it its name. `MERGE_RUNNER_CDS=0` switches it off. Where `CI` is set none is written, unless
 `MERGE_RUNNER_CDS=1` says so; the command waits for it then.
 """
@@ -46,8 +46,8 @@ _FIRST_JAVA = 13
 _JAVAS_OWN = "lib/server/classes*.jsa"
 """The archive of Java's own classes, on which that of a driver builds; a runtime of chosen modules may have none."""
 _WRITES = "-XX:ArchiveClassesAtExit="
-# Not -XX:+AutoCreateSharedArchive, which Java 19 and newer have besides: two JVMs that end at once would write the same
-# file, and Java 17 would need this way all the same.
+# Not -XX:+AutoCreateSharedArchive of Java 19 and newer: two JVMs that end together would write the same file, and Java
+# 17 would need this way all the same.
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def with_archive(
             os.utime(path)
         use = f'-XX:SharedArchiveFile="{path}" -Xshare:auto'
     elif fitting.may_be_written(env):
-        # A separate file for each JVM: two that end at once do not write the same.
+        # A separate file for each JVM: two that end together do not write the same.
         use = f'{_WRITES}"{fitting.folder / f"{fitting.key}-{uuid.uuid4().hex}.part"}"'
     else:
         return dict(confs)

@@ -71,7 +71,7 @@ class _Keeper:
                 self.listening.shutdown(socket.SHUT_RDWR)
             self.listening.close()
             if self.jvm is not None:
-                # Where nothing runs any longer, nobody has to wait until it has written its archive.
+                # Where nothing runs any longer, no command waits until it has written its archive.
                 at_rest = self.ready.is_set() and not self.attached
                 wait = not (at_rest and writes_archive(order.confs))
                 self.jvm.kill() if self.killed else self.jvm.end(wait=wait)

@@ -47,7 +47,7 @@ _MOST_CALLERS = 20
 
 @dataclass(frozen=True)
 class NotLoaded:
-    """A project that nobody has loaded yet."""
+    """A project that has not been loaded yet."""
 
 
 @dataclass(frozen=True)

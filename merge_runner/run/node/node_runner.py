@@ -90,7 +90,7 @@ def run_node(unique_id: str, run: RunContext) -> Result:
 
 
 def _decided(reuse: Reuse, run: RunContext, plan: NodePlan) -> LeftOut | Changed:
-    """Return whether a node runs; where Spark alone knows that, it is asked in a session of its own.
+    """Return whether a node runs; where Spark alone knows that, it is asked in a separate session.
 
     A table that the node's own session had loaded before would be read as it was then.
     """
