@@ -2,12 +2,26 @@
 
 import pytest
 
-from tests.lineage.test_lineage_against_engines import CASES, edges_of
+from tests.lineage.lineage_cases import texts
+from tests.lineage.test_lineage_against_engines import CASES, SOURCES, edges_of, lineage
 from tests.lineage.truth_table import SHOWN, losses, truth_table
 from tests.reports import write_report
 from tests.yaml_data import read_yaml
 
 RECORDED = read_yaml(SHOWN)
+EDGES = read_yaml(SHOWN.with_name("truth_edges.yml"))
+"""By statement: what the values of each column are made of, and which columns decide about rows or values."""
+
+
+def edges_in_words(case):
+    values, deciding = {}, {}
+    found = lineage(case)
+    for column in found.columns:
+        parts = [part for part in found.inputs(column) if part.relation in SOURCES]
+        if direct := texts(part for part in parts if part.is_direct):
+            values[column.column] = direct
+        deciding |= dict.fromkeys(texts([part]) for part in parts if not part.is_direct)
+    return {"values": values, "decides": ", ".join(deciding)}
 
 
 def test_every_statement_was_run():
@@ -16,6 +30,7 @@ def test_every_statement_was_run():
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_a_statement_has_the_edges_that_were_compared(case):
+    assert edges_in_words(case) == EDGES[case["name"]]
     edges = edges_of(case).values()
     values = sum(edges)
     _, recorded_values, deciding, *_ = RECORDED[case["name"]]
