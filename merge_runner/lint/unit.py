@@ -14,17 +14,12 @@ from merge_runner.merge.parse import parse
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.query_span import no_query
 from merge_runner.pruning.layout.layout import TableLayout
-from merge_runner.pruning.query.source import KnownTable, Lookup
+from merge_runner.pruning.query.source import Lookup
 from merge_runner.pruning.query.target_view import target_layout
 from merge_runner.template.outcome import ASKS_ENGINE
 from merge_runner.text import Place
 
 Adaptation = Callable[[Finding, LintedMerge | None], Finding]
-
-
-def no_tables(parts: tuple[str, ...]) -> KnownTable | None:
-    """Know no table."""
-    return None
 
 
 def as_it_is(finding: Finding, merge: LintedMerge | None) -> Finding:
@@ -42,7 +37,7 @@ class LintUnit:
     """A text with the way back to its author's file, and what is known of the tables that it names."""
 
     file: LintedFile
-    lookup: Lookup = no_tables
+    lookup: Lookup
     target: Callable[[], TableLayout] | None = None
     """Gives the layout of the table that a model is; None: it is that of the table which MERGE INTO names."""
     adapt: Adaptation = as_it_is

@@ -75,13 +75,14 @@ def lint_files(
     baseline = Baseline.of_options(options, around.root, settings.baseline)
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
     tables = _KnownTables(options, around.root)
-    contents = ContentsReader(Templates(around.macros), vars, env).read([file for file in files if file.model is None])
+    templates = Templates(around.macros)
+    contents = ContentsReader(templates, vars, env).read([file for file in files if file.model is None])
     linter = ContentsLinter.of(contents, selection, tables.of_file)
     linted = [linter.lint(file_contents) for file_contents in contents]
     results = [item for content in linted for item in content.results]
     texts = {name: text for content in linted for name, text in content.texts.items()}
     models = [file.model for file in files if file.model is not None]
-    of_dbt = _DbtUnits(tables, selection, Templates(around.macros), vars)
+    of_dbt = _DbtUnits(tables, selection, templates, vars)
     results += [unit.check(selection) for model in models for unit in of_dbt.of_model(model)]
     texts |= _property_sources(models, results)
     unknown = list(_unknown_merges(models, around.root))
@@ -158,10 +159,9 @@ class _DbtUnits:
         """Give the MERGE of a model, where it has one that is known, and those in its hooks."""
         if model.text is not None:
             yield self._merge(model, model.text)
-        lookup = self._tables.lookup(model.project.lookup())
         for rendered in hook_merges(model, self._templates, self._vars):
             hook = LintedFile(model.config.source, None, rendered, model.node.name, container="dbt")
-            yield LintUnit(hook, lookup, adapt=without_fix)
+            yield LintUnit(hook, self._tables.lookup(model.project.lookup()), adapt=without_fix)
 
     def _merge(self, model: DbtModel, text: str) -> LintUnit:
         def adapt(finding: Finding, merge: LintedMerge | None) -> Finding:
