@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from merge_runner.lineage.edge import Table
-from merge_runner.lineage.expression import is_star
 from merge_runner.merge.parse import MergeSyntaxError, parse
 from merge_runner.merge.read_query import read_expression, read_query
 from merge_runner.merge.statement import Clause, Cte, Expr, MergeStatement
 from merge_runner.pruning.query.output import is_generator
+from merge_runner.sql.names import is_star
 
 Columns = frozenset[str] | None
 """Names of columns, case folded. None: all of them, or the rows themselves."""

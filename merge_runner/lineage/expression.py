@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from merge_runner.formats.functions import AGGREGATES
 from merge_runner.lineage.edge import Indirect
 from merge_runner.lineage.rows import Rows
-from merge_runner.lineage.scope import Scope
+from merge_runner.lineage.scope import Scope, name_value, star_rows
 from merge_runner.lineage.value import NOTHING, Value, union
 from merge_runner.merge.name_places import names_span
-from merge_runner.pruning.predicate.scope import name_parts
-from merge_runner.pruning.query.unknown_names import UNITS
+from merge_runner.sql.names import UNITS, is_star, name_parts, star_qualifier
 from merge_runner.text import Span
 
 _OF_ONE_ROW = (exp.Lag, exp.Lead, exp.NthValue)
@@ -43,7 +42,7 @@ class Expressions:
             return NOTHING
         parts = name_parts(node)
         if parts:
-            return self.scope.resolve(parts, self.span(node))
+            return name_value(self.scope, parts, self.span(node))
         special = self._special(node)
         return self._parts(node.iter_expressions()).direct("transformation") if special is None else special
 
@@ -65,7 +64,7 @@ class Expressions:
                 continue
             parts = name_parts(node)
             if parts:
-                values.append(self.scope.resolve(parts, self.span(node)))
+                values.append(name_value(self.scope, parts, self.span(node)))
                 continue
             special = self._special(node)
             if special is None:
@@ -144,14 +143,12 @@ class Expressions:
 
     def _lambda(self, node: exp.Expr) -> Value:
         """The body of a lambda; its parameters hide columns of their names."""
-        inner = Scope([*self.scope.relations], self.scope.outer, dict(self.scope.merged), dict(self.scope.aliases))
-        for parameter in node.expressions:
-            inner.merged[parameter.name.casefold()] = NOTHING
-        return Expressions(inner, self.start, self.query, self.windows).value(node.this)
+        parameters = {parameter.name.casefold() for parameter in node.expressions}
+        inner = replace(self.scope, parameters=self.scope.parameters | parameters)
+        return replace(self, scope=inner).value(node.this)
 
     def _star(self, node: exp.Expr) -> Value:
-        qualifier = [part.name for part in node.parts[:-1]] if isinstance(node, exp.Column) else []
-        return self.scope.star(qualifier, self.span(node)).every()
+        return star_rows(self.scope, star_qualifier(node), self.span(node)).every()
 
     def _exists(self, node: exp.Expr) -> Value:
         if not isinstance(node.this, exp.Query):
@@ -161,11 +158,6 @@ class Expressions:
     def _subquery(self, node: exp.Expr) -> Value:
         rows = self.query(node, self.scope)
         return union([rows.every(), rows.deciding])
-
-
-def is_star(node: exp.Expr) -> bool:
-    """Whether a node is `*` or `a.*`."""
-    return isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star))
 
 
 def _is_unit(node: exp.Expr) -> bool:

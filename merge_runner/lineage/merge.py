@@ -11,10 +11,11 @@ from merge_runner.lineage.expression import Expressions
 from merge_runner.lineage.listed import column, reasons, sorted_inputs
 from merge_runner.lineage.query import Cte, Queries
 from merge_runner.lineage.rows import Rows, of_table
-from merge_runner.lineage.scope import Relation, Scope, qualifiers
+from merge_runner.lineage.scope import Relation, Scope, name_value
 from merge_runner.lineage.value import NOTHING, Value, union, unknown
 from merge_runner.merge.read_query import read_expression, read_query
 from merge_runner.merge.statement import Assignment, Clause, Expr, MergeStatement
+from merge_runner.sql.names import qualifiers
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def query_lineage(text: str, lookup: Lookup, table: Table | None = None) -> Tabl
 
 def _further(rows: Rows, name: str) -> Value:
     """The value of a column that a star passes on."""
-    return Scope([Relation((), rows)]).resolve((name,), None)
+    return name_value(Scope([Relation((), rows)]), (name,), None)
 
 
 def _incomplete(table: Table) -> Value:
@@ -88,7 +89,9 @@ class _Merge:
         own = statement.target
         self.target_side = Relation(qualifiers(own.alias, own.parts), of_table(target))
         self.source_side = Relation(
-            qualifiers(source.alias, source.parts), self.source, passes=source.kind == "query" and not source.alias
+            qualifiers(source.alias, source.parts),
+            self.source,
+            takes_any_qualifier=source.kind == "query" and not source.alias,
         )
 
     def lineage(self) -> TableLineage:
@@ -186,7 +189,7 @@ class _Merge:
             if not source.having(name) and not source.rest:
                 value = unknown(f'the source has no column "{name}"', span)
             else:
-                value = side.resolve((name,), span)
+                value = name_value(side, (name,), span)
             if self.statement.schema_evolution and folded not in source_columns:
                 value = union([value, unknown(f'whether the source has a column "{name}" is not known', span)])
             columns[folded] = (name, value)

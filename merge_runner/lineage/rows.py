@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from sqlglot import exp
 
@@ -44,15 +45,38 @@ class Rows:
     rest: tuple[Rest, ...] = ()
     deciding: Value = NOTHING
 
-    def having(self, name: str) -> list[Value]:
+    def has_column(self, name: str) -> bool | None:
+        """Whether there is such a column; None where that is not known."""
+        return True if self.having(name) else None if self.perhaps(name) else False
+
+    def has_field(self, column: str, name: str) -> bool | None:
+        """Whether a column is a struct that the query makes with this field; the types of tables are not known."""
+        return any(name.casefold() in value.fields for value in self.having(column)) or None
+
+    def column_names(self) -> list[str]:
+        """The names that are known, in their order."""
+        return [name for name, _ in self.columns]
+
+    @property
+    def names_known(self) -> bool:
+        """Whether the names of all columns are known."""
+        return not self.rest
+
+    def having(self, name: str) -> Sequence[Value]:
         """The values of the columns that are known to have this name."""
-        folded = name.casefold()
-        return [value for column, value in self.columns if column.casefold() == folded]
+        return self._by_name.get(name.casefold(), ())
 
     def perhaps(self, name: str) -> list[Rest]:
         """Where a column may be that is not among the known ones."""
         folded = name.casefold()
         return [rest for rest in self.rest if folded not in rest.left_out]
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Value]]:
+        by_name: dict[str, list[Value]] = {}
+        for name, value in self.columns:
+            by_name.setdefault(name.casefold(), []).append(value)
+        return by_name
 
     def every(self) -> Value:
         """All columns together."""

@@ -8,13 +8,13 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from merge_runner.lineage.expression import Expressions, is_star
+from merge_runner.lineage.expression import Expressions
 from merge_runner.lineage.rows import Rest, Rows, item_at, unreadable, without
-from merge_runner.lineage.scope import Relation, Scope, qualifiers
+from merge_runner.lineage.scope import Relation, Scope, resolution_value, star_rows
 from merge_runner.lineage.value import Value, union, unknown
-from merge_runner.pruning.predicate.scope import name_parts
 from merge_runner.pruning.query.output import aggregates, is_generator
-from merge_runner.text import Span
+from merge_runner.sql.from_clause import FromItem, Join, from_items
+from merge_runner.sql.names import is_star, name_parts, qualifiers, star_qualifier
 
 _GENERATED = {"explode": ("col",), "explode_outer": ("col",), "posexplode": ("pos", "col"), "range": ("id",),
               "posexplode_outer": ("pos", "col")}  # fmt: skip
@@ -50,9 +50,7 @@ class SelectReader:
         """The rows of a SELECT, with its ORDER BY."""
         if select.args.get("kind") or select.args.get("match"):
             return unreadable(unknown("the output of a script or pattern cannot be followed"))
-        origin = select.args.get("from_")
-        if origin is not None:
-            self._from(origin.this, select)
+        self._from(select)
         windows = {window.name.casefold(): window for window in select.args.get("windows") or ()}
         self._reader = replace(self._reader, windows=windows)
         self._decide([self._clause(select, "where")], "filter")
@@ -79,8 +77,8 @@ class SelectReader:
         """The rows of a relation with joins in parentheses, `(a JOIN b ON …)`: all columns of it."""
         if node.args.get("pivots"):
             return unreadable(_pivot_value(self._reader, node))
-        self._from(node.this, node)
-        return replace(self._scope.star((), None), deciding=union(self._deciding))
+        self._from(node)
+        return replace(star_rows(self._scope, (), None), deciding=union(self._deciding))
 
     @staticmethod
     def _clause(select: exp.Select, key: str) -> exp.Expr | None:
@@ -91,91 +89,47 @@ class SelectReader:
         values = [self._reader.value(node) for node in nodes if node is not None]
         self._deciding.append(union(values).deciding(role))  # type: ignore[arg-type]
 
-    def _from(self, first: exp.Expr, around: exp.Expr) -> None:
-        """Read a relation, its joins and those around it, and lateral views."""
-        self._add(first)
-        for join in (*(first.args.get("joins") or ()), *(around.args.get("joins") or ())):
-            self._join(join)
-        for lateral in (*(first.args.get("laterals") or ()), *(around.args.get("laterals") or ())):
-            self._lateral(lateral)
+    def _from(self, around: exp.Expr) -> None:
+        """Read the relations of FROM, or of a relation in parentheses."""
+        for item in from_items(around):
+            rows = self._rows(item)
+            self._deciding.append(rows.deciding)
+            self._scope.add(Relation(qualifiers(item.alias, item.parts), rows, is_versioned=item.is_versioned))
+            if item.join is not None:
+                self._join(item.join)
 
-    def _add(self, node: exp.Expr) -> Relation:
-        """Read one relation of FROM; its rows decide about those of the SELECT."""
-        alias = node.args.get("alias")
-        alias = alias if isinstance(alias, exp.TableAlias) else None
-        parts: list[str] = []
-        if node.args.get("pivots"):
-            rows = unreadable(_pivot_value(self._reader, node))
-        elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-            parts = [part.name for part in node.parts]
-            rows = self._queries.table(parts)
-        elif isinstance(node, exp.Table):
-            rows = self._generated_rows(node.this, alias)
-        elif isinstance(node, exp.Lateral):
-            inner = node.this
-            is_query = isinstance(inner, exp.Query)
-            rows = self._queries.rows(inner, self._scope) if is_query else self._generated_rows(inner, alias)
-        elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
-            rows = SelectReader(self._queries, self._scope.outer).joined(node)
+    def _rows(self, item: FromItem) -> Rows:
+        """The rows of one relation of FROM, which decide about those of the SELECT."""
+        outer = self._scope if item.is_lateral else self._scope.outer
+        if item.kind == "pivot":
+            rows = unreadable(_pivot_value(self._reader, item.node))
+        elif item.kind == "function":
+            return self._generated_rows(item.node, item.columns)
+        elif item.kind == "table":
+            rows = self._queries.table(item.parts)
+        elif item.kind == "parentheses":
+            rows = SelectReader(self._queries, outer).joined(item.node)
         else:
-            rows = self._queries.rows(node, self._scope.outer)
-        if alias is not None and not isinstance(node, exp.Values) and not self._is_generated(node):
-            rows = rows.renamed([column.name for column in alias.columns], self._reader.span(node))
-        relation = Relation(qualifiers(alias.name if alias is not None else None, parts), rows)
-        self._scope.relations.append(relation)
-        self._deciding.append(rows.deciding)
-        return relation
+            rows = self._queries.rows(item.node, outer)
+        return rows if item.kind == "values" else rows.renamed(item.columns, self._reader.span(item.node))
 
-    @staticmethod
-    def _is_generated(node: exp.Expr) -> bool:
-        inner = node.this if isinstance(node, exp.Table | exp.Lateral) else None
-        return inner is not None and not isinstance(inner, exp.Identifier | exp.Query)
+    def _join(self, join: Join) -> None:
+        """Read how the last relation is joined to those before it."""
+        *before, last = self._scope.relations
+        if join.natural and not all(relation.rows.names_known for relation in (*before, last)):
+            reason = "which columns a NATURAL JOIN joins by is not known"
+            self._deciding.append(unknown(reason, self._reader.span(join.node)))
+        for pair in self._scope.merge_columns(join):
+            values = [resolution_value(side, None) for side in (pair.left, pair.right)]
+            self._deciding.append(union(values).deciding("join"))
+        self._decide([join.on], "join")
+        self._scope.end_join(join)
 
-    def _join(self, join: exp.Join) -> None:
-        left = list(self._scope.relations)
-        merged = dict(self._scope.merged)
-        new = self._add(join.this)
-        using = [column.name for column in join.args.get("using") or ()]
-        if (join.method or "").upper() == "NATURAL":
-            using = self._common(left, new, merged, self._reader.span(join))
-        before = Scope(left, self._scope.outer, merged)
-        for name in using:
-            own = before.resolve((name,), None)
-            other = Scope([new]).resolve((name,), None)
-            side = (join.side or "").upper()
-            common = union([own, other])
-            self._deciding.append(common.deciding("join"))
-            whole = common.direct("transformation") if side == "FULL" else other if side == "RIGHT" else own
-            self._scope.merged[name.casefold()] = whole
-        if join.args.get("on") is not None:
-            self._decide([join.args["on"]], "join")
-        if (join.kind or "").upper() in ("SEMI", "ANTI") or (join.side or "").upper() in ("SEMI", "ANTI"):
-            self._scope.hide_last()
-
-    def _common(self, left: list[Relation], new: Relation, merged: dict[str, Value], span: Span | None) -> list[str]:
-        """The columns that a NATURAL JOIN joins by."""
-        if new.rows.rest or any(relation.rows.rest for relation in left):
-            self._deciding.append(unknown("which columns a NATURAL JOIN joins by is not known", span))
-            return []
-        names = {
-            name.casefold() for relation in left if relation.visible for name, _ in relation.rows.columns
-        } | merged.keys()
-        return [name for name, _ in new.rows.columns if name.casefold() in names]
-
-    def _lateral(self, node: exp.Expr) -> None:
-        """LATERAL VIEW: a generator decides how often a row is there, and makes columns."""
-        alias = node.args.get("alias")
-        alias = alias if isinstance(alias, exp.TableAlias) else None
-        rows = self._generated_rows(node.this, alias)
-        self._scope.relations.append(Relation(qualifiers(alias.name if alias is not None else None, ()), rows))
-        self._deciding.append(rows.deciding)
-
-    def _generated_rows(self, node: exp.Expr, alias: exp.TableAlias | None) -> Rows:
+    def _generated_rows(self, node: exp.Expr, names: Sequence[str]) -> Rows:
         """The rows that a function gives."""
         value = self._reader.value(node).direct("transformation")
         name = node.name.casefold() if isinstance(node, exp.Anonymous) else node.key
-        names = [column.name for column in alias.columns] if alias is not None else []
-        names = names or list(_GENERATED.get(name, ()))
+        names = names or _GENERATED.get(name, ())
         deciding = value.deciding("filter")
         if not names:
             reason = f"which columns the function {name} gives is not known"
@@ -198,7 +152,7 @@ class SelectReader:
             name = node.expression.name
         self._items.append((name, value, node))
         if isinstance(node, exp.Alias):
-            self._scope.aliases.setdefault(name.casefold(), value)
+            self._scope.items.setdefault(name.casefold(), value)
 
     def _generator(self, node: exp.Expr) -> None:
         inner = node.this if isinstance(node, exp.Aliases | exp.Alias) else node
@@ -214,9 +168,8 @@ class SelectReader:
 
     def _star(self, node: exp.Expr) -> None:
         star = node.this if isinstance(node, exp.Column) else node
-        qualifier = [part.name for part in node.parts[:-1]] if isinstance(node, exp.Column) else []
         left_out = frozenset(column.name.casefold() for column in star.args.get("except_") or ())
-        rows = without(self._scope.star(qualifier, self._reader.span(node)), left_out)
+        rows = without(star_rows(self._scope, star_qualifier(node), self._reader.span(node)), left_out)
         self._rest += [replace(rest, place=rest.place + len(self._items)) for rest in rows.rest]
         self._items += [(name, value, None) for name, value in rows.columns]
 
@@ -239,8 +192,7 @@ class SelectReader:
         if node.is_int:
             return self._of_number(node, list(rows.columns))
         names = {name.casefold(): value for name, value, item in self._items if isinstance(item, exp.Alias)}
-        inner = Scope([*self._scope.relations], self._scope.outer, {**self._scope.merged, **names})
-        return replace(self._reader, scope=inner).value(node)
+        return replace(self._reader, scope=replace(self._scope, outputs=names)).value(node)
 
 
 def _inner(node: exp.Expr) -> exp.Expr:
