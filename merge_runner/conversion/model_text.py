@@ -17,6 +17,7 @@ from merge_runner.merge.syntax.placeholder import PLACEHOLDER, as_written, has_p
 from merge_runner.merge.syntax.sql import Sql, tokenize
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.relation import quote
+from merge_runner.sql.ctes import Ctes, named_tables, source_queries
 from merge_runner.text import Span
 
 Call = Callable[[tuple[str, ...]], str | None]
@@ -91,7 +92,7 @@ class ModelText:
     def of_query(self, query: str) -> str:
         """Return a query, such as that of a temporary view."""
         query_tree = read_query(query)
-        edits = [(span, call) for span, parts in _tables_of(query_tree, set()) if (call := self.call(parts))]
+        edits = [(span, call) for span, parts in _tables_of(query_tree, {}) if (call := self.call(parts))]
         sql = tokenize(query)
         self._fill(sql, edits)
         return splice(query, edits).strip()
@@ -165,23 +166,20 @@ def _tables(statement: MergeStatement) -> Iterator[tuple[Span, tuple[str, ...]]]
     source = statement.source
     if source.parts and not (len(source.parts) == 1 and source.parts[0].casefold() in ctes):
         yield source.relation, source.parts
-    queries = [cte.query for cte in statement.ctes] + ([source.query] if source.query is not None else [])
-    for query in queries:
-        yield from _tables_of(query, ctes)
+    for query, visible in source_queries(statement):
+        yield from _tables_of(query, visible)
 
 
-def _tables_of(query: Expr, ctes: set[str]) -> Iterator[tuple[Span, tuple[str, ...]]]:
+def _tables_of(query: Expr, visible: Ctes) -> Iterator[tuple[Span, tuple[str, ...]]]:
     if query.expression is None:
-        yield from _named_tables(query, ctes)
+        yield from _named_tables(query, set(visible))
         return
-    own = {cte.alias.casefold() for cte in query.expression.find_all(exp.CTE)} | ctes
-    for table in query.expression.find_all(exp.Table):
+    for table, cte in named_tables(query.expression, visible):
         names = [part for part in table.parts if isinstance(part, exp.Identifier)]
         placed = len(names) == len(table.parts) and all("start" in name.meta for name in names)
-        if not names or not placed or (len(names) == 1 and names[0].name.casefold() in own):
-            continue
-        span = Span(query.span.start + names[0].meta["start"], query.span.start + names[-1].meta["end"] + 1)
-        yield span, tuple(name.name for name in names)
+        if cte is None and names and placed:
+            span = Span(query.span.start + names[0].meta["start"], query.span.start + names[-1].meta["end"] + 1)
+            yield span, tuple(name.name for name in names)
 
 
 def _named_tables(query: Expr, ctes: set[str]) -> Iterator[tuple[Span, tuple[str, ...]]]:

@@ -74,6 +74,13 @@ class DataType:
         """How many leaf columns it counts for: a struct those of its fields, any other type one."""
         return sum(field.leaves for _, field in self.fields) if self.name == "struct" else 1
 
+    def has_field(self, name: str) -> bool:
+        """Whether `column.name` is a value of it: of a struct, of the structs in an array, of the key of a map."""
+        if self.name == "array":
+            return any(inner.has_field(name) for _, inner in self.fields)
+        named = any(field.casefold() == name.casefold() for field, _ in self.fields)
+        return self.name == "map" or (self.name == "struct" and named)
+
     def holds(self, name: str) -> bool:
         """Return whether it is of a type by name, or has a value of it in it, however deep."""
         return self.name == name or any(inner.holds(name) for _, inner in self.fields)

@@ -120,7 +120,8 @@ class Expressions:
             return self._parts(node.iter_expressions()).direct("transformation")
         if isinstance(node, _COUNTS) and isinstance(node.this, exp.Star):
             return NOTHING
-        return self._parts(node.iter_expressions()).direct("aggregation")
+        inside = replace(self, scope=replace(self.scope, outputs={}))  # in HAVING an aggregate sees FROM
+        return inside._parts(node.iter_expressions()).direct("aggregation")
 
     def _named_function(self, node: exp.Expr) -> Value:
         value = self._parts(node.iter_expressions())

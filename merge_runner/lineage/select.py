@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -10,11 +10,11 @@ from sqlglot import exp
 
 from merge_runner.lineage.expression import Expressions
 from merge_runner.lineage.rows import Rest, Rows, item_at, unreadable, without
-from merge_runner.lineage.scope import Relation, Scope, resolution_value, star_rows
+from merge_runner.lineage.scope import Scope, resolution_value, star_rows
 from merge_runner.lineage.value import Value, union, unknown
 from merge_runner.pruning.query.output import aggregates, is_generator
 from merge_runner.sql.from_clause import FromItem, Join, from_items
-from merge_runner.sql.names import is_star, name_parts, qualifiers, star_qualifier
+from merge_runner.sql.names import grouping_names, is_star, name_parts, star_qualifier
 
 _GENERATED = {"explode": ("col",), "explode_outer": ("col",), "posexplode": ("pos", "col"), "range": ("id",),
               "posexplode_outer": ("pos", "col")}  # fmt: skip
@@ -63,7 +63,7 @@ class SelectReader:
         for key in ("having", "qualify"):
             condition = self._clause(select, key)
             if condition is not None:
-                self._deciding.append(self._of_output(condition, rows).deciding("filter"))
+                self._deciding.append(self._of_output(condition, rows, grouping_names(select)).deciding("filter"))
         if select.args.get("distinct") is not None:
             self._deciding.append(rows.every().deciding("group_by"))
         for key in ("order", "sort", "cluster"):
@@ -94,7 +94,7 @@ class SelectReader:
         for item in from_items(around):
             rows = self._rows(item)
             self._deciding.append(rows.deciding)
-            self._scope.add(Relation(qualifiers(item.alias, item.parts), rows, is_versioned=item.is_versioned))
+            self._scope.add(item, rows)
             if item.join is not None:
                 self._join(item.join)
 
@@ -187,12 +187,16 @@ class SelectReader:
     def _of_number(self, node: exp.Expr, columns: list[tuple[str, Value]]) -> Value:
         return item_at(node, columns) or self._reader.value(node)
 
-    def _of_output(self, node: exp.Expr, rows: Rows) -> Value:
-        """A condition or key after the SELECT list: a name of an item means the item, before a column of FROM."""
+    def _of_output(self, node: exp.Expr, rows: Rows, of_from: Collection[str] = ()) -> Value:
+        """A condition or key after the SELECT list: a name of an item means the item, before a column of FROM.
+
+        `of_from` are names that mean columns of FROM all the same.
+        """
         if node.is_int:
             return self._of_number(node, list(rows.columns))
-        names = {name.casefold(): value for name, value, item in self._items if isinstance(item, exp.Alias)}
-        return replace(self._reader, scope=replace(self._scope, outputs=names)).value(node)
+        named = {name.casefold(): value for name, value, item in self._items if isinstance(item, exp.Alias)}
+        outputs = {name: value for name, value in named.items() if name not in of_from}
+        return replace(self._reader, scope=replace(self._scope, outputs=outputs)).value(node)
 
 
 def _inner(node: exp.Expr) -> exp.Expr:

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from sqlglot import exp
-
 from merge_runner.errors import Problem
 from merge_runner.formats.lines import Line, installed_line
 from merge_runner.graph.graph import Graph, ModelNode
@@ -24,6 +22,7 @@ from merge_runner.pruning.judge.unknown_qualifiers import unknown_qualifiers
 from merge_runner.pruning.predicate.scope import Variables
 from merge_runner.pruning.query.unknown_names import unknown_names
 from merge_runner.relation import Relation
+from merge_runner.sql.ctes import named_tables, source_queries, statement_ctes
 from merge_runner.template.rendered import Rendered
 from merge_runner.text import Place, SourceText, Span
 
@@ -220,25 +219,25 @@ class LintedMerge(JudgedMerge):
             return False
 
         statement = self.statement
-        ctes = {cte.name.casefold() for cte in statement.ctes}
-        names = {statement.source.parts}
+        source = statement.source
+        is_cte = len(source.parts) == 1 and source.parts[0].casefold() in statement_ctes(statement)
+        names = set() if is_cte else {source.parts}
         seen: set[tuple[str, ...]] = {()}
-        queries = [query.expression for query in (statement.source.query, *(c.query for c in statement.ctes)) if query]
+        queries = [(query.expression, visible) for query, visible in source_queries(statement)]
         while queries or names - seen:
-            for tree in queries:
-                if tree is not None:
-                    ctes |= {cte.alias.casefold() for cte in tree.find_all(exp.CTE)}
-                    tables = (tuple(part.name for part in table.parts) for table in tree.find_all(exp.Table))
-                    names |= {parts for parts in tables if len(parts) == 1 or parts[0].casefold() == _OF_VIEWS}
+            for tree, visible in queries:
+                tables = (
+                    (table for table, cte in named_tables(tree, visible) if cte is None) if tree is not None else ()
+                )
+                parts_of = [tuple(part.name for part in table.parts) for table in tables]
+                names |= {parts for parts in parts_of if len(parts) == 1 or parts[0].casefold() == _OF_VIEWS}
             queries = []
             for parts in names - seen:
                 seen.add(parts)
-                if len(parts) == 1 and parts[0].casefold() in ctes:
-                    continue
                 relation = self.lookup(parts)
                 if relation is None:
                     return True
-                queries += [read_query(relation.query).expression] if relation.query is not None else []
+                queries += [(read_query(relation.query).expression, {})] if relation.query is not None else []
         return False
 
 

@@ -41,6 +41,11 @@ class FromItem:
     is_versioned: bool = False
     """It is read as of an older version, which may have had other columns."""
 
+    @property
+    def has_inner_names(self) -> bool:
+        """Whether the names inside its parentheses are names outside, too."""
+        return self.kind == "parentheses" and not self.alias
+
 
 def from_items(select: exp.Expr) -> Iterator[FromItem]:
     """Yield the relations of a SELECT, or of a relation in parentheses, in the order in which Spark joins them."""
@@ -48,8 +53,8 @@ def from_items(select: exp.Expr) -> Iterator[FromItem]:
     if origin is None:
         return
     first = _item(origin)
-    if first.kind == "parentheses" and not first.alias:
-        yield from from_items(origin)  # without an alias, the names inside are names outside, too
+    if first.has_inner_names:
+        yield from from_items(origin)
     else:
         yield first
     for join in (*(origin.args.get("joins") or ()), *(select.args.get("joins") or ())):

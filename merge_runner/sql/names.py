@@ -67,3 +67,14 @@ def is_star(node: exp.Expr) -> bool:
 def star_qualifier(node: exp.Expr) -> tuple[str, ...]:
     """What `a.b.*` is qualified by; nothing for `*`."""
     return tuple(part.name for part in node.parts[:-1]) if isinstance(node, exp.Column) else ()
+
+
+def grouping_names(select: exp.Expr) -> frozenset[str]:
+    """The names, case folded, that GROUP BY has by themselves.
+
+    In HAVING they mean what they mean in GROUP BY; any other name means an item of the SELECT list first, except inside
+    an aggregate function, which sees FROM (measured on Spark 4.1).
+    """
+    group = select.args.get("group")
+    names = [name_parts(item) for item in group.expressions] if group is not None else []
+    return frozenset(parts[-1].casefold() for parts in names if parts)

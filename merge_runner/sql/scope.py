@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, Protocol, TypeVar
 
-from merge_runner.sql.from_clause import Join
-from merge_runner.sql.names import fold
+from merge_runner.sql.from_clause import FromItem, Join
+from merge_runner.sql.names import fold, qualifiers
 
 
 class Columns(Protocol):
@@ -52,6 +52,8 @@ class Relation(Generic[Rows]):
     """An outer join may fill its columns with NULL."""
     is_versioned: bool = False
     """It is read as of an older version, which may have had other columns."""
+    has_inner_names: bool = False
+    """It is a join in parentheses without an alias, so that names inside it qualify columns, too: not followed."""
     takes_any_qualifier: bool = False
     """A name with an unknown qualifier may be one of its columns: so for a source query of a MERGE without an alias."""
 
@@ -171,10 +173,17 @@ class Scope(Generic[Rows, Item]):
     parameters: frozenset[str] = frozenset()
     """The parameters of the lambdas around the expression: they come before everything."""
 
-    def add(self, relation: Relation[Rows]) -> Relation[Rows]:
-        """Add the next relation of FROM, and return it with its number."""
-        self.relations.append(replace(relation, number=len(self.relations) + 1))
-        return self.relations[-1]
+    def add(self, item: FromItem, rows: Rows) -> Relation[Rows]:
+        """Add the next relation of FROM, of whose rows `rows` is known."""
+        relation = Relation(
+            qualifiers(item.alias, item.parts),
+            rows,
+            len(self.relations) + 1,
+            is_versioned=item.is_versioned,
+            has_inner_names=item.has_inner_names,
+        )
+        self.relations.append(relation)
+        return relation
 
     def merge_columns(self, join: Join) -> list[MergedPair[Rows, Item]]:
         """Make one column of those that USING or NATURAL JOIN compares of the last relation and those before it."""
@@ -228,6 +237,8 @@ class Scope(Generic[Rows, Item]):
         qualified = self._qualified(parts, folded)
         if qualified is not None and not (isinstance(qualified, NoColumn) and self.has_field(parts)):
             return qualified
+        if len(parts) > 1 and any(relation.has_inner_names for relation in self.relations):
+            return NoColumn(None, parts)
         resolution = self._unqualified(parts, folded)
         if resolution is None and self.outer is not None:
             return self.outer.resolve(parts)

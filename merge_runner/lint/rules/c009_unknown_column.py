@@ -48,7 +48,8 @@ from merge_runner.errors import did_you_mean, nearest
 from merge_runner.lint.rule import Hit
 from merge_runner.merge.name_places import names_span
 from merge_runner.pruning.layout.layout import TableColumn, partition_field
-from merge_runner.pruning.predicate.scope import ColumnRef, Scope, is_qualified_variable, name_parts
+from merge_runner.pruning.predicate.scope import ColumnRef, Scope, is_qualified_variable
+from merge_runner.sql.names import name_parts
 from merge_runner.text import Span
 
 if TYPE_CHECKING:

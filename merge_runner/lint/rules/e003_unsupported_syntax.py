@@ -78,8 +78,9 @@ from merge_runner.pruning.judge.random_source import random_calls
 from merge_runner.pruning.judge.refused_in_using import refusals_in_using
 from merge_runner.pruning.judge.refused_types import refusals
 from merge_runner.pruning.layout.layout import UNKNOWN
-from merge_runner.pruning.predicate.scope import Scope, name_parts
+from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.pruning.query.target_view import target_view
+from merge_runner.sql.names import name_parts
 from merge_runner.text import Place, Span
 
 if TYPE_CHECKING:

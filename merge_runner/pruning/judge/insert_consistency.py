@@ -15,8 +15,9 @@ from merge_runner.pruning.logic.fold import replaced
 from merge_runner.pruning.logic.implication import Facts
 from merge_runner.pruning.logic.restriction import strict_column
 from merge_runner.pruning.logic.term import Call, Col, Term, columns, conjuncts, is_constant
-from merge_runner.pruning.predicate.scope import Scope, name_parts
+from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.pruning.query.source import SourceFacts
+from merge_runner.sql.names import name_parts
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -14,8 +14,8 @@ from merge_runner.pruning.logic.canonical import term
 from merge_runner.pruning.logic.constant_value import Lit
 from merge_runner.pruning.logic.term import Call, Col, Term, is_constant
 from merge_runner.pruning.predicate.expression_type import Typed
-from merge_runner.pruning.predicate.scope import name_parts
 from merge_runner.pruning.query.source import Lookup
+from merge_runner.sql.names import name_parts
 
 _CASES = frozenset({"lower", "upper", "initcap"})
 _TRIMS = frozenset({"trim", "btrim"})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from sqlglot import exp
-
 from merge_runner.merge.statement import Clause, MergeStatement
 from merge_runner.pruning.judge.insert_consistency import SOURCE, EquatedColumns, equated_columns, source_terms
 from merge_runner.pruning.logic.canonical import term
@@ -18,8 +16,8 @@ def inserts_new_keys_alone(statement: MergeStatement, scope: Scope, source: Sour
     ON compares the key as the source does, and each INSERT writes it, so that the next run leaves the row out, too.
     """
     target = tuple(part.casefold() for part in statement.target.parts)
-    known = [each for each in source.absent if each.table == target]
-    if not known or (len(target) == 1 and target[0] in _named_by_ctes(statement)):
+    absences = [absence for absence in source.absent if absence.table == target]
+    if not absences:
         return False
     pairs = {
         (pair.target.casefold(), pair.source.casefold()): pair
@@ -27,7 +25,7 @@ def inserts_new_keys_alone(statement: MergeStatement, scope: Scope, source: Sour
         if pair.bare
     }
     inserts = [clause for clause in statement.clauses if clause.action == "insert"]
-    return any(_is_of_key(each, pairs, inserts, scope, source) for each in known)
+    return any(_is_of_key(absence, pairs, inserts, scope, source) for absence in absences)
 
 
 def _is_of_key(
@@ -59,11 +57,3 @@ def _inserts(clause: Clause, pair: EquatedColumns, scope: Scope) -> bool:
     ]
     value = Col(SOURCE, pair.source.casefold())
     return any(tree is not None and term(tree, source_terms(scope)) == value for tree in trees)
-
-
-def _named_by_ctes(statement: MergeStatement) -> set[str]:
-    """The names of all CTEs, which take the place of a table that is called alike."""
-    queries = [*(cte.query for cte in statement.ctes), statement.source.query]
-    trees = [query.expression for query in queries if query is not None and query.expression is not None]
-    named = {each.alias.casefold() for tree in trees for each in tree.find_all(exp.CTE)}
-    return named | {cte.name.casefold() for cte in statement.ctes}

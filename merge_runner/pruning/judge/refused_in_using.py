@@ -13,8 +13,8 @@ from merge_runner.formats.syntax import MAPS
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.pruning.judge.refused_types import COMPARED, Refusal, name_of, nodes, operands, place_of, unordered
 from merge_runner.pruning.predicate.expression_type import UNKNOWN, Typed
-from merge_runner.pruning.predicate.scope import name_parts
 from merge_runner.pruning.query.relation import ReadSelect
+from merge_runner.sql.names import is_star, name_parts, star_qualifier
 
 _SET_OPERATION = "UNION, INTERSECT and EXCEPT without ALL"
 _COLLECTED = ("map",)
@@ -44,7 +44,7 @@ def refusals_in_using(statement: MergeStatement, selects: Sequence[ReadSelect]) 
 
 def _reads_unordered(read: ReadSelect) -> bool:
     """Whether a column that is read is known to be, or to hold, what has no order."""
-    types = [column.data_type for relation in read.relations for column in relation.facts.known]
+    types = [column.data_type for relation in read.scope.relations for column in relation.rows.known]
     return any(of is not None and of.holds(kind) for of in types for kind in COMPARED)
 
 
@@ -54,12 +54,12 @@ def _distinct_rows(query: Expr, read: ReadSelect) -> Iterator[Refusal]:
     if what is None:
         return
     for item in read.select.expressions:
-        star = item.this if isinstance(item, exp.Column) and isinstance(item.this, exp.Star) else item
-        if isinstance(star, exp.Star):
+        if is_star(item):
+            star = item.this if isinstance(item, exp.Column) else item
             if any(star.args.get(key) for key in ("except_", "replace", "rename")):
                 continue
-            qualifier = [part.name for part in item.parts[:-1]] if isinstance(item, exp.Column) else []
-            columns = [column for _, column in read.star(qualifier) if column is not None]
+            given = [column.column for column in read.star(star_qualifier(item))]
+            columns = [column for column in given if column is not None]
             held = ((column.name, column.data_type) for column in columns if column.data_type is not None)
             found = next(((name, kind) for name, of in held for kind in COMPARED if of.holds(kind)), None)
             if found is not None:

@@ -18,9 +18,10 @@ from merge_runner.merge.name_places import names_span
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.predicate.expression_type import Columns, Typed, expression_type
-from merge_runner.pruning.predicate.scope import Scope, name_parts
+from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.pruning.predicate.tautology import assigned
 from merge_runner.pruning.query.source import KnownTable, Lookup, SourceFacts
+from merge_runner.sql.names import name_parts
 from merge_runner.text import Span
 
 _HASHES = frozenset({"hash", "xxhash64"})

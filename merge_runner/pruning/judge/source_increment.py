@@ -14,7 +14,7 @@ from merge_runner.merge.statement import Clause, MergeStatement
 from merge_runner.pruning.judge.by_source_window import is_decided, is_state_of_row, rest_of, target_conditions
 from merge_runner.pruning.judge.insert_consistency import TARGET, equated_columns
 from merge_runner.pruning.judge.key_functions import column_by_name
-from merge_runner.pruning.judge.visible_queries import MAX_QUERIES, Queries, ctes_of, with_ctes
+from merge_runner.pruning.judge.visible_queries import MAX_QUERIES
 from merge_runner.pruning.logic.budget import Budget
 from merge_runner.pruning.logic.canonical import condition
 from merge_runner.pruning.logic.constant_value import Lit
@@ -23,6 +23,7 @@ from merge_runner.pruning.logic.term import Call, Col, Term, columns, conjuncts
 from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.pruning.query.source import Lookup
 from merge_runner.pruning.runtime_filter.source_pinning import is_named_alike
+from merge_runner.sql.ctes import Ctes, named_tables, statement_ctes, with_ctes
 
 _CHANGE_FEEDS = frozenset({"table_changes", "stream"})
 """Table functions that give changes or new rows of a table (Databricks)."""
@@ -119,7 +120,7 @@ def source_increment(statement: MergeStatement, lookup: Lookup, is_added: IsAdde
     """Return what makes the source one of new rows alone; None: nothing is known to."""
     source = statement.source
     walk = _Walk(statement, lookup, is_added)
-    visible = ctes_of(statement)
+    visible = statement_ctes(statement)
     if source.query is not None:
         tree = source.query.expression
         return walk.of_query(tree, visible) if tree is not None else None
@@ -138,7 +139,7 @@ class _Walk:
         self.is_added = is_added
         self.queries = Budget(MAX_QUERIES)
 
-    def of_query(self, node: exp.Expr, visible: Queries) -> Increment | None:
+    def of_query(self, node: exp.Expr, visible: Ctes) -> Increment | None:
         """Return what makes the rows of a query new ones alone."""
         if not self.queries.take():
             return None
@@ -158,7 +159,7 @@ class _Walk:
             return self.of_relation(node, visible)
         return self.of_select(node, visible) if isinstance(node, exp.Select) else None
 
-    def of_relation(self, node: exp.Expr, visible: Queries) -> Increment | None:
+    def of_relation(self, node: exp.Expr, visible: Ctes) -> Increment | None:
         """Return the same of what FROM or a join names."""
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Anonymous):
             feed = node.this.name.casefold()
@@ -167,11 +168,11 @@ class _Walk:
             return self.of_table(tuple(part.name for part in node.parts), visible)
         return self.of_query(node, visible)
 
-    def of_table(self, parts: tuple[str, ...], visible: Queries) -> Increment | None:
+    def of_table(self, parts: tuple[str, ...], visible: Ctes) -> Increment | None:
         """Return the same of a CTE, a view, the changes of a table or a batch of a stream, by the parts of its name."""
         cte = visible.get(parts[0].casefold()) if len(parts) == 1 else None
         if cte is not None:
-            return self.of_query(cte.query, cte.visible)
+            return self.of_query(cte.query, cte.visible) if cte.query is not None else None
         known = self.lookup(parts) if parts else None
         if known is not None and known.fixed:
             is_feed = known.layout.has_column(_OF_CHANGES) is True
@@ -179,7 +180,7 @@ class _Walk:
         tree = read_query(known.query).expression if known is not None and known.query is not None else None
         return self.of_query(tree, {}) if tree is not None else None
 
-    def of_select(self, select: exp.Select, visible: Queries) -> Increment | None:
+    def of_select(self, select: exp.Select, visible: Ctes) -> Increment | None:
         """Return the same of a SELECT, all of whose rows come from an increment or pass a filter that makes one."""
         origin = select.args.get("from_")
         kept = [origin.this] if origin is not None else []
@@ -207,22 +208,19 @@ class _Walk:
         marks = _Marks(self, visible, select, compared)
         return next((each for item in asked if (each := marks.of_condition(item)) is not None), None)
 
-    def reads_target(self, node: exp.Expr, visible: Queries) -> bool:
+    def reads_target(self, node: exp.Expr, visible: Ctes) -> bool:
         """Whether a query or relation names the target, by itself or through CTEs."""
         if not self.queries.take():
             return False
-        visible = with_ctes(node, visible)
-        for table in node.find_all(exp.Table):
-            parts = tuple(part.name for part in table.parts)
-            cte = visible.get(parts[0].casefold()) if len(parts) == 1 else None
+        for table, cte in named_tables(node, visible):
             if cte is None:
-                if is_named_alike(parts, self.target):
+                if is_named_alike(tuple(part.name for part in table.parts), self.target):
                     return True
-            elif self.reads_target(cte.query, cte.visible):
+            elif cte.query is not None and self.reads_target(cte.query, cte.visible):
                 return True
         return False
 
-    def is_target(self, node: exp.Expr, visible: Queries) -> bool:
+    def is_target(self, node: exp.Expr, visible: Ctes) -> bool:
         """Whether a relation gives rows of the target, or aggregates of it, and reads nothing else."""
         return all(self.reads_target(table, visible) for table in node.find_all(exp.Table))
 
@@ -230,7 +228,7 @@ class _Walk:
 class _Marks:
     """The conditions of one SELECT: which compare with the target, or with the clock."""
 
-    def __init__(self, walk: _Walk, visible: Queries, select: exp.Select, compared: list[exp.Expr]) -> None:
+    def __init__(self, walk: _Walk, visible: Ctes, select: exp.Select, compared: list[exp.Expr]) -> None:
         self.walk = walk
         self.visible = visible
         self.names = {each.alias_or_name.casefold() for each in compared}

@@ -13,8 +13,9 @@ from merge_runner.errors import nearest
 from merge_runner.merge.statement import Assignment, Expr, MergeStatement, Source, Target
 from merge_runner.merge.syntax.placeholder import has_placeholder
 from merge_runner.pruning.layout.layout import TableLayout
-from merge_runner.pruning.predicate.scope import Scope, name_parts
+from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.pruning.query.source import SourceFacts
+from merge_runner.sql.names import name_parts
 from merge_runner.text import Span
 
 Evidence = Literal["no such column", "hidden by an alias", "inside USING", "misspelled", "the source in SET"]

@@ -1,9 +1,8 @@
-"""The CTEs that a query sees, and what computes one of its columns."""
+"""What computes a column of a source, through CTEs and views."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from sqlglot import exp
 
@@ -11,38 +10,10 @@ from merge_runner.merge.read_query import read_query
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.pruning.logic.budget import Budget
 from merge_runner.pruning.query.source import Lookup
+from merge_runner.sql.ctes import Ctes, statement_ctes, with_ctes
 
 MAX_QUERIES = 150
 """How many queries one question looks at: CTEs that each name the former one twice double with each."""
-
-
-@dataclass(frozen=True)
-class Cte:
-    """The query of a CTE, and the CTEs that it sees."""
-
-    query: exp.Expr
-    visible: Queries
-
-
-Queries = Mapping[str, Cte]
-"""CTEs by name, case folded."""
-
-
-def ctes_of(statement: MergeStatement) -> Queries:
-    """Return the CTEs of a statement that can be read."""
-    visible: Queries = {}
-    for cte in statement.ctes:
-        if cte.query.expression is not None:
-            visible = {**visible, cte.name.casefold(): Cte(cte.query.expression, visible)}
-    return visible
-
-
-def with_ctes(node: exp.Expr, visible: Queries) -> Queries:
-    """Return the CTEs that a query sees, its own among them."""
-    ctes = node.args.get("with_")
-    for cte in ctes.expressions if ctes is not None else ():
-        visible = {**visible, cte.alias.casefold(): Cte(cte.this, visible)}
-    return visible
 
 
 def computed_by(name: str, statement: MergeStatement, lookup: Lookup) -> Iterator[exp.Expr]:
@@ -50,9 +21,9 @@ def computed_by(name: str, statement: MergeStatement, lookup: Lookup) -> Iterato
     source = statement.source
     outputs = _Outputs(lookup)
     if source.query is None:
-        yield from outputs.of_table(source.parts, name, ctes_of(statement))
+        yield from outputs.of_table(source.parts, name, statement_ctes(statement))
     elif source.query.expression is not None:
-        yield from outputs.of_query(source.query.expression, name, ctes_of(statement))
+        yield from outputs.of_query(source.query.expression, name, statement_ctes(statement))
 
 
 class _Outputs:
@@ -60,15 +31,15 @@ class _Outputs:
         self.lookup = lookup
         self.queries = Budget(MAX_QUERIES)
 
-    def of_table(self, parts: tuple[str, ...], name: str, visible: Queries) -> Iterator[exp.Expr]:
+    def of_table(self, parts: tuple[str, ...], name: str, visible: Ctes) -> Iterator[exp.Expr]:
         cte = visible.get(parts[0].casefold()) if len(parts) == 1 else None
         if cte is not None:
-            yield from self.of_query(cte.query, name, cte.visible)
+            yield from self.of_query(cte.query, name, cte.visible) if cte.query is not None else ()
         elif (known := self.lookup(parts) if parts else None) is not None and known.query is not None:
             tree = read_query(known.query).expression
             yield from self.of_query(tree, name, {}) if tree is not None else ()
 
-    def of_query(self, node: exp.Expr, name: str, visible: Queries) -> Iterator[exp.Expr]:
+    def of_query(self, node: exp.Expr, name: str, visible: Ctes) -> Iterator[exp.Expr]:
         if not self.queries.take():
             return
         visible = with_ctes(node, visible)
@@ -82,7 +53,7 @@ class _Outputs:
         elif isinstance(node, exp.Select):
             yield from self._of_select(node, name, visible)
 
-    def _of_select(self, select: exp.Select, name: str, visible: Queries) -> Iterator[exp.Expr]:
+    def _of_select(self, select: exp.Select, name: str, visible: Ctes) -> Iterator[exp.Expr]:
         folded = name.casefold()
         item = next((each for each in select.expressions if each.alias_or_name.casefold() == folded), None)
         value = item.unalias() if item is not None else None

@@ -105,6 +105,20 @@ class TableLayout:
             return None
         return False if self.complete and self.columns is not None else None
 
+    def has_field(self, column: str, name: str) -> bool | None:
+        """Whether a column has a field; None where its type is not known."""
+        struct = self.column(column)
+        return None if struct is None or struct.data_type is None else struct.data_type.has_field(name)
+
+    def column_names(self) -> list[str]:
+        """The names of the columns that are known, in their order."""
+        return [column.name for column in self.columns or ()]
+
+    @property
+    def names_known(self) -> bool:
+        """Whether the names of all columns are known."""
+        return self.complete and self.columns is not None
+
     def is_generated(self, name: str) -> bool | None:
         """Whether the column is computed from others; None where the column is not known."""
         column = self.column(name)

@@ -15,7 +15,7 @@ from merge_runner.pruning.logic.constant_value import NULL, TRUE, Lit
 from merge_runner.pruning.logic.fold import MANY, coalesced, compared, fold, joined, listed, negated
 from merge_runner.pruning.logic.term import Call, Col, Term, columns, has_opaque
 from merge_runner.pruning.predicate.expression_type import declared_type
-from merge_runner.pruning.predicate.scope import name_parts
+from merge_runner.sql.names import name_parts
 
 Resolve = Callable[["exp.Expr"], "Term | None"]
 """Gives the term of a column's node; None where it is not known which column that is."""

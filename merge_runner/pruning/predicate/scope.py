@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 from sqlglot import exp
@@ -12,8 +13,10 @@ from merge_runner.formats.types import DataType
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
 from merge_runner.pruning.verdict import Side
+from merge_runner.sql import scope as sql
+from merge_runner.sql.names import fold, name_parts, qualifiers
 
-_Made = TypeVar("_Made")
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,38 @@ class ColumnRef:
         return ".".join(self.path)
 
 
+_SIDES: dict[int, Side] = {1: "target", 2: "source"}
+"""The sides by the numbers of their relations."""
+
+
+@dataclass(frozen=True)
+class _SourceColumns:
+    """The columns of a source: `columns` None: they are not all known; `names` are those that are, case folded."""
+
+    columns: tuple[TableColumn, ...] | None
+    names: frozenset[str]
+
+    def has_column(self, name: str) -> bool | None:
+        if name.casefold() in self.names or self._column(name) is not None:
+            return True
+        return None if self.columns is None else False
+
+    def has_field(self, column: str, name: str) -> bool | None:
+        struct = self._column(column)
+        return None if struct is None or struct.data_type is None else struct.data_type.has_field(name)
+
+    def column_names(self) -> list[str]:
+        return [column.name for column in self.columns or ()]
+
+    @property
+    def names_known(self) -> bool:
+        return self.columns is not None
+
+    def _column(self, name: str) -> TableColumn | None:
+        folded = name.casefold()
+        return next((column for column in self.columns or () if column.name.casefold() == folded), None)
+
+
 @dataclass(frozen=True)
 class Scope:
     """The names of one MERGE. `source` are the source's columns, None where they are not all known.
@@ -81,12 +116,14 @@ class Scope:
     source: tuple[TableColumn, ...] | None
     in_source: frozenset[str] = frozenset()
     variables: Variables = field(default_factory=dict)
-    _known: dict[tuple[str, ...], ColumnRef] = field(default_factory=dict, repr=False, compare=False)
+    _references: dict[tuple[str, ...], ColumnRef] = field(default_factory=dict, repr=False, compare=False)
     """Names that were resolved before: a MERGE says the same few again and again."""
     _sides: dict[int, tuple[exp.Expr, Side]] = field(default_factory=dict, repr=False, compare=False)
     """The sides of trees by their ids; a tree is kept with its side, so that no other gets its id."""
-    _made: dict[tuple[Any, ...], tuple[tuple[Any, ...], Any]] = field(default_factory=dict, repr=False, compare=False)
-    """What `once` has made, with what it was made of."""
+    _results: dict[tuple[Any, ...], tuple[tuple[Any, ...], Any]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    """The results of `once`, each with what it was made of."""
 
     @classmethod
     def of(
@@ -99,29 +136,29 @@ class Scope:
     ) -> Scope:
         """The names that ON and WHEN MATCHED see; `some` are columns of a source that are not all known."""
         return cls(
-            _names(statement.target.alias, statement.target.parts),
-            _names(statement.source.alias, statement.source.parts),
+            qualifiers(statement.target.alias, statement.target.parts),
+            qualifiers(statement.source.alias, statement.source.parts),
             target,
             source,
             frozenset(column.name.casefold() for column in some if column.name),
             variables or {},
         )
 
-    def once(self, make: Callable[..., _Made], *of: Any) -> _Made:
+    def once(self, make: Callable[..., _Result], *of: Any) -> _Result:
         """Return `make(*of)`, made once for the same values: rules ask for the same facts about a MERGE.
 
         What it is made of must not change, nor what is made.
         """
         key = (make, *map(id, of))
-        found = self._made.get(key)
-        if found is None:
-            found = self._made[key] = of, make(*of)  # kept as well, for their ids
-        made: _Made = found[1]
-        return made
+        entry = self._results.get(key)
+        if entry is None:
+            entry = self._results[key] = of, make(*of)  # the values are kept as well, for their ids
+        result: _Result = entry[1]
+        return result
 
     def forget(self) -> None:
         """Let go of what was kept, as much of which knows the scope: only a garbage collection would free it."""
-        self._made.clear()
+        self._results.clear()
         self._sides.clear()
 
     def resolve(self, parts: tuple[str, ...]) -> ColumnRef:
@@ -130,10 +167,10 @@ class Scope:
         An unqualified name belongs to the side that alone has it. Spark refuses one that both have: where one side is
         known to have it, it is that side's unless the other is known to have it, too.
         """
-        found = self._known.get(parts)
-        if found is None:
-            found = self._known[parts] = self._resolve(parts)
-        return found
+        reference = self._references.get(parts)
+        if reference is None:
+            reference = self._references[parts] = self._resolve(parts)
+        return reference
 
     def is_variable(self, parts: tuple[str, ...]) -> bool:
         """Whether the name is certain to be a session variable: columns come first.
@@ -144,28 +181,34 @@ class Scope:
         if len(folded) > 1 and (variable := self.variables.get(folded[0])) is not None and variable.kind == "row":
             # A loop over rows whose variable has the name of a column with fields is not written.
             own = self.resolve(parts).path == parts
-            return own and self.target.has_column(parts[0]) is not True and self._in_source(folded[0]) is not True
+            return own and not self._names.has_column(parts[0])
         if not is_qualified_variable(parts) and (len(folded) > 1 or folded[0] not in self.variables):
             return False
         if len(folded) > 1 and self.resolve(parts).path != parts:
             return False
-        return self.target.has_column(parts[0]) is False and self._in_source(folded[0]) is False
+        return not self._names.may_have(parts[0])
 
     def _resolve(self, parts: tuple[str, ...]) -> ColumnRef:
-        folded = tuple(part.casefold() for part in parts)
-        sides: tuple[tuple[Side, tuple[tuple[str, ...], ...]], ...] = (
-            ("target", self.target_names),
-            ("source", self.source_names),
-        )
-        for side, names in sides:
-            for name in names:
-                if len(folded) > len(name) and folded[: len(name)] == name:
-                    return ColumnRef(side, parts[len(name) :])
-        side = self._unqualified(parts[0])
-        if is_qualified_variable(parts) and self.target.has_column(parts[0]) is not True and side != "unknown":
-            side = "source" if self._in_source(folded[0]) else "unknown"
-        known = self.variables.get(folded[0]) if side == "unknown" else None
-        return ColumnRef(side, parts, known.kind if known is not None else None)
+        folded = fold(parts)
+        match self._names.resolve(parts):
+            case sql.ColumnOf(relation, path) if path != parts or relation.has_column(path[0]):
+                return ColumnRef(_SIDES[relation.number], path)
+            # A column that may be there is none where a variable is declared by its name.
+            case sql.ColumnOf(relation, path) if not is_qualified_variable(parts) and folded[0] not in self.variables:
+                return ColumnRef(_SIDES[relation.number], path)
+            case sql.NoColumn(relation, path) if relation is not None:
+                return ColumnRef(_SIDES[relation.number], path)
+        variable = self.variables.get(folded[0])
+        return ColumnRef("unknown", parts, variable.kind if variable is not None else None)
+
+    @cached_property
+    def _names(self) -> sql.Scope[sql.Columns, None]:
+        source = _SourceColumns(self.source, self.in_source)
+        relations: list[sql.Relation[sql.Columns]] = [
+            sql.Relation(self.target_names, self.target, 1),
+            sql.Relation(self.source_names, source, 2),
+        ]
+        return sql.Scope(relations)
 
     def reference(self, node: exp.Expr) -> ColumnRef | None:
         """What a column, or a path of names into one, refers to; None for any other expression."""
@@ -178,18 +221,18 @@ class Scope:
         while todo:
             node = todo.pop()
             # This is the innermost loop of the analysis: most nodes are neither of these.
-            found = self.reference(node) if isinstance(node, (exp.Column, exp.Dot)) else None
-            if found is not None:
-                yield found
+            reference = self.reference(node) if isinstance(node, (exp.Column, exp.Dot)) else None
+            if reference is not None:
+                yield reference
             elif not isinstance(node, (exp.Literal, exp.Identifier)):
                 todo += reversed(list(node.iter_expressions()))
 
     def side(self, tree: exp.Expr) -> Side:
         """Which side all columns of an expression belong to."""
-        known = self._sides.get(id(tree))
-        if known is None:
-            known = self._sides[id(tree)] = tree, self._side_of(tree)
-        return known[1]
+        entry = self._sides.get(id(tree))
+        if entry is None:
+            entry = self._sides[id(tree)] = tree, self._side_of(tree)
+        return entry[1]
 
     def _side_of(self, tree: exp.Expr) -> Side:
         sides = {ref.side for ref in self.columns(tree)}
@@ -199,44 +242,7 @@ class Scope:
             return "both" if {"target", "source"} <= sides else "unknown"
         return "both" if len(sides) > 1 else next(iter(sides))
 
-    def _unqualified(self, name: str) -> Side:
-        in_target, in_source = self.target.has_column(name), self._in_source(name.casefold())
-        if in_target == in_source or (name.casefold() in self.variables and not (in_target or in_source)):
-            return "unknown"
-        return "target" if in_target or in_source is False else "source"
-
-    def _in_source(self, folded: str) -> bool | None:
-        if folded in self.in_source:
-            return True
-        if self.source is None:
-            return None
-        return any(column.name.casefold() == folded for column in self.source)
-
 
 def is_qualified_variable(parts: tuple[str, ...]) -> bool:
     """Whether a name is a session variable's, `session.v` or `system.session.v`, where no column has its first part."""
     return tuple(part.casefold() for part in parts[:-1]) in _OF_VARIABLES
-
-
-def name_parts(node: exp.Expr) -> tuple[str, ...] | None:
-    """The parts of a name as `a.b.c` has them, however deep; None where the expression is no such name."""
-    if type(node) is exp.Column and type(node.this) is exp.Identifier and "db" not in node.args:
-        table = node.args.get("table")
-        if table is None:
-            return (node.this.this,)
-        if type(table) is exp.Identifier:
-            return table.this, node.this.this
-    fields: list[str] = []
-    while isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
-        fields.append(node.expression.name)
-        node = node.this
-    if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
-        return None
-    return (*(part.name for part in node.parts), *reversed(fields))
-
-
-def _names(alias: str | None, parts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    if alias is not None:
-        return ((alias.casefold(),),)
-    folded = tuple(part.casefold() for part in parts)
-    return tuple(folded[start:] for start in range(len(folded)))

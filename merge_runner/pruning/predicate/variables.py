@@ -17,7 +17,8 @@ from merge_runner.formats.types import parse_type
 from merge_runner.merge.read_query import read_expression
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.pruning.predicate.constant_folding import constant
-from merge_runner.pruning.predicate.scope import Scope, Variable, name_parts
+from merge_runner.pruning.predicate.scope import Scope, Variable
+from merge_runner.sql.names import name_parts
 
 _Read = TypeVar("_Read", bound=Expr)
 

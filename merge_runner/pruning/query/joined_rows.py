@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from sqlglot import exp
 
+from merge_runner.formats.types import DataType
 from merge_runner.pruning.layout.layout import TableColumn
 from merge_runner.pruning.logic.canonical import condition, term
 from merge_runner.pruning.logic.fold import replaced
 from merge_runner.pruning.logic.implication import Facts
 from merge_runner.pruning.logic.restriction import restricted_columns
 from merge_runner.pruning.logic.term import Call, Col, Term, columns, conjuncts, is_constant
-from merge_runner.pruning.predicate.expression_type import UNKNOWN, Typed
-from merge_runner.pruning.predicate.scope import name_parts
-from merge_runner.pruning.query.relation import ComparedJoin, Queries, Relation, whole_table
+from merge_runner.pruning.predicate.expression_type import UNKNOWN, Typed, any_nullable
+from merge_runner.pruning.query.relation import (
+    ComparedJoin,
+    Queries,
+    Relation,
+    Resolution,
+    Scope,
+    StarColumn,
+    column_of,
+    lifted,
+    type_of,
+    whole_table,
+)
 from merge_runner.pruning.query.renamed import renamed
 from merge_runner.pruning.query.source import UNREADABLE, SourceFacts
+from merge_runner.sql import scope as sql
+from merge_runner.sql.from_clause import FromItem, Join, from_items
+from merge_runner.sql.names import fold, name_parts
 
 Key = frozenset[Term]
 
 _MAX_KEYS = 12
-AMBIGUOUS = -1_000
+ONE_OF_SEVERAL = -1_000
 """Number of the relation that represents the one that has a column that several may have: all but one have it not."""
 
 
@@ -31,7 +44,7 @@ class JoinedRows:
 
     def __init__(self, queries: Queries) -> None:
         self.queries = queries
-        self.relations: list[Relation] = []
+        self.scope: Scope = sql.Scope()
         self.terms: list[Term] = []
         self.lost: set[Col] = set()
         """Columns that are restricted where an outer join does not fill them with NULL."""
@@ -40,22 +53,24 @@ class JoinedRows:
         """An outer join may fill the columns of what is before it with NULL."""
         self.keys: list[Key] = [frozenset()]
         self.readable = True
-        self._found: dict[tuple[str, ...], tuple[Relation, tuple[str, ...]] | None] = {}
-        self.merged: dict[str, int] = {}
-        """By the name of a column of USING, the relation that its value is taken from."""
+
+    @property
+    def relations(self) -> list[Relation]:
+        """The relations of FROM."""
+        return self.scope.relations
 
     def read(self, select: exp.Select) -> None:
         """Reads FROM, the joins, the lateral views and WHERE of a query."""
-        origin = select.args.get("from_")
-        if origin is not None:
-            first = self._relation(origin.this)
-            self.terms += [first.lifted(item) for item in first.facts.restrictions]
-            self.keys = _keys(first)
-            for join in (*(origin.this.args.get("joins") or ()), *(select.args.get("joins") or ())):
-                self._join(join)
-            for lateral in (*(origin.this.args.get("laterals") or ()), *(select.args.get("laterals") or ())):
-                self._lateral(lateral)
-        self._found.clear()  # joins have changed what a name means, and whether it may be NULL
+        for item in from_items(select):
+            relation = self.scope.add(item, self._facts(item))
+            self.readable &= relation.rows.readable
+            if item.join is not None:
+                self._join(item.join, relation, whole_table(item, self.queries))
+            elif item.is_lateral:
+                self.keys = []
+            else:
+                self.terms += [lifted(term, relation) for term in relation.rows.restrictions]
+                self.keys = _keys(relation)
         where = select.args.get("where")
         if where is not None:
             self.terms += self.conditions(where.this)
@@ -64,9 +79,9 @@ class JoinedRows:
     def _doubt(self) -> None:
         """A restricted column of no certain relation may be that of each which may have it."""
         for column in restricted_columns(self.terms):
-            if column.relation == AMBIGUOUS:
-                owners = [r for r in self.relations if r.visible and r.facts.has_column(column.name) is None]
-                self.terms.append(Call("opaque", tuple(owner.column(column.name) for owner in owners)))
+            if column.relation == ONE_OF_SEVERAL:
+                owners = [r for r in self.relations if r.is_visible and r.has_column(column.name) is None]
+                self.terms.append(Call("opaque", tuple(column_of(owner, column.name) for owner in owners)))
 
     def conditions(self, node: exp.Expr) -> list[Term]:
         """The conditions that a condition joins by AND, and what `x IN (subquery)` says about x."""
@@ -79,164 +94,126 @@ class JoinedRows:
         return found
 
     def resolve(self, node: exp.Expr) -> Term | None:
-        """The term of a column's node."""
-        found = self._find(node)
-        if found is None:
-            return None
-        relation, path = found
-        return Col(relation.number, path[0].casefold(), tuple(part.casefold() for part in path[1:]))
+        """The term of a column's node; None where it is not known which column it is."""
+        parts = name_parts(node)
+        return self.term(self.scope.resolve(parts)) if parts else None
+
+    def term(self, resolution: Resolution) -> Term | None:
+        """The term of a column, given what its name means."""
+        match resolution:
+            case sql.ColumnOf(relation, path):
+                return Col(relation.number, path[0].casefold(), fold(path[1:]))
+            case sql.NoColumn(relation, path) if relation is not None:  # its columns may be out of date
+                return Col(relation.number, path[0].casefold(), fold(path[1:]))
+            case sql.MergedColumn(sides, path):
+                return self._merged(sides, path)
+            case sql.Possible(columns, None):
+                return Col(ONE_OF_SEVERAL, columns[0].path[0].casefold(), fold(columns[0].path[1:]))
+        return None
+
+    def _merged(self, sides: Sequence[Resolution], path: tuple[str, ...]) -> Term | None:
+        """A column of USING: that of one side; of a FULL JOIN the first of two that is not NULL."""
+        terms = [self.term(side) for side in sides]
+        if len(terms) == 1 and isinstance(terms[0], Col):
+            return Col(terms[0].relation, terms[0].name, fold(path[1:]))
+        known = [term for term in terms if term is not None]
+        return Call("coalesce", tuple(known)) if len(known) == len(terms) and len(path) == 1 else None
 
     def typed(self, node: exp.Expr) -> Typed:
         """The type of a column's node; that of a field of a struct where the struct's is known."""
-        found = self._find(node)
-        if found is None:
-            return UNKNOWN
-        relation, path = found
-        whole = relation.typed(path[0])
-        for part in path[1:]:
-            fields = whole.data_type.fields if whole.data_type is not None else ()
-            inner = next((field for name, field in fields if name.casefold() == part.casefold()), None)
-            whole = Typed(inner, True if whole.nullable else None)
-        return whole
-
-    def definitely_has(self, name: str) -> bool:
-        """Whether some relation is known to have the column."""
-        return any(relation.visible and relation.facts.column(name) for relation in self.relations)
-
-    def star(self, qualifier: Sequence[str] = ()) -> Iterator[tuple[Relation, TableColumn | None]]:
-        """The columns of `*` or `a.*` in their order; None represents those that are not known."""
-        folded = tuple(part.casefold() for part in qualifier)
-        chosen = [r for r in self.relations if r.visible and (not folded or folded in r.names)]
-        if folded and not chosen:
-            yield Relation(0, (), UNREADABLE), None
-        for name, number in self.merged.items() if not folded else ():
-            relation = self.relations[number - 1]
-            yield relation, relation.facts.column(name) or TableColumn(name)
-        for relation in chosen:
-            for column in relation.facts.known:
-                if folded or column.name.casefold() not in self.merged:
-                    yield relation, column
-            if relation.facts.columns is None:
-                yield relation, None
-
-    def _find(self, node: exp.Expr) -> tuple[Relation, tuple[str, ...]] | None:
         parts = name_parts(node)
-        if not parts:
-            return None
-        if parts not in self._found:
-            self._found[parts] = self._relation_of(parts)
-        return self._found[parts]
+        return self.type(self.scope.resolve(parts)) if parts else UNKNOWN
 
-    def _relation_of(self, parts: tuple[str, ...]) -> tuple[Relation, tuple[str, ...]] | None:
-        folded = tuple(part.casefold() for part in parts)
-        for relation in self.relations:
-            for name in relation.names if relation.visible else ():
-                if len(folded) > len(name) and folded[: len(name)] == name:
-                    return relation, parts[len(name) :]
-        if folded[0] in self.merged:
-            return self.relations[self.merged[folded[0]] - 1], parts
-        visible = [relation for relation in self.relations if relation.visible]
-        having = [relation for relation in visible if relation.facts.column(parts[0]) is not None]
-        if not having:
-            having = [relation for relation in visible if relation.facts.has_column(parts[0]) is None]
-            if len(having) > 1:
-                return Relation(AMBIGUOUS, (), SourceFacts()), parts
-        return (having[0], parts) if len(having) == 1 else None
+    def type(self, resolution: Resolution) -> Typed:
+        """The type of a column, given what its name means."""
+        match resolution:
+            case sql.ColumnOf(relation, path):
+                return _field_type(type_of(relation, path[0]), path[1:])
+            case sql.MergedColumn(sides, path):
+                types = [self.type(side) for side in sides]
+                nullable = any_nullable(*(typed.nullable for typed in types)) if len(types) > 1 else types[0].nullable
+                return _field_type(Typed(types[0].data_type, nullable), path[1:])
+        return UNKNOWN
 
-    def _relation(self, node: exp.Expr) -> Relation:
-        alias = node.args.get("alias")
-        name = alias.name if isinstance(alias, exp.TableAlias) else ""
-        names: tuple[tuple[str, ...], ...] = ((name.casefold(),),) if name else ()
-        if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-            parts = tuple(part.name for part in node.parts)
-            facts = self.queries.table(parts)
-            if node.args.get("pivots"):
-                facts = UNREADABLE
-            if not names:
-                folded = tuple(part.casefold() for part in parts)
-                names = tuple(folded[start:] for start in range(len(folded)))
-        elif isinstance(node, exp.Table):
-            facts = SourceFacts()  # a table function: any rows
-        elif isinstance(node, exp.Query | exp.Values):
-            facts = self.queries.facts(node)
-        else:
-            facts = SourceFacts()
-        if isinstance(alias, exp.TableAlias) and not isinstance(node, exp.Values):
-            facts = renamed(facts, [column.name for column in alias.columns])
-        table = whole_table(node) if isinstance(node, exp.Table) else ()
-        versioned = node.args.get("version") is not None
-        relation = Relation(len(self.relations) + 1, names, facts, versioned=versioned, table=table)
-        self.relations.append(relation)
-        self.readable &= facts.readable
-        return relation
-
-    def _join(self, join: exp.Join) -> None:
-        side, kind = (join.side or "").upper(), (join.kind or "").upper()
-        natural = (join.method or "").upper() == "NATURAL"
-        left_relations = list(self.relations)
-        new = self._relation(join.this)
-        self._found.clear()
-        using = [name.name for name in join.args.get("using") or ()]
-        if natural:
-            known = all(relation.facts.names_known for relation in self.relations)
-            self.readable &= known
-            using = [c.name for c in new.facts.known if any(r.facts.column(c.name) for r in left_relations)]
-        on = self._using(using, left_relations, new, from_right=side == "RIGHT")
-        if join.args.get("on") is not None:
-            on += self.conditions(join.args["on"])
-        self.filled |= side in ("RIGHT", "FULL")
-        if kind == "ANTI" or side == "LEFT":
-            self.compared.append(ComparedJoin(new, tuple(on), anti=kind == "ANTI"))
-        own = [new.lifted(item) for item in new.facts.restrictions]
-        equated = Facts([*on, *own]) if side != "FULL" else Facts(())
-        left_keys, right_keys = self.keys, _keys(new)
-        right_once = _at_most_once(new, right_keys, on, equated)
-        left_once = any(_fixed(key, {new.number}, on) for key in left_keys)
-        if kind in ("SEMI", "ANTI"):
-            self.relations[-1] = replace(new, visible=False)
-            self.terms += [*on, *own] if kind == "SEMI" else []
+    def star(self, qualifier: Sequence[str] = ()) -> Iterator[StarColumn]:
+        """The columns of `*` or `a.*` in their order."""
+        star = self.scope.star(qualifier)
+        if star is None:
+            yield StarColumn(None, None)
             return
-        pairs = [a | b for a in left_keys[:3] for b in right_keys[:3]]
-        keys: list[Key] = list(left_keys) if right_once and side in ("", "LEFT") else []
-        if left_once and side in ("", "RIGHT"):
-            keys += right_keys
-        self.keys = (keys or (pairs if side != "FULL" else []))[:_MAX_KEYS]
+        for name, merged in star.merged.items():
+            yield StarColumn(None, TableColumn(name, *_parts(self.type(merged))), self.term(merged))
+        for relation in star.relations:
+            for column in relation.rows.known:
+                if column.name.casefold() not in star.merged:
+                    known = TableColumn(column.name, *_parts(type_of(relation, column.name)))
+                    yield StarColumn(relation, known, column_of(relation, column.name))
+            if relation.rows.columns is None:
+                yield StarColumn(relation, None)
+
+    def _facts(self, item: FromItem) -> SourceFacts:
+        """What is known of the rows of one relation of FROM."""
+        if item.kind == "table":
+            facts = self.queries.table(item.parts)
+        elif item.kind in ("query", "values", "parentheses") and not item.is_lateral:
+            facts = self.queries.facts(item.node)
+        elif item.kind == "pivot":
+            facts = UNREADABLE
+        else:  # a table function, a lateral view: any rows
+            columns = tuple(TableColumn(name) for name in item.columns) if item.is_lateral else ()
+            facts = SourceFacts(columns or None)
+        if item.kind != "values" and not item.is_lateral:
+            facts = renamed(facts, item.columns)
+        return facts
+
+    def _join(self, join: Join, new: Relation, table: tuple[str, ...]) -> None:
+        side = join.side
+        if join.natural:
+            self.readable &= all(relation.rows.names_known for relation in self.relations)
+        on = self._using(join)
+        if join.on is not None:
+            on += self.conditions(join.on)
+        self.scope.end_join(join)
+        self.filled |= side in ("RIGHT", "FULL")
+        if join.kind == "ANTI" or side == "LEFT":
+            self.compared.append(ComparedJoin(new, table, tuple(on), anti=join.kind == "ANTI"))
+        own = [lifted(item, new) for item in new.rows.restrictions]
+        if join.kind:
+            self.terms += [*on, *own] if join.kind == "SEMI" else []
+            return
+        self._join_keys(side, new, on, own)
         if side in ("RIGHT", "FULL"):
-            self.relations[:-1] = [replace(relation, nullable=True) for relation in self.relations[:-1]]
             self.lost |= restricted_columns(self.terms)
             self.terms = []
         if side in ("LEFT", "FULL"):
             self.lost |= restricted_columns(own)
-            self.relations[-1] = replace(new, nullable=True)
         if side in ("", "RIGHT"):
             self.terms += own
         if side == "":
             self.terms += on
 
-    def _using(
-        self, names: Sequence[str], left: Sequence[Relation], right: Relation, *, from_right: bool
-    ) -> list[Term]:
-        found: list[Term] = []
-        for name in names:
-            owners = [r for r in left if r.visible and r.facts.has_column(name) is not False]
-            merged = self.merged.get(name.casefold())
-            if merged is not None:
-                own = Col(merged, name.casefold())
-            elif len(owners) == 1:
-                own = owners[0].column(name)
-            else:
-                self.readable = False
-                continue
-            found.append(Call("=", (own, right.column(name))))
-            self.merged[name.casefold()] = right.number if from_right else own.relation
-        return found
+    def _join_keys(self, side: str, new: Relation, on: Sequence[Term], own: Sequence[Term]) -> None:
+        """The keys of the joined rows: of one side, where a row of it meets at most one of the other; else of both."""
+        equated = Facts([*on, *own]) if side != "FULL" else Facts(())
+        left_keys, right_keys = self.keys, _keys(new)
+        right_once = _at_most_once(new, right_keys, on, equated)
+        left_once = any(_fixed(key, {new.number}, on) for key in left_keys)
+        pairs = [a | b for a in left_keys[:3] for b in right_keys[:3]]
+        keys: list[Key] = list(left_keys) if right_once and side in ("", "LEFT") else []
+        if left_once and side in ("", "RIGHT"):
+            keys += right_keys
+        self.keys = (keys or (pairs if side != "FULL" else []))[:_MAX_KEYS]
 
-    def _lateral(self, lateral: exp.Expr) -> None:
-        alias = lateral.args.get("alias")
-        columns = tuple(TableColumn(item.name) for item in alias.columns) if isinstance(alias, exp.TableAlias) else ()
-        names = ((alias.name.casefold(),),) if isinstance(alias, exp.TableAlias) and alias.name else ()
-        self.relations.append(Relation(len(self.relations) + 1, names, SourceFacts(columns or None)))
-        self.keys = []
+    def _using(self, join: Join) -> list[Term]:
+        """The conditions of USING and NATURAL JOIN."""
+        on: list[Term] = []
+        for pair in self.scope.merge_columns(join):
+            left, right = self.term(pair.left), self.term(pair.right)
+            if left is None or right is None:
+                self.readable = False
+            else:
+                on.append(Call("=", (left, right)))
+        return on
 
     def _membership(self, node: exp.In) -> list[Term]:
         """A subquery's values may be restricted by its data too, so that the column is in doubt besides."""
@@ -254,8 +231,21 @@ class JoinedRows:
         return found
 
 
+def _parts(typed: Typed) -> tuple[DataType | None, bool | None]:
+    return typed.data_type, typed.nullable
+
+
+def _field_type(whole: Typed, path: Sequence[str]) -> Typed:
+    """The type of a field of a struct, given the struct's."""
+    for part in path:
+        fields = whole.data_type.fields if whole.data_type is not None else ()
+        inner = next((field for name, field in fields if name.casefold() == part.casefold()), None)
+        whole = Typed(inner, True if whole.nullable else None)
+    return whole
+
+
 def _keys(relation: Relation) -> list[Key]:
-    keys: list[Key] = [frozenset(relation.column(name) for name in key) for key in relation.facts.unique]
+    keys: list[Key] = [frozenset(column_of(relation, name) for name in key) for key in relation.rows.unique]
     return keys[:_MAX_KEYS]
 
 

@@ -20,6 +20,7 @@ from merge_runner.pruning.predicate.expression_type import any_nullable, express
 from merge_runner.pruning.query.renamed import by_position, renamed
 from merge_runner.pruning.query.select_facts import select_facts
 from merge_runner.pruning.query.source import UNREADABLE, Lookup, SourceFacts
+from merge_runner.sql.ctes import named_tables
 
 if TYPE_CHECKING:
     from merge_runner.pruning.query.relation import ReadSelect
@@ -86,6 +87,10 @@ class VisibleQueries:
             return found[0]
 
         return replace(self, ctes={**self.ctes, name.casefold(): facts})
+
+    def is_cte(self, parts: Sequence[str]) -> bool:
+        """Whether a name in FROM means a CTE."""
+        return len(parts) == 1 and parts[0].casefold() in self.ctes
 
     def table(self, parts: Sequence[str]) -> SourceFacts:
         """What is known of the rows of a table, view or CTE, given the unquoted parts of its name."""
@@ -241,7 +246,7 @@ def _with_declared(facts: SourceFacts, declared: SourceFacts) -> SourceFacts:
 
 
 def _names_itself(tree: exp.Expr, name: str) -> bool:
-    return any(table.name.casefold() == name.casefold() for table in tree.find_all(exp.Table))
+    return any(cte is None and table.name.casefold() == name.casefold() for table, cte in named_tables(tree, {}))
 
 
 def _is_name(node: exp.Table) -> bool:

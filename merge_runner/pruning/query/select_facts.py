@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -15,9 +15,8 @@ from merge_runner.pruning.logic.implication import Facts
 from merge_runner.pruning.logic.restriction import is_plain, restricted_columns
 from merge_runner.pruning.logic.term import Call, Col, Term, columns, conjuncts, is_constant
 from merge_runner.pruning.predicate.expression_type import UNKNOWN, Typed, expression_type
-from merge_runner.pruning.predicate.scope import name_parts
 from merge_runner.pruning.query.absent_rows import absences
-from merge_runner.pruning.query.joined_rows import AMBIGUOUS, JoinedRows, Key
+from merge_runner.pruning.query.joined_rows import ONE_OF_SEVERAL, JoinedRows, Key
 from merge_runner.pruning.query.output import (
     NAMELESS,
     ONE,
@@ -40,8 +39,11 @@ from merge_runner.pruning.query.output import (
     picked_struct,
     renamed_term,
 )
-from merge_runner.pruning.query.relation import Queries, ReadSelect
+from merge_runner.pruning.query.relation import Queries, ReadSelect, Resolution, column_of
 from merge_runner.pruning.query.source import SourceFacts, name_at
+from merge_runner.sql import scope as sql
+from merge_runner.sql.from_clause import from_items
+from merge_runner.sql.names import grouping_names, is_star, name_parts, star_qualifier
 
 _MAX_KEYS = 12
 _MAX_OUTPUTS = 20_000
@@ -50,26 +52,27 @@ _MAX_RELATIONS = 200
 """Of one SELECT. What a name means takes a look at each of them, and a join at all that is before it."""
 
 
+def _alias(node: exp.Expr, resolution: Resolution) -> exp.Expr | None:
+    """The item of the SELECT list that a name means."""
+    match resolution:
+        case sql.ItemOf(alias, ()) if not is_inside(node, alias):
+            return alias
+    return None
+
+
 def select_facts(select: exp.Select, queries: Queries) -> SourceFacts:
     """What is known of the rows of a SELECT, without its WITH, ORDER BY and LIMIT."""
     return _Select(select, queries).facts()
-
-
-def _relation_count(select: exp.Select) -> int:
-    origin = select.args.get("from_")
-    nodes = [select] if origin is None else [select, origin.this]
-    return 1 + sum(len(node.args.get(key) or ()) for node in nodes for key in ("joins", "laterals"))
 
 
 class _Select:
     def __init__(self, select: exp.Select, queries: Queries) -> None:
         self.select = select
         self.rows = JoinedRows(queries)
-        self.is_too_wide = _relation_count(select) > _MAX_RELATIONS
+        self.is_too_wide = sum(1 for _ in from_items(select)) > _MAX_RELATIONS
         if not self.is_too_wide:
             self.rows.read(select)
-        queries.record(ReadSelect(select, tuple(self.rows.relations), self.rows.typed, self.rows.star))
-        self.aliases: dict[str, exp.Expr] = {}
+        queries.record(ReadSelect(select, replace(self.rows.scope, items={}), self.rows.typed, self.rows.star))
         self.outputs: list[Output] = []
         self.complete = True
         self.has_star = False
@@ -101,7 +104,7 @@ class _Select:
             terms = []
         having = select.args.get("having")
         if having is not None:
-            terms += conjuncts(condition(having.this, self.resolve))
+            terms += conjuncts(condition(having.this, self._resolve_in_having))
         for struct in self.expanded:
             self._expand(struct, keys)
         for output in self.outputs:
@@ -111,9 +114,8 @@ class _Select:
         return self._projected(terms, keys, one=aggregated and group is None, several=several)
 
     def _add(self, node: exp.Expr) -> None:
-        star = node.this if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else node
-        if isinstance(star, exp.Star):
-            self._star(star, node)
+        if is_star(node):
+            self._star(node)
             return
         if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Star):
             struct = picked_struct(node.this)
@@ -137,37 +139,38 @@ class _Select:
         typed = expression_type(value, self.typed)
         self.outputs.append(Output(name, self._itself() if found is None else found, typed, value))
         if isinstance(node, exp.Alias):
-            self.aliases.setdefault(name.casefold(), value)
+            self.rows.scope.items.setdefault(name.casefold(), value)
 
-    def _star(self, star: exp.Star, node: exp.Expr) -> None:
+    def _star(self, node: exp.Expr) -> None:
         self.has_star = True
+        star = node.this if isinstance(node, exp.Column) else node
         left_out = {item.name.casefold() for item in star.args.get("except_") or ()}
-        qualifier = [part.name for part in node.parts[:-1]] if node is not star else []  # type: ignore[attr-defined]
+        qualifier = star_qualifier(node)
         if (whole := self._struct(qualifier)) is not None:
             self._leave_open()
             fields = (part for key in self.rows.keys for part in key if isinstance(part, Col) and len(part.path) == 1)
             known = {part.path[0]: part for part in fields if Col(part.relation, part.name) == whole}
             self.outputs += [Output(name, part, UNKNOWN) for name, part in known.items() if name not in left_out]
             return
-        for relation, column in self.rows.star(qualifier):
-            if relation.facts.columns is None and self.leading is None:
+        for item in self.rows.star(qualifier):
+            relation, column = item.relation, item.column
+            if self.leading is None and (column is None or (relation is not None and relation.rows.columns is None)):
                 self.leading = len(self.outputs)
             if column is None:
                 self.complete = False
-                self.passed[relation.number] = left_out
+                self.passed[relation.number if relation is not None else 0] = left_out
             elif column.name.casefold() not in left_out or not column.name:
-                own = relation.column(column.name)
-                self.outputs.append(Output(column.name, own, relation.typed(column.name)))
+                own = self._itself() if item.term is None else item.term
+                self.outputs.append(Output(column.name, own, Typed(column.data_type, column.nullable)))
             if len(self.outputs) > _MAX_OUTPUTS:
                 return
 
-    def _struct(self, qualifier: list[str]) -> Col | None:
+    def _struct(self, qualifier: tuple[str, ...]) -> Col | None:
         """The column whose fields `r.*` gives; None where it is a relation, or nothing that is known."""
-        folded = tuple(name.casefold() for name in qualifier)
-        if not folded or any(relation.visible and folded in relation.names for relation in self.rows.relations):
+        if not qualifier or self.rows.scope.star(qualifier) is not None:
             return None
-        found = self.rows.resolve(exp.column(*reversed(qualifier))) if len(folded) <= 2 else None
-        return found if isinstance(found, Col) and not found.path else None
+        whole = self.rows.term(self.rows.scope.resolve(qualifier))
+        return whole if isinstance(whole, Col) and not whole.path else None
 
     def _leave_open(self) -> None:
         """Note that more columns follow than are known."""
@@ -200,22 +203,31 @@ class _Select:
 
     def resolve(self, node: exp.Expr) -> Term | None:
         """The term of a column's node; a name that FROM does not have may be an alias of the SELECT list before it."""
-        alias = self._alias(node)
-        return term(alias, self.resolve) if alias is not None else self.rows.resolve(node)
+        resolution = self._resolution(node)
+        alias = _alias(node, resolution)
+        return term(alias, self.resolve) if alias is not None else self.rows.term(resolution)
+
+    def _resolve_in_having(self, node: exp.Expr) -> Term | None:
+        parts = name_parts(node) or ("",)
+        alias = self.rows.scope.items.get(parts[0].casefold()) if len(parts) == 1 else None
+        if alias is None or parts[0].casefold() in grouping_names(self.select) or node.find_ancestor(exp.AggFunc):
+            return self.resolve(node)
+        return term(alias, self.resolve)
 
     def typed(self, node: exp.Expr) -> Typed:
         """The type of a column's node."""
-        alias = self._alias(node)
-        return expression_type(alias, self.typed) if alias is not None else self.rows.typed(node)
+        resolution = self._resolution(node)
+        alias = _alias(node, resolution)
+        return expression_type(alias, self.typed) if alias is not None else self.rows.type(resolution)
 
-    def _alias(self, node: exp.Expr) -> exp.Expr | None:
-        parts = name_parts(node)
-        if not parts or len(parts) != 1 or self.rows.definitely_has(parts[0]):
-            return None
-        if any(r.visible and r.facts.has_column(parts[0]) is None for r in self.rows.relations):
-            return None
-        alias = self.aliases.get(parts[0].casefold())
-        return alias if alias is not None and not is_inside(node, alias) else None
+    def _resolution(self, node: exp.Expr) -> Resolution:
+        """What a column's node means: FROM is certain to have what an item of the same name is made of."""
+        resolution = self.rows.scope.resolve(name_parts(node) or ("",))
+        if isinstance(resolution, sql.Possible) and resolution.item is not None:
+            name = resolution.columns[0].path[0].casefold()
+            if any(column.name.casefold() == name for column in resolution.item.find_all(exp.Column)):
+                return resolution.columns[0] if len(resolution.columns) == 1 else replace(resolution, item=None)
+        return resolution
 
     def _grouped(self, group: exp.Group) -> tuple[list[Key], bool]:
         """The key that GROUP BY makes, and whether there are several grouping sets, which have no such key."""
@@ -227,24 +239,34 @@ class _Select:
             return [
                 frozenset(output.term for output in self.outputs if output.node is None or not aggregates(output.node))
             ], False
-        first = {output.name.casefold(): output.term for output in reversed(self.outputs)}
-        named = {name: item for name, item in first.items() if name in self.aliases}
-        parts = [self._group_term(item, named) for item in group.expressions]
+        parts = [self._group_term(item, group) for item in group.expressions]
         if any(part is None for part in parts):
             return [], False
         return [frozenset(part for part in parts if part is not None and not isinstance(part, Lit))], False
 
-    def _group_term(self, item: exp.Expr, named: Mapping[str, Term]) -> Term | None:
+    def _group_term(self, item: exp.Expr, group: exp.Group) -> Term | None:
         if item.is_int:
             place = int(item.name) - 1
             fits = 0 <= place < len(self.outputs) and not (self.has_star and not self.complete)
             return self.outputs[place].term if fits else None
-        parts = name_parts(item)
-        if parts is not None and len(parts) == 1 and not self.rows.definitely_has(parts[0]):
-            output = named.get(parts[0].casefold())
-            if output is not None:
-                return output
-        return term(item, self.rows.resolve)
+        if name_parts(item) is None:
+            return term(item, self.rows.resolve)
+        resolution = self._resolution(item)
+        match resolution:
+            case sql.ItemOf(alias, ()):
+                return self._output_term(alias)
+            case sql.Possible(_, alias) if alias is not None:
+                return self._output_term(alias) if self._must_be_grouped(alias, group) else None
+        return self.rows.term(resolution)
+
+    def _output_term(self, alias: exp.Expr) -> Term | None:
+        return next((output.term for output in self.outputs if output.node is alias), None)
+
+    def _must_be_grouped(self, alias: exp.Expr, group: exp.Group) -> bool:
+        """Whether Spark refuses the query where GROUP BY does not mean this item: it is made of other columns."""
+        others = {self.rows.resolve(item) for item in group.expressions}
+        columns_of = [self.rows.resolve(column) for column in alias.find_all(exp.Column)]
+        return not aggregates(alias) and any(column not in others for column in columns_of)
 
     def _number(self, output: Output, keys: list[Key], terms: list[Term]) -> None:
         """`row_number() OVER (PARTITION BY k)` makes k and the number a key, and counts from 1."""
@@ -304,12 +326,14 @@ class _Select:
         if len(self.rows.relations) != 1 or self.select.args.get("group") is not None:
             return (), frozenset()
         relation = self.rows.relations[0]
-        facts = relation.facts
+        facts = relation.rows
         if not facts.nulled or any(output.node is not None and is_generator(output.node) for output in self.outputs):
             return (), frozenset()
-        keys = [frozenset(relation.column(name) for name in key) for key in facts.unique_not_null]
-        self._pass_on((), [*keys, frozenset(relation.column(name) for name in facts.nulled)], names)
-        nulled = frozenset(name.name for item in facts.nulled if (name := names.get(relation.column(item))) is not None)
+        keys = [frozenset(column_of(relation, name) for name in key) for key in facts.unique_not_null]
+        self._pass_on((), [*keys, frozenset(column_of(relation, name) for name in facts.nulled)], names)
+        nulled = frozenset(
+            name.name for item in facts.nulled if (name := names.get(column_of(relation, item))) is not None
+        )
         return tuple(named_keys(keys, names, known, set())), nulled
 
     def _pass_on(self, terms: Iterable[Term], keys: Iterable[Key], names: dict[Term, Col]) -> None:
@@ -321,7 +345,7 @@ class _Select:
         used = (column for item in (*terms, *(part for key in keys for part in key)) for column in columns(item))
         for column in used if self.passed else ():
             left_out = self.passed.get(column.relation)
-            if column.relation == AMBIGUOUS:
+            if column.relation == ONE_OF_SEVERAL:
                 left_out = set().union(*self.passed.values())
             if left_out is not None and column.name not in left_out and column.name not in taken:
                 names.setdefault(Col(column.relation, column.name), Col(0, column.name))
@@ -329,7 +353,9 @@ class _Select:
     def _is_doubtful(self, output: Output, restricted: set[Col]) -> bool:
         """Whether the conditions may well restrict what is computed here, and how is not known."""
         node = output.node
-        if node is None or (is_plain(output.term) and not any(self._is_itself(each) for each in columns(output.term))):
+        if node is None:  # of a star: two columns that USING has made one
+            return not is_plain(output.term) and any(column in restricted for column in columns(output.term))
+        if is_plain(output.term) and not any(self._is_itself(each) for each in columns(output.term)):
             return False
         if node.find(exp.Query) is not None or is_generator(node):
             return True

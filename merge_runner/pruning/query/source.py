@@ -105,6 +105,15 @@ class SourceFacts:
             return None
         return False if self.names_known else None
 
+    def has_field(self, column: str, name: str) -> bool | None:
+        """Whether a column has a field; None where its type is not known."""
+        struct = self.column(column)
+        return None if struct is None or struct.data_type is None else struct.data_type.has_field(name)
+
+    def column_names(self) -> list[str]:
+        """The names that are known, in their order; "" for a column that has none to write."""
+        return [column.name for column in self.known]
+
     def is_unique(self, names: frozenset[str]) -> bool:
         """Whether no two rows agree in all of these columns (case folded); False: that is not proven."""
         if any(key <= names for key in self.unique):

@@ -19,6 +19,7 @@ from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.keywords import words
 from merge_runner.merge.syntax.lexer import lex
 from merge_runner.pruning.query.source import Lookup
+from merge_runner.sql.ctes import Ctes, named_tables, source_queries, statement_ctes
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
@@ -72,15 +73,12 @@ class SourceReading:
 def source_reading(statement: MergeStatement, lookup: Lookup, marks: Sequence[Mark] = ()) -> SourceReading:
     """How the source of a statement is read; the values of `marks` are constants for it."""
     reader = _Reader(lookup, frozenset(id(mark.nodes[1]) for mark in marks))
-    for cte in statement.ctes:
-        reader.query(cte.query, statement.text)
-    reader.names = frozenset(cte.name.casefold() for cte in statement.ctes)
-    source = statement.source
-    if source.query is not None:
-        reader.query(source.query, statement.text)
-    elif not source.parts:
+    source, ctes = statement.source, statement_ctes(statement)
+    for query, visible in source_queries(statement):
+        reader.query(query, statement.text, visible)
+    if source.query is None and not source.parts:
         reader.cannot_read("its source has a name that is known at run time only", source.relation)
-    else:
+    elif source.query is None and not (len(source.parts) == 1 and source.parts[0].casefold() in ctes):
         reader.table(source.parts)
     return SourceReading(
         None if statement.ctes else _scan(statement, lookup, frozenset(id(mark.nodes[0]) for mark in marks)),
@@ -97,7 +95,7 @@ def source_reading(statement: MergeStatement, lookup: Lookup, marks: Sequence[Ma
 def query_reading(text: str) -> SourceReading:
     """How a query comes about, of whose tables nothing is known."""
     reader = _Reader(lambda _parts: None, frozenset())
-    reader.query(read_query(text), text)
+    reader.query(read_query(text), text, {})
     reads_clock = reader.reads_clock or not reader.readable
     tables = tuple(reader.tables)
     return SourceReading(None, reads_clock, tables, (), reader.readable, reader.unread, varying=reader.varying)
@@ -152,8 +150,6 @@ class _Reader:
         self.varying: str | None = None
         self.tables: list[tuple[str, ...]] = []
         self.unknown: list[tuple[str, ...]] = []
-        self.names: frozenset[str] = frozenset()
-        """Names that are CTEs of the statement, case folded."""
         self.seen: set[tuple[str, ...]] = set()
 
     def cannot_read(self, what: str, at: Span | None = None) -> None:
@@ -161,8 +157,8 @@ class _Reader:
         if self.readable:
             self.readable, self.unread, self.at = False, what, at
 
-    def query(self, query: Expr, text: str, view: str | None = None) -> None:
-        """Read a query of the statement's text, or that of a view."""
+    def query(self, query: Expr, text: str, visible: Ctes, view: str | None = None) -> None:
+        """Read a query of the statement's text, or that of a view; `visible` are the CTEs that it sees."""
         nodes = [] if query.expression is None else list(query.expression.walk())
         self.reads_clock = self.reads_clock or _reads_clock(query, nodes)
         if query.expression is None:
@@ -171,19 +167,16 @@ class _Reader:
             self.cannot_read(f"{whose} cannot be read{token}", query.stopped if view is None else None)
             return
         self.varying = self.varying or _varying(nodes)
-        own = {node.alias.casefold() for node in nodes if isinstance(node, exp.CTE)}
-        for node in nodes:
-            if not isinstance(node, exp.Table) or id(node) in self.left_out:
+        for node, cte in named_tables(query.expression, visible):
+            if cte is not None or id(node) in self.left_out:
                 continue
             parts = tuple(part.name for part in node.parts if isinstance(part, exp.Identifier))
             if len(parts) != len(node.parts) or not parts:
                 self.cannot_read(f"its source reads `{node.sql()[:40]}`, which is no name of a table")
-            elif len(parts) > 1 or parts[0].casefold() not in own:
+            else:
                 self.table(parts)
 
     def table(self, parts: tuple[str, ...]) -> None:
-        if len(parts) == 1 and parts[0].casefold() in self.names:
-            return
         folded = tuple(part.casefold() for part in parts)
         if folded in self.seen:
             return
@@ -198,9 +191,7 @@ class _Reader:
             if len(self.seen) > _MAX_VIEWS:
                 self.cannot_read(f"its source reads more than {_MAX_VIEWS} tables and views")
             else:
-                outer, self.names = self.names, frozenset()
-                self.query(read_query(known.query), known.query, ".".join(parts))
-                self.names = outer
+                self.query(read_query(known.query), known.query, {}, ".".join(parts))
 
 
 def varying(tree: exp.Expr) -> str | None:

@@ -23,7 +23,6 @@ from merge_runner.plan.steps.model_tests import MeasureFreshness, RunTest, RunUn
 from merge_runner.plan.steps.node_plan import NodePlan, RaiseError
 from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import CreateTarget, KeepHistory, ReplaceTable
-from merge_runner.pruning.query.unknown_names import HIDDEN
 from merge_runner.pruning.runtime_filter.source_determinism import (
     SourceReading,
     query_reading,
@@ -32,6 +31,7 @@ from merge_runner.pruning.runtime_filter.source_determinism import (
 )
 from merge_runner.relation import Relation
 from merge_runner.run.reuse.stored_state import stored_input
+from merge_runner.sql.names import HIDDEN
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

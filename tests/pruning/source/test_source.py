@@ -30,6 +30,7 @@ TABLES = {
     "u": KnownTable(TableLayout(columns=COLUMNS, complete=True, unique=(frozenset({"id"}),))),
     "v": KnownTable(TableLayout(), "-- a view\nselect id, dt from u where dt >= '2024-01-01';"),
     "loop": KnownTable(TableLayout(), "select * from loop"),
+    "w": KnownTable(TableLayout()),
 }
 
 
