@@ -6,7 +6,8 @@
 It copies the project into a scratch folder, builds it, and then edits it as each section of the page says. With
 `--folder` the scratch folder is kept, so that sections can be recorded one by one, in this order. What the
 commands print is written between the markers `<!-- recorded: NAME -->` and `<!-- end -->` of the page, as it is, but
-for lines that repeat: these are counted. Left out are lines that a terminal does not keep: that a node runs.
+for lines of nodes that are left out and of tests: these are counted. Left out are lines that a terminal does not keep: that
+a node runs.
 `--window` builds these days alone, `--explain` records what would run, without builds. Java and the CSV files of
 `data/` have to be there. It takes three minutes.
 """
@@ -28,16 +29,16 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 PAGE = REPOSITORY / "docs" / "guides" / "what-runs-again.md"
 PROJECT = ("pyproject.toml", "profiles.yml", "Makefile", "models", "macros", "data_tests", "seeds", "data", "demo")
 YEAR = ("2013-01-01", "2014-01-01")
-SHOWN = 3
-"""How many lines of a kind are shown where more follow each other."""
+SHOWN = 1
+"""How many lines of what is counted are shown where more follow each other."""
 CORRECTION = "2013-07-10,UA,373,EWR,190,168,2013-07-20T10:00:00Z,a digit was wrong\n"
 OPERATION = """{% macro rename_airline() %}
   {% do run_query("update " ~ ref('dim_airline') ~ " set name = 'United' where carrier = 'UA'") %}
 {% endmacro %}
 """
 _RUNS = re.compile(r" +(START|RUN) ")
-_LEFT_OUT = re.compile(r" NO-OP | no +inputs unchanged since ")
-"""What is the same in lines that are counted: of a build, and of a table of `explain`."""
+_COUNTED = re.compile(r" NO-OP | no +inputs unchanged since |/\d+ PASS |^\d+ .* (unit_)?test +yes ")
+"""The lines that are counted, of a build and of a table of `explain`: of nodes that are left out, and of tests."""
 
 
 class Flights:
@@ -157,14 +158,14 @@ def _explained_and_built(flights: Flights, edited: Path, before: str) -> str:
 
 
 def _shortened(lines: list[str]) -> Iterator[str]:
-    """Yield lines; of many next to each other that say the same of other nodes the first ones and their number."""
+    """Yield lines; of many next to each other that are counted the first one, and how many follow."""
     ended = (line for line in lines if not _RUNS.match(line))
-    for is_left_out, group in groupby(ended, lambda line: _LEFT_OUT.search(line) is not None):
+    for is_counted, group in groupby(ended, lambda line: _COUNTED.search(line) is not None):
         same = [line.rstrip() for line in group]
-        hidden = len(same) - SHOWN if is_left_out and len(same) > SHOWN + 1 else 0
+        hidden = len(same) - SHOWN if is_counted and len(same) > SHOWN + 1 else 0
         yield from same[: len(same) - hidden]
         if hidden:
-            yield f"… {hidden} more such lines"
+            yield f"… {hidden} more lines"
 
 
 def _fenced(language: str, lines: list[str]) -> str:
