@@ -6,8 +6,8 @@
 It copies the project into a scratch folder, builds it, and then edits it as each section of the page says. With
 `--folder` the scratch folder is kept, so that sections can be recorded one by one, in this order. What the
 commands print is written between the markers `<!-- recorded: NAME -->` and `<!-- end -->` of the page, as it is, but
-for lines of nodes that are left out and of tests: these are counted. Left out are lines that a terminal does not keep: that
-a node runs.
+for lines of nodes that are left out and of tests: these are counted. Left out are lines that a
+terminal does not keep: that a node runs.
 `--window` builds these days alone, `--explain` records what would run, without builds. Java and the CSV files of
 `data/` have to be there. It takes three minutes.
 """
@@ -125,7 +125,8 @@ def correction(flights: Flights) -> str:
     before = path.read_text()
     path.write_text(before + CORRECTION)
     edited = _fenced("console", ["$ echo '" + CORRECTION.strip() + "' >> seeds/flight_correction.csv"])
-    return edited + _explained_and_built(flights, path, before)
+    explained = flights.run("explain", "--output", "table") if flights.builds else ""
+    return edited + explained + _explained_or_built(flights, path, before)
 
 
 def macro(flights: Flights) -> str:
@@ -134,25 +135,25 @@ def macro(flights: Flights) -> str:
     before, signs = path.read_text(), [">=", ">"]
     old, new = signs if f"{{{{ column }}}} {signs[0]} {{{{" in before else reversed(signs)
     edited = flights.edit("macros/punctuality.sql", f"{{{{ column }}}} {old} {{{{", f"{{{{ column }}}} {new} {{{{")
-    return edited + _explained_and_built(flights, path, before)
+    return edited + _explained_or_built(flights, path, before)
 
 
 def writer(flights: Flights) -> str:
     """Write a model's table by other means."""
     path = flights.root / "macros" / "rename_airline.sql"
     path.write_text(OPERATION)
-    edited = _fenced("sql", OPERATION.splitlines()) + flights.run("run-operation", "rename_airline")
-    return edited + _explained_and_built(flights, path, OPERATION)
+    flights.run("run-operation", "rename_airline")
+    return _fenced("sql", OPERATION.splitlines()) + flights.run("build")
 
 
 SECTIONS = {"unchanged": unchanged, "correction": correction, "writer": writer, "macro": macro}
 
 
-def _explained_and_built(flights: Flights, edited: Path, before: str) -> str:
-    """Explain what would run, and run it; without builds the edited file is what it was `before`."""
-    explained = flights.run("explain", "--output", "table")
+def _explained_or_built(flights: Flights, edited: Path, before: str) -> str:
+    """Build; without builds explain what would run, and make the edited file what it was `before`."""
     if flights.builds:
-        return explained + flights.run("build")
+        return flights.run("build")
+    explained = flights.run("explain", "--output", "table")
     edited.write_text(before)
     return explained
 
