@@ -1,6 +1,6 @@
 """Records what runs again in the flights project, and why, into docs/guides/what-runs-again.md.
 
-    python demo/record_reuse.py [unchanged correction writer macro] [--to PAGE] [--folder FOLDER] [--window FROM TO]
+    python demo/record_reuse.py [unchanged correction writer] [--to PAGE] [--folder FOLDER] [--window FROM TO]
         [--explain]
 
 It copies the project into a scratch folder, builds it, and then edits it as each section of the page says. With
@@ -125,17 +125,11 @@ def correction(flights: Flights) -> str:
     before = path.read_text()
     path.write_text(before + CORRECTION)
     edited = _fenced("console", ["$ echo '" + CORRECTION.strip() + "' >> seeds/flight_correction.csv"])
-    explained = flights.run("explain", "--output", "table") if flights.builds else ""
-    return edited + explained + _explained_or_built(flights, path, before)
-
-
-def macro(flights: Flights) -> str:
-    """Change a macro that four models call, or change it back in a folder that was kept."""
-    path = flights.root / "macros" / "punctuality.sql"
-    before, signs = path.read_text(), [">=", ">"]
-    old, new = signs if f"{{{{ column }}}} {signs[0]} {{{{" in before else reversed(signs)
-    edited = flights.edit("macros/punctuality.sql", f"{{{{ column }}}} {old} {{{{", f"{{{{ column }}}} {new} {{{{")
-    return edited + _explained_or_built(flights, path, before)
+    explained = flights.run("explain", "--output", "table")
+    if flights.builds:
+        return edited + explained + flights.run("build")
+    path.write_text(before)
+    return edited + explained
 
 
 def writer(flights: Flights) -> str:
@@ -146,16 +140,7 @@ def writer(flights: Flights) -> str:
     return _fenced("sql", OPERATION.splitlines()) + flights.run("build")
 
 
-SECTIONS = {"unchanged": unchanged, "correction": correction, "writer": writer, "macro": macro}
-
-
-def _explained_or_built(flights: Flights, edited: Path, before: str) -> str:
-    """Build; without builds explain what would run, and make the edited file what it was `before`."""
-    if flights.builds:
-        return flights.run("build")
-    explained = flights.run("explain", "--output", "table")
-    edited.write_text(before)
-    return explained
+SECTIONS = {"unchanged": unchanged, "correction": correction, "writer": writer}
 
 
 def _shortened(lines: list[str]) -> Iterator[str]:
