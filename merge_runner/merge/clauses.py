@@ -31,7 +31,7 @@ _ACTIONS: dict[ClauseKind, tuple[str, ...]] = {
 }
 
 
-def read_clauses(sql: Sql, bounds: Sequence[int], read: ReadExpr) -> tuple[tuple[Clause, ...], bool]:
+def read_clauses(sql: Sql, bounds: Sequence[int], read_expr: ReadExpr) -> tuple[tuple[Clause, ...], bool]:
     """The clauses that begin at the token indices `bounds`; the last bound is the index after the last clause.
 
     With them, whether a placeholder may hold more of them: one after a clause, or in place of an action.
@@ -46,7 +46,7 @@ def read_clauses(sql: Sql, bounds: Sequence[int], read: ReadExpr) -> tuple[tuple
         more |= last < stop
         if last < stop and sql.key(last - 1) == "THEN":
             continue
-        clause = _Clause(sql, start, last, read, partial=last < stop).read()
+        clause = _Clause(sql, start, last, read_expr, partial=last < stop).read()
         if clauses:
             _check_order(sql, clauses[-1], clause, start)
         clauses.append(clause)
@@ -83,13 +83,13 @@ def _check_order(sql: Sql, before: Clause, clause: Clause, start: int) -> None:
 class _Clause:
     """Reads one clause, the tokens [start, stop)."""
 
-    def __init__(self, sql: Sql, start: int, stop: int, read: ReadExpr, *, partial: bool) -> None:
+    def __init__(self, sql: Sql, start: int, stop: int, read_expr: ReadExpr, *, partial: bool) -> None:
         self.sql = sql
         self.start = start
         self.stop = stop
         self.i = start
         self.partial = partial
-        self.read_expr = read
+        self.read_expr = read_expr
 
     def read(self) -> Clause:
         kind = self._kind()
@@ -190,13 +190,13 @@ class _Clause:
             raise MergeSyntaxError("UPDATE SET sets nothing", sql.at(self.i - 1), "write UPDATE SET column = value")
         parts = self._parts(self.i, self.stop)
         self.i = self.stop
-        return False, tuple(self._assignment(start, stop) for start, stop in self._given(parts))
+        return False, tuple(self._assignment(start, stop) for start, stop in self._before_placeholders(parts))
 
-    def _given(self, parts: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    def _before_placeholders(self, parts: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """The parts of a list up to those that placeholders fill, any of which may be several."""
-        found = [(start, stop) for start, stop in parts if not (stop == start + 1 and self.sql.is_filled(start))]
-        self.partial |= len(found) < len(parts)
-        return found
+        certain = [(start, stop) for start, stop in parts if not (stop == start + 1 and self.sql.is_filled(start))]
+        self.partial |= len(certain) < len(parts)
+        return certain
 
     def _assignment(self, start: int, stop: int) -> Assignment:
         sql = self.sql
@@ -241,8 +241,8 @@ class _Clause:
             kind: ErrorKind = "unsupported" if self._key() in ("ROW", "DEFAULT") else "syntax"
             raise MergeSyntaxError("INSERT without its columns in parentheses", sql.at(self.i - 1), hint, kind=kind)
         close = sql.partner[self.i]
-        listed = self._list(close)
-        columns = [(start, self._insert_column(start, stop)) for start, stop in listed]
+        column_ranges = self._list(close)
+        columns = [(start, self._insert_column(start, stop)) for start, stop in column_ranges]
         self.i = close + 1
         if self.i == self.stop and self.partial:  # VALUES may be in the placeholder that follows
             return False, ()
@@ -259,9 +259,9 @@ class _Clause:
         close = sql.partner[self.i]
         parts = self._list(close)
         values = [self.read_expr(start, stop) for start, stop in parts]
-        known = min(self._leading(listed), self._leading(parts))
-        if known < max(len(columns), len(values)) and self.partial:
-            columns, values = columns[:known], values[:known]
+        paired = min(self._leading(column_ranges), self._leading(parts))
+        if paired < max(len(columns), len(values)) and self.partial:
+            columns, values = columns[:paired], values[:paired]
         if len(values) != len(columns):
             raise MergeSyntaxError(
                 f"INSERT names {len(columns)} columns and {len(values)} values",

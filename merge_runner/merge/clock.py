@@ -28,10 +28,10 @@ def stopped_clock(text: str, day: date | None, now: datetime | None) -> Iterator
     for number, token in enumerate(tokens):
         if token.kind != "word" or token.key not in _DATES | _TIMESTAMPS or _is_name(tokens, number):
             continue
-        called = [each.key for each in tokens[number + 1 : number + 3]] == ["(", ")"]
-        if not called and token.key in _ONLY_CALLED:
+        has_parentheses = [following.key for following in tokens[number + 1 : number + 3]] == ["(", ")"]
+        if not has_parentheses and token.key in _ONLY_CALLED:
             continue
-        end = tokens[number + 2].end if called else token.end
+        end = tokens[number + 2].end if has_parentheses else token.end
         literal = f"DATE'{day.isoformat()}'" if token.key in _DATES else _timestamp(token.key, now)
         yield Span(token.start, end), literal
 

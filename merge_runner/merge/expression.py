@@ -63,7 +63,7 @@ class Reader:
         filled = self._filled(start, stop)
         try:
             if filled or not may_share(text):
-                return _as_spark_means(_parsed(text, names, exp.Condition), text, filled)
+                return _as_spark_means(_parse(text, names, exp.Condition), text, filled)
             return _condition(text, names)
         except _UnreadError:
             return None
@@ -76,7 +76,7 @@ class Reader:
             return None
         text = reading(self._sql, start, stop)
         try:
-            tree = _parsed(text, self._names(start, stop, names_in_query(self._sql, start, stop)))
+            tree = _parse(text, self._names(start, stop, names_in_query(self._sql, start, stop)))
         except _UnreadError as error:
             self.stopped = _stopped(error.cause, text, self._sql.tokens[start].start)
             return None
@@ -162,14 +162,14 @@ def _condition(text: str, names: frozenset[int]) -> exp.Expr:
     """The tree of an expression: the same few are in many statements. No caller may change the trees."""
     from sqlglot import exp
 
-    return _as_spark_means(_parsed(text, names, exp.Condition), text, {})
+    return _as_spark_means(_parse(text, names, exp.Condition), text, {})
 
 
 class _Sqlglot(threading.local):
     """A tokenizer and a parser for each thread: they have a state, and are reused."""
 
     @cached_property
-    def both(self) -> tuple[Tokenizer, Parser]:
+    def tokenizer_and_parser(self) -> tuple[Tokenizer, Parser]:
         from merge_runner.merge.dialect import SparkMerge
 
         dialect = SparkMerge()
@@ -179,14 +179,14 @@ class _Sqlglot(threading.local):
 _SQLGLOT = _Sqlglot()
 
 
-def _parsed(text: str, names: Set[int], into: type[exp.Expr] | None = None) -> exp.Expr:
+def _parse(text: str, names: Set[int], into: type[exp.Expr] | None = None) -> exp.Expr:
     """The tree that sqlglot makes of a text (see `reading`), `names` being offsets of keywords that are names.
 
     Raises _UnreadError.
     """
     from merge_runner.merge.dialect import quiet
 
-    tokenizer, parser = _SQLGLOT.both
+    tokenizer, parser = _SQLGLOT.tokenizer_and_parser
     try:
         tokens = tokenizer.tokenize(text)
         _name_keywords(tokens, names)

@@ -63,10 +63,10 @@ def find_merge(text: str) -> Span | None:
     if _MERGE.search(text) is None:
         return None
     at, endless = 0, set[str]()
-    while (found := _WORDS.search(text, at)) is not None:
-        if found["merge"] is not None:
-            return Span(*found.span("merge"))
-        at = _past(text, found, endless)
+    while (match := _WORDS.search(text, at)) is not None:
+        if match["merge"] is not None:
+            return Span(*match.span("merge"))
+        at = _past(text, match, endless)
     return None
 
 
@@ -80,8 +80,8 @@ def find_statement(text: str) -> Span | None:
     at = _past_blanks(text, 0)
     if (ctes := _WITH.match(text, at)) is not None:
         at = _past_ctes(text, ctes.end())
-    found = _STATEMENT.match(text, at)
-    return None if found is None else Span(*found.span())
+    word = _STATEMENT.match(text, at)
+    return None if word is None else Span(*word.span())
 
 
 def _past_blanks(text: str, at: int) -> int:
@@ -119,10 +119,10 @@ def _past(text: str, piece: re.Match[str], endless: set[str]) -> int:
     if piece["comment"] is not None:
         return _past_comment(text, piece.start())
     quote = piece["quote"]
-    quoted = _QUOTED[quote].match(text, piece.start()) if quote is not None and quote not in endless else None
-    if quote is not None and quoted is None:
+    quoted_text = _QUOTED[quote].match(text, piece.start()) if quote is not None and quote not in endless else None
+    if quote is not None and quoted_text is None:
         endless.add(quote)
-    return piece.end() if quoted is None else quoted.end()
+    return piece.end() if quoted_text is None else quoted_text.end()
 
 
 def _past_comment(text: str, start: int) -> int:

@@ -67,17 +67,17 @@ def non_deterministic_calls(query: Expr) -> Iterator[Forbidden]:
 def _of_text(text: str) -> tuple[Forbidden, ...]:
     """The same of a condition's text, with spans in it: three rules ask."""
     sql = tokenize(text)
-    found = []
+    uses = []
     i, stop = 0, len(sql.tokens)
     while i < stop:
-        one = _at(sql, i)
-        if one is None:
+        use = _at(sql, i)
+        if use is None:
             i += 1
             continue
-        sort, name, after = one
-        found.append(Forbidden(sort, name, sql.span(i, after)))
+        sort, name, after = use
+        uses.append(Forbidden(sort, name, sql.span(i, after)))
         i = after
-    return tuple(found)
+    return tuple(uses)
 
 
 def _at(sql: Sql, i: int) -> tuple[Sort, str, int] | None:

@@ -104,11 +104,11 @@ class _Statement:
     def _conjuncts(self, start: int, stop: int) -> tuple[Conjunct, ...]:
         sql = self.sql
         check(sql, start, stop, self.remarks)
-        found = []
+        parts = []
         for first, last in conjuncts(sql, start, stop):
             span = sql.span(first, last)
-            found.append(Conjunct(span, span.of(sql.text), self.reader.expression(first, last)))
-        return tuple(found)
+            parts.append(Conjunct(span, span.of(sql.text), self.reader.expression(first, last)))
+        return tuple(parts)
 
     def _query(self, start: int, stop: int) -> Expr:
         """The query of the tokens [start, stop), the inside of parentheses."""
@@ -137,7 +137,7 @@ class _Statement:
         ctes: list[Cte] = []
         while True:
             cte = self._cte()
-            if any(cte.name == other.name for other in ctes):
+            if any(cte.name == earlier.name for earlier in ctes):
                 raise MergeSyntaxError(f'two CTEs are called "{cte.name}"', cte.span, "rename one of them")
             ctes.append(cte)
             if sql.key(self.i) != ",":

@@ -27,18 +27,18 @@ class Name(NamedTuple):
         return ".".join(self.parts)
 
 
-def read_name(sql: Sql, start: int, what: str = "the name") -> Name:
+def read_name(sql: Sql, start: int, subject: str = "the name") -> Name:
     """The name at token `start`: words, backquoted names and IDENTIFIER('…'), with dots between.
 
-    Raises MergeSyntaxError when there is none; `what` says in the message whose name it is.
+    Raises MergeSyntaxError when there is none; `subject` says in the message whose name it is.
     """
     parts: list[str] = []
     i = start
-    known = True
+    is_known = True
     computed: tuple[int, int] | None = None
     while True:
         if sql.kind(i) not in ("word", "name"):
-            raise _no_name(sql, i, what)
+            raise _no_name(sql, i, subject)
         if sql.word(i).upper() == "IDENTIFIER" and sql.key(i + 1) == "(":
             close = sql.partner[i + 1]
             if close == i + 2:
@@ -46,10 +46,10 @@ def read_name(sql: Sql, start: int, what: str = "the name") -> Name:
                     "IDENTIFIER wants a string", sql.span(i, close + 1), "IDENTIFIER('schema.table')"
                 )
             value = literal(sql.word(i + 2)) if close == i + 3 and sql.kind(i + 2) == "string" else None
-            found = name_parts(value) if value is not None else ()
-            if not found:
-                known, computed = False, (i + 2, close)
-            parts += found
+            value_parts = name_parts(value) if value is not None else ()
+            if not value_parts:
+                is_known, computed = False, (i + 2, close)
+            parts += value_parts
             i = close + 1
         else:
             parts.append(unquote(sql.word(i)))
@@ -62,17 +62,17 @@ def read_name(sql: Sql, start: int, what: str = "the name") -> Name:
         raise MergeSyntaxError(
             f'"{whole.of(sql.text)}" is no name', whole, f"write it in backquotes: `{whole.of(sql.text)}`"
         )
-    return Name(tuple(parts) if known else (), i, computed)
+    return Name(tuple(parts) if is_known else (), i, computed)
 
 
-def _no_name(sql: Sql, i: int, what: str) -> MergeSyntaxError:
+def _no_name(sql: Sql, i: int, subject: str) -> MergeSyntaxError:
     if sql.kind(i) == "string":
         hint = f"quote a name with backquotes: `{sql.word(i)[1:-1]}`"
-        return MergeSyntaxError(f"{what} is a string", sql.at(i), hint)
+        return MergeSyntaxError(f"{subject} is a string", sql.at(i), hint)
     if i >= len(sql.tokens):
-        return MergeSyntaxError(f"{what} is missing", sql.at(i))
+        return MergeSyntaxError(f"{subject} is missing", sql.at(i))
     note = "a hint follows SELECT only" if sql.key(i) == "/*+" else None
-    return MergeSyntaxError(f'{what} is missing in front of "{sql.word(i)}"', sql.at(i), note)
+    return MergeSyntaxError(f'{subject} is missing in front of "{sql.word(i)}"', sql.at(i), note)
 
 
 def read_alias(sql: Sql, i: int, following: str) -> tuple[str | None, int]:

@@ -29,13 +29,13 @@ def splice(text: str, edits: Iterable[tuple[Span, str]]) -> str:
     """
     ordered = sorted(edits, key=lambda edit: (edit[0].start, edit[0].end))
     parts: list[str] = []
-    done = 0
+    copied = 0
     for span, replacement in ordered:
         if not 0 <= span.start <= span.end <= len(text):
             raise ValueError(f"{span} is no range of a text of {len(text)} characters")
-        if span.start < done:
-            raise ValueError(f"{span} overlaps an edit that ends at {done}")
-        parts += (text[done : span.start], replacement)
-        done = span.end
-    parts.append(text[done:])
+        if span.start < copied:
+            raise ValueError(f"{span} overlaps an edit that ends at {copied}")
+        parts += (text[copied : span.start], replacement)
+        copied = span.end
+    parts.append(text[copied:])
     return "".join(parts)

@@ -17,8 +17,8 @@ _EQUALITIES = frozenset({"=", "==", "<=>"})
 def split(condition: Expr) -> tuple[Conjunct, ...]:
     """The conditions that AND joins in a condition of WHEN, as ON has its own."""
     offset, text = condition.span.start, condition.text
-    found = _parts_of_text(text) if may_share(text) else _parts_of_text.__wrapped__(text)
-    return tuple(Conjunct(_moved(part.span, offset), part.text, part.expression) for part in found)
+    parts = _parts_of_text(text) if may_share(text) else _parts_of_text.__wrapped__(text)
+    return tuple(Conjunct(_moved(part.span, offset), part.text, part.expression) for part in parts)
 
 
 @lru_cache(maxsize=1024)
@@ -26,11 +26,11 @@ def _parts_of_text(text: str) -> tuple[Conjunct, ...]:
     """The conjuncts of a condition, whose spans count from its beginning."""
     sql = tokenize(text)
     reader = Reader(sql, Remarks())
-    found = []
+    parts = []
     for first, last in conjuncts(sql, 0, len(sql.tokens)):
         span = sql.span(first, last)
-        found.append(Conjunct(span, span.of(text), reader.expression(first, last)))
-    return tuple(found)
+        parts.append(Conjunct(span, span.of(text), reader.expression(first, last)))
+    return tuple(parts)
 
 
 def equality_sides(condition: Conjunct) -> tuple[Span, Span] | None:
@@ -69,10 +69,10 @@ def _operator(sql: Sql, start: int, stop: int) -> tuple[int, str, int] | None:
     words = [sql.key(i) for i in top]
     if not {"AND", "OR", "!"}.isdisjoint(words) or words[:1] == ["NOT"]:
         return None
-    found = [i for i in top if sql.key(i) in COMPARISONS]
-    if len(found) == 1 and "NOT" not in words:
-        return found[0], sql.key(found[0]), found[0] + 1
-    for i in () if found else top:
+    comparisons = [i for i in top if sql.key(i) in COMPARISONS]
+    if len(comparisons) == 1 and "NOT" not in words:
+        return comparisons[0], sql.key(comparisons[0]), comparisons[0] + 1
+    for i in () if comparisons else top:
         if [sql.key(i + ahead) for ahead in range(4)] == ["IS", "NOT", "DISTINCT", "FROM"]:
             return i, "<=>", i + 4
     return None

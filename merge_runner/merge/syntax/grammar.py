@@ -48,21 +48,21 @@ def conjuncts(sql: Sql, start: int, stop: int) -> list[tuple[int, int]]:
 
     Parentheses are opened unless they hold an OR at their top, a list or a query.
     """
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     todo = [(start, stop)]
     while todo:
         first, last = todo.pop()
         level = Level(sql, first, last, Remarks())
         level.run()
         if level.has_or:
-            found.append((first, last))
+            ranges.append((first, last))
         elif level.ands:
             todo += reversed(list(zip([first, *(i + 1 for i in level.ands)], [*level.ands, last], strict=True)))
         elif _may_open(sql, first, last):
             todo.append((first + 1, last - 1))
         else:
-            found.append((first, last))
-    return found
+            ranges.append((first, last))
+    return ranges
 
 
 def _may_open(sql: Sql, start: int, stop: int) -> bool:

@@ -66,20 +66,20 @@ def lex(text: str) -> list[Token]:
     at = 0
     dot = False
     while True:
-        found = match(text, at)
-        if found is None:
+        piece = match(text, at)
+        if piece is None:
             raise _unknown(text, _after_blanks(text, at))
-        kind = found.lastgroup
-        at = found.end()
+        kind = piece.lastgroup
+        at = piece.end()
         key = ""
         if kind == "word":
-            word = found[kind]
+            word = piece[kind]
             if "$" in word:
                 kind = "name"
             elif not word.isascii():
                 raise MergeSyntaxError(
                     f'the name "{word}" has a letter outside ASCII',
-                    Span(found.start(kind), at),
+                    Span(piece.start(kind), at),
                     f"write it in backquotes: `{word}`",
                 )
             elif dot:
@@ -88,16 +88,16 @@ def lex(text: str) -> list[Token]:
                 key = word.upper()
             start = at - len(word)
         elif kind == "op":
-            key = found[kind]
+            key = piece[kind]
             start = at - len(key)
         elif kind == "end":
             return tokens
         elif kind == "comment":
-            if text.startswith("/", start := found.start(kind)):
+            if text.startswith("/", start := piece.start(kind)):
                 at = _past_comment(text, start)
             continue
         else:
-            start = found.start(found.lastindex or 0)
+            start = piece.start(piece.lastindex or 0)
         dot = key == "."
         add(new(Token, (kind, key, start, at)))
 
@@ -110,16 +110,16 @@ def scan(text: str) -> Iterator[Token]:
     """
     at = 0
     while at < len(text):
-        found = _TOKEN.match(text, at)
-        if found is None:
+        piece = _TOKEN.match(text, at)
+        if piece is None:
             at = _after_blanks(text, at)
             if text[at] in "'\"`":
                 yield Token("endless", "", at, len(text))
                 return
             at += 1
             continue
-        kind = found.lastgroup or ""
-        start, at = found.start(kind), found.end()
+        kind = piece.lastgroup or ""
+        start, at = piece.start(kind), piece.end()
         if kind == "end":
             return
         if kind == "comment":
@@ -136,9 +136,9 @@ def scan(text: str) -> Iterator[Token]:
 
 
 def _after_blanks(text: str, at: int) -> int:
-    found = _BLANKS.match(text, at)
-    assert found is not None
-    return found.end()
+    blanks = _BLANKS.match(text, at)
+    assert blanks is not None
+    return blanks.end()
 
 
 def _past_comment(text: str, start: int) -> int:
@@ -165,5 +165,5 @@ def _unknown(text: str, at: int) -> MergeSyntaxError:
         )
     if char in "{}":
         return MergeSyntaxError(f"Spark SQL has no {char}", span, "is this Jinja that was not rendered?")
-    shown = char if char.isprintable() else f"the character U+{ord(char):04X}"
-    return MergeSyntaxError(f"Spark SQL has no {shown}", span)
+    subject = char if char.isprintable() else f"the character U+{ord(char):04X}"
+    return MergeSyntaxError(f"Spark SQL has no {subject}", span)

@@ -44,11 +44,11 @@ def is_placeholder(word: str) -> bool:
 def is_repeatable(text: str) -> bool:
     """Return whether each placeholder in `text` has a name, so that it stands for one value wherever it is written."""
     return all(
-        re.search(r"[A-Za-z_]", found[0]) and "…" not in found[0] and found[0] != "${=%s}"
-        for found in _PLACEHOLDER.finditer(text)
+        re.search(r"[A-Za-z_]", match[0]) and "…" not in match[0] and match[0] != "${=%s}"
+        for match in _PLACEHOLDER.finditer(text)
     )
 
 
 def as_written(text: str) -> str:
     """Return `text` with its placeholders as the author wrote them: `{catalog}.sales`."""
-    return _WRITTEN.sub(lambda found: found[1], text) if "${=" in text else text
+    return _WRITTEN.sub(lambda match: match[1], text) if "${=" in text else text

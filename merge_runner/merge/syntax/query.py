@@ -75,16 +75,16 @@ def check_patterns(sql: Sql, start: int, stop: int) -> None:
         if tokens[i].key == "/*+" and sql.key(i - 1) not in ("SELECT", "*/"):
             raise MergeSyntaxError("a hint follows SELECT only", sql.at(i), "move it after SELECT")
         for pattern in _BY_SECOND.get(tokens[i + 1].key if i < last else "", ()):
-            if all(_fits(sql, i + offset, wanted) for offset, wanted in enumerate(pattern.keys)):
+            if all(_fits(sql, i + offset, key) for offset, key in enumerate(pattern.keys)):
                 span = sql.span(i, i + len(pattern.keys))
                 raise MergeSyntaxError(pattern.message, span, pattern.hint, kind="unsupported")
 
 
-def _fits(sql: Sql, i: int, wanted: str) -> bool:
-    if wanted in ("(", ")", "*", ",", "."):
-        return sql.key(i) == wanted
+def _fits(sql: Sql, i: int, pattern_key: str) -> bool:
+    if pattern_key in ("(", ")", "*", ",", "."):
+        return sql.key(i) == pattern_key
     kind, key = sql.kind(i), sql.key(i)
-    for alternative in wanted.split("|"):
+    for alternative in pattern_key.split("|"):
         if alternative == "<number>":
             if kind == "number":
                 return True

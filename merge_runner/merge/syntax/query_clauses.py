@@ -73,7 +73,7 @@ class _Query:
         for first, last in zip(firsts, [*cuts, self.stop], strict=True):
             after_all = first + (first > start and sql.key(first) in ("ALL", "DISTINCT"))
             clauses = self._branch(after_all, last)
-            late = next((each for each in clauses if each.key in _BEFORE_SET), None)
+            late = next((clause for clause in clauses if clause.key in _BEFORE_SET), None)
             if late is not None and last < self.stop:
                 words_of_it = sql.span(late.at, late.start)
                 raise MergeSyntaxError(
@@ -239,9 +239,9 @@ class _Query:
                     kind="unsupported",
                 )
         for first, last in sql.split(start, stop):
-            quoted = self._quoted_alias(first, last)
-            if quoted is not None:
-                raise quoted
+            error = self._quoted_alias(first, last)
+            if error is not None:
+                raise error
             if sql.key(last - 1) != ")" or sql.key(sql.partner.index(last - 1, first) - 1) != ")":
                 self.parts.expressions.append((first, last, True))  # others: `stack(…) (a, b)`
 

@@ -36,13 +36,13 @@ class _Names:
         self.sql = sql
         self.start = start
         self.stop = stop
-        self.found: set[int] = set()
+        self.names: set[int] = set()
         self.relation_ends = -1
         self.type_ends = -1
         """Where the parentheses of a CAST close: the word after its AS is a type."""
 
     def read(self) -> set[int]:
-        sql, tokens, found = self.sql, self.sql.tokens, self.found
+        sql, tokens, names = self.sql, self.sql.tokens, self.names
         before = ""
         """The key of the token before; empty for a name."""
         for i in range(self.start, self.stop):
@@ -51,18 +51,18 @@ class _Names:
                 if key in ("CAST", "TRY_CAST"):
                     self.type_ends = max(self.type_ends, sql.partner[i + 1] if sql.key(i + 1) == "(" else -1)
                 # After a dot a word is a name, and has no key.
-                known = (key or sql.text[at:end].upper()) in _KEYWORDS and sql.partner[i] < 0
+                is_keyword = (key or sql.text[at:end].upper()) in _KEYWORDS and sql.partner[i] < 0
                 if self._is_relation(i, before):
-                    if known and not self._begins_more(i):
-                        found.add(at)
-                    if not known or at in found:
+                    if is_keyword and not self._begins_more(i):
+                        names.add(at)
+                    if not is_keyword or at in names:
                         self.relation_ends = i + 1
-                elif known and self._is_name(i, before):
-                    found.add(at)
-                if at in found:
+                elif is_keyword and self._is_name(i, before):
+                    names.add(at)
+                if at in names:
                     key = ""
             before = key
-        return found
+        return names
 
     def _is_relation(self, i: int, before: str) -> bool:
         """Whether it is the first part of the name of a table, or a further one."""

@@ -41,16 +41,16 @@ class Tables:
 
     def _read(self, start: int, stop: int, todo: list[tuple[int, int]]) -> None:
         sql, top = self.sql, list(self.sql.top(start, stop))
-        read, expects_table = start, True
+        position, expects_table = start, True
         for at, i in enumerate(top):
             key = sql.key(i)
-            if i < read:  # in the condition of a join, or in a table with its alias
+            if i < position:  # in the condition of a join, or in a table with its alias
                 continue
             if not expects_table:
                 expects_table = key in (",", "JOIN")
                 if key == "ON":
-                    read = next((j for j in top[at + 1 :] if self._ends_condition(j)), stop)
-                    self.parts.expressions.append((i + 1, read, False))
+                    position = next((j for j in top[at + 1 :] if self._ends_condition(j)), stop)
+                    self.parts.expressions.append((i + 1, position, False))
                 else:
                     self._check_join(i)
                 continue
@@ -64,7 +64,7 @@ class Tables:
                 inside = (i + 1, sql.partner[i])
                 (self.parts.queries if is_query(sql, *inside) else todo).append(inside)
             elif sql.kind(i) in ("word", "name") and not expects_table:
-                read = self._table(i, stop)
+                position = self._table(i, stop)
         if start < stop and sql.key(stop - 1) == "JOIN" and ends_operand(sql, stop - 2):
             raise MergeSyntaxError("JOIN is followed by no table", sql.at(stop - 1), "name a table")
 
@@ -120,7 +120,7 @@ class Tables:
             row, inside = self._row(first, last)
             if row is None:
                 return
-            self.parts.expressions.extend((*each, True) for each in inside)
+            self.parts.expressions.extend((*value, True) for value in inside)
             width = width or len(inside)
             if len(inside) != width or not inside:
                 raise MergeSyntaxError(
@@ -145,8 +145,8 @@ class Tables:
             inside = [(outer, close + 1)]
         if any(sql.is_filled(i) for i in range(start + 1, close)):
             return None, inside  # it may be several values
-        known = close + 1 == stop or sql.kind(close + 1) in ("word", "name")
-        return (close + 1 if known and sql.key(close + 1) not in OPERATORS - {"AS"} else None), inside
+        has_certain_end = close + 1 == stop or sql.kind(close + 1) in ("word", "name")
+        return (close + 1 if has_certain_end and sql.key(close + 1) not in OPERATORS - {"AS"} else None), inside
 
     def _check_alias(self, i: int, stop: int, width: int) -> None:
         """Check that `AS v(a, b)` names as many columns as the rows have values."""

@@ -92,7 +92,7 @@ class _Pairs:
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens = tokens
         self.partner = [-1] * len(tokens)
-        self.opened: list[int] = []
+        self.open_pairs: list[int] = []
         self.type_ends: set[int] = set()
         self.spare: dict[int, int] = {}
         """By CASE, the last END inside that was taken for a column: it counts if no other END comes."""
@@ -100,34 +100,34 @@ class _Pairs:
     def add(self, i: int, token: Token) -> None:
         key = token.key
         if key in _CLOSERS:
-            self.opened.append(i)
+            self.open_pairs.append(i)
         elif key in (")", "]"):
             self._leave_cases()
-            if not self.opened or _CLOSERS[self.tokens[self.opened[-1]].key] != key:
+            if not self.open_pairs or _CLOSERS[self.tokens[self.open_pairs[-1]].key] != key:
                 raise MergeSyntaxError(f"the {key} closes nothing", token.span, "a bracket in front of it is missing")
-            self.partner[self.opened.pop()] = i
+            self.partner[self.open_pairs.pop()] = i
         elif key == "CASE":
             if i + 1 < len(self.tokens) and self.tokens[i + 1].key not in _NO_OPERAND_AFTER:
-                self.opened.append(i)
+                self.open_pairs.append(i)
         elif key == "END":
             # A column called END follows an operator; the END of a CASE follows an operand.
             if self._in_case() and self._ends_operand(i - 1):
-                self.partner[self.opened.pop()] = i
+                self.partner[self.open_pairs.pop()] = i
             elif self._in_case():
-                self.spare[self.opened[-1]] = i
+                self.spare[self.open_pairs[-1]] = i
         elif key in COMPLEX_TYPES and i > 0 and self.tokens[i - 1].key in ("::", "AS"):
             self.type_ends.add(_match_type(self.tokens, self.partner, i + 1))
 
     def finish(self) -> None:
         self._leave_cases()
-        if self.opened:
-            token = self.tokens[self.opened[-1]]
+        if self.open_pairs:
+            token = self.tokens[self.open_pairs[-1]]
             raise MergeSyntaxError(
                 f"the {token.key} is never closed", token.span, f"a {_CLOSERS[token.key]} is missing"
             )
 
     def _in_case(self) -> bool:
-        return bool(self.opened) and self.tokens[self.opened[-1]].key == "CASE"
+        return bool(self.open_pairs) and self.tokens[self.open_pairs[-1]].key == "CASE"
 
     def _ends_operand(self, i: int) -> bool:
         token = self.tokens[i]
@@ -138,7 +138,7 @@ class _Pairs:
     def _leave_cases(self) -> None:
         """A CASE without END is a column; in `CASE case WHEN … END` it is the second one."""
         while self._in_case():
-            i = self.opened.pop()
+            i = self.open_pairs.pop()
             self.partner[i] = self.spare.get(i, -1)
             if self.partner[i] < 0 and self.tokens[i + 1].key == "CASE":
                 self.partner[i], self.partner[i + 1] = self.partner[i + 1], -1
@@ -149,15 +149,15 @@ def _match_type(tokens: list[Token], partner: list[int], start: int) -> int:
 
     The index of the last parenthesis; -1 where there is none.
     """
-    opened: list[int] = []
+    open_brackets: list[int] = []
     for i in range(start, len(tokens)):
         key = tokens[i].key
         if key == "<":
-            opened.append(i)
+            open_brackets.append(i)
         elif key in (">", ">>", ">>>"):
             for _ in key:
-                if opened:
-                    partner[opened.pop()] = i
-        if not opened:
+                if open_brackets:
+                    partner[open_brackets.pop()] = i
+        if not open_brackets:
             return i if key in (">", ">>", ">>>") else -1
     return -1
