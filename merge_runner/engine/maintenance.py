@@ -86,7 +86,7 @@ def vacuum_table(step: VacuumTable, context: NodeContext) -> None:
     fault = shorter(step.retain, layout.format, properties, layout.relation.name) if step.retain is not None else None
     if fault is not None:
         raise EngineError(fault.code, fault.message, fault.hint)
-    retain = table_format.capabilities.retention.kept(properties) if step.retain is None else step.retain
+    retain = table_format.capabilities.retention.seconds(properties) if step.retain is None else step.retain
     stamp = of_maintenance(context.stamp, "vacuum")
     done = table_format.vacuum(context.session, layout.relation, retain, stamp)
     context.output.response.vacuum = Vacuum(done.files_deleted)

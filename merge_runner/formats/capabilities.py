@@ -15,21 +15,21 @@ DAY = 86_400.0
 class Retention:
     """The table property that sets it, the seconds where it is not set, and how its value is read.
 
-    `read` returns seconds; None for a value that cannot be read.
+    `parse` returns seconds; None for a value that cannot be read.
     """
 
     property: str
     default: float
-    read: Callable[[str], float | None]
+    parse: Callable[[str], float | None]
 
-    def kept(self, properties: Mapping[str, str]) -> float:
+    def seconds(self, properties: Mapping[str, str]) -> float:
         """Return the seconds for which a table with these properties keeps what is no longer needed.
 
         A value that cannot be read counts as not set: the engine refuses it.
         """
-        said = next((value for key, value in properties.items() if key.lower() == self.property.lower()), None)
-        found = self.read(said) if said is not None else None
-        return self.default if found is None else found
+        value = next((value for key, value in properties.items() if key.lower() == self.property.lower()), None)
+        seconds = self.parse(value) if value is not None else None
+        return self.default if seconds is None else seconds
 
 
 @dataclass(frozen=True, slots=True)

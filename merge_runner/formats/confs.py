@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from merge_runner.errors import nearest
-from merge_runner.formats.properties import known as known_properties
+from merge_runner.formats.properties import known_properties
 
 Status = Literal["known", "static", "launch", "removed", "unknown", "foreign"]
 """`static`, `launch`: known, but a running session refuses to set it; `removed`: an older Spark had it; `foreign`:
@@ -53,42 +53,44 @@ INSTEAD: Mapping[str, str] = MappingProxyType(
 
 
 @cache
-def known() -> Mapping[str, str]:
+def known_confs() -> Mapping[str, str]:
     """Return every key that this Spark, Delta and Iceberg define, with its mark: `static`, `launch`, `removed` or none.
 
     A key that ends in a dot is a prefix.
     """
     text = files("merge_runner.formats").joinpath("confs.txt").read_text(encoding="utf-8")
     rows = (line.partition(" ") for line in text.splitlines() if not line.startswith("#"))
-    return MappingProxyType({key: said for key, _, said in rows})
+    return MappingProxyType({key: mark for key, _, mark in rows})
 
 
 def status(key: str) -> Status:
     """Return how this Spark treats a key. Keys are case-sensitive, names of default properties are not."""
     if key.startswith(DEFAULTS):
-        names = {each.lower() for each in known_properties("delta")}
+        names = {name.lower() for name in known_properties("delta")}
         return "known" if f"delta.{key.removeprefix(DEFAULTS)}".lower() in names else "unknown"
-    said = known().get(key)
-    if said is not None:
-        return _STATUS[said]
+    mark = known_confs().get(key)
+    if mark is not None:
+        return _STATUS[mark]
     if not key.startswith(_PREFIXES) or key.startswith(_OPEN):
         return "foreign"
-    return "known" if any(each.endswith(".") and key.startswith(each) for each in known()) else "unknown"
+    return "known" if any(prefix.endswith(".") and key.startswith(prefix) for prefix in known_confs()) else "unknown"
 
 
 _STATUS: Mapping[str, Status] = {"": "known", "static": "static", "launch": "launch", "removed": "removed"}
 
 
-def instead(key: str) -> str | None:
+def replacement_for(key: str) -> str | None:
     """Return what to set instead of a key that nothing reads: its replacement, or the known key that is closest."""
     if key in INSTEAD:
         return INSTEAD[key]
     folded = key.lower()
-    same = next((each for each in known() if each.lower() == folded), None)
+    same = next((conf for conf in known_confs() if conf.lower() == folded), None)
     if same is None and key.startswith(DEFAULTS):
-        properties = {each.removeprefix("delta."): each for each in known_properties("delta")}
+        properties = {name.removeprefix("delta."): name for name in known_properties("delta")}
         close = nearest(key.removeprefix(DEFAULTS), properties)
         same = DEFAULTS + close if close else None
     elif same is None:
-        same = nearest(key, [each for each, said in known().items() if said != "removed" and not each.endswith(".")])
+        same = nearest(
+            key, [conf for conf, mark in known_confs().items() if mark != "removed" and not conf.endswith(".")]
+        )
     return f'did you mean "{same}"?' if same else None

@@ -259,8 +259,8 @@ of an error and its causes (measured: tests/run/builds/test_engine_faults.py); t
 def surroundings(text: str) -> tuple[str, str] | None:
     """Return what an error and its causes report of disks, memory or files, and what to do; None: nothing."""
     for pattern, advice in SURROUNDINGS:
-        if said := re.search(pattern, text):
-            return said[0], advice
+        if match := re.search(pattern, text):
+            return match[0], advice
     return None
 
 

@@ -106,11 +106,11 @@ def duplicates_rows(format: Format | None, kinds: Iterable[str], properties: Map
     """
     if format is None or not capabilities(format).duplicates_unmatched_rows:
         return False
-    found = set(kinds)
+    clause_kinds = set(kinds)
     marking = capabilities(format).marking
     # RowLevelOperationMode.fromName compares the value without case; names of Iceberg's properties have one.
     copies = properties.get(marking.property, marking.copies).lower() != marking.marks
-    return copies and "not_matched_by_source" in found and "matched" not in found
+    return copies and "not_matched_by_source" in clause_kinds and "matched" not in clause_kinds
 
 
 _PHASES = (

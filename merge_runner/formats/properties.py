@@ -50,7 +50,7 @@ _AT_LEAST = re.compile(r"int>=(-?\d+)\Z")
 
 
 @cache
-def known(name: Format, line: Line = RECOMMENDED) -> Mapping[str, str]:
+def known_properties(name: Format, line: Line = RECOMMENDED) -> Mapping[str, str]:
     """Return all properties of a format on a line of Spark by name, and what values they take.
 
     `boolean`, `interval` (of days and less), `int`, `int>=N`, `a|b`, `columns`, `feature` (supported, enabled), `text`
@@ -68,11 +68,11 @@ def reserved(key: str) -> PropertyFault | None:
     return PropertyFault("refused", f'Spark reserves the property "{key}"', RESERVED[key]) if key in RESERVED else None
 
 
-def takes(names: Mapping[str, str], key: str) -> str | None:
-    """Return what values a property takes, of those that are `known`; None for one that is not."""
-    found = names.get(key)
-    if found is not None:
-        return found
+def accepted_values(names: Mapping[str, str], key: str) -> str | None:
+    """Return what values a property takes, of those of `known_properties`; None for one that is not."""
+    values = names.get(key)
+    if values is not None:
+        return values
     return next((values for name, values in names.items() if name.endswith(".") and key.startswith(name)), None)
 
 
@@ -85,15 +85,15 @@ def value_fault(key: str, value: str, takes: str, columns: Collection[str] | Non
         return None
     if takes == "computed":
         return PropertyFault("refused", f'{system} computes "{key}" itself', "leave it out")
-    wanted = _wanted(value.strip(), takes, columns)
-    if wanted is None:
+    requirement = _requirement(value.strip(), takes, columns)
+    if requirement is None:
         return None
-    shown = f'"{key}" = {value!r}' if takes != "columns" else f'"{key}"'
+    setting = f'"{key}" = {value!r}' if takes != "columns" else f'"{key}"'
     hint = "open-source Delta has no WriteSerializable: leave it out" if takes == "Serializable" else None
-    return PropertyFault("refused", f"{system} refuses {shown}: {wanted}", hint)
+    return PropertyFault("refused", f"{system} refuses {setting}: {requirement}", hint)
 
 
-def _wanted(value: str, takes: str, columns: Collection[str] | None) -> str | None:
+def _requirement(value: str, takes: str, columns: Collection[str] | None) -> str | None:
     """Return what the value must be, where it is something else."""
     if takes == "boolean":
         return None if value.lower() in ("true", "false") else "it must be true or false"
@@ -118,10 +118,10 @@ def _wanted(value: str, takes: str, columns: Collection[str] | None) -> str | No
 def _no_column(value: str, columns: Collection[str] | None) -> str | None:
     if columns is None or "`" in value:
         return None
-    known_names = {name.casefold() for name in columns}
+    column_names = {name.casefold() for name in columns}
     for item in value.split(","):
         path = item.strip().casefold()
         # A field of a struct is named by its path; a column may have a dot in its own name.
-        if path and path not in known_names and path.partition(".")[0] not in known_names:
+        if path and path not in column_names and path.partition(".")[0] not in column_names:
             return f'the table has no column "{item.strip()}"'
     return None

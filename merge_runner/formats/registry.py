@@ -10,7 +10,9 @@ from merge_runner.formats.capabilities import Capabilities
 from merge_runner.formats.delta.capabilities import DELTA
 from merge_runner.formats.iceberg.capabilities import ICEBERG
 
-_CAPABILITIES: Mapping[Format, Capabilities] = MappingProxyType({each.name: each for each in (DELTA, ICEBERG)})
+_CAPABILITIES: Mapping[Format, Capabilities] = MappingProxyType(
+    {table_format.name: table_format for table_format in (DELTA, ICEBERG)}
+)
 
 FORMATS: tuple[Format, ...] = tuple(_CAPABILITIES)
 """Every table format."""
@@ -23,7 +25,7 @@ def capabilities(format: Format) -> Capabilities:
 
 def table_format_of(name: str | None) -> Format | None:
     """Return a name as that of a table format; None for a format of plain files, or none."""
-    return next((each for each in FORMATS if each == name), None)
+    return next((table_format for table_format in FORMATS if table_format == name), None)
 
 
 def inferred_format(properties: Iterable[str], *, clustered: bool, transformed: bool) -> Format | None:
@@ -33,11 +35,11 @@ def inferred_format(properties: Iterable[str], *, clustered: bool, transformed: 
     """
     return next(
         (
-            each
-            for each in FORMATS
-            if (clustered and capabilities(each).liquid_clustering)
-            or (transformed and capabilities(each).partition_transforms)
-            or any(key.lower().startswith(f"{each}.") for key in properties)
+            table_format
+            for table_format in FORMATS
+            if (clustered and capabilities(table_format).liquid_clustering)
+            or (transformed and capabilities(table_format).partition_transforms)
+            or any(key.lower().startswith(f"{table_format}.") for key in properties)
         ),
         None,
     )

@@ -27,13 +27,13 @@ class Rewording:
 
 
 @dataclass(frozen=True, slots=True)
-class Reworded:
+class RewordedMessage:
     """A message, what to do about it, the name that it is about and those that would be right, without backquotes."""
 
     message: str
     hint: str | None
     name: str | None = None
-    known: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] = ()
 
 
 NOT_EMPTY = "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION"
@@ -235,23 +235,23 @@ _ADVICE: tuple[tuple[str, str | None], ...] = (
 """Sentences that a message does without, and the hint that says the same."""
 
 
-def reworded(condition: str, message: str) -> Reworded:
+def reword(condition: str, message: str) -> RewordedMessage:
     """Return what to say instead of an engine's message."""
     for row in REWORDINGS:
-        if condition.startswith(row.condition) and (found := re.search(row.text, message, re.DOTALL)):
-            return _filled(row, found, message)
+        if condition.startswith(row.condition) and (match := re.search(row.text, message, re.DOTALL)):
+            return _fill(row, match, message)
     hint: str | None = None
     for pattern, advice in _ADVICE:
-        found = re.search(pattern, message)
-        if found is not None:
-            message = message[: found.start()] + message[found.end() :]
-            hint = advice.format(**found.groupdict()) if advice is not None else hint
-    return Reworded(message.strip().rstrip("."), hint)
+        match = re.search(pattern, message)
+        if match is not None:
+            message = message[: match.start()] + message[match.end() :]
+            hint = advice.format(**match.groupdict()) if advice is not None else hint
+    return RewordedMessage(message.strip().rstrip("."), hint)
 
 
-def _filled(row: Rewording, found: re.Match[str], message: str) -> Reworded:
-    groups = found.groupdict()
+def _fill(row: Rewording, match: re.Match[str], message: str) -> RewordedMessage:
+    groups = match.groupdict()
     name = groups["name"].replace("`", "") if "name" in groups else None
-    known = (each.replace("`", "") for each in re.findall(r"(?:`[^`]*`\.?)+", groups.get("known") or ""))
+    similar = (name.replace("`", "") for name in re.findall(r"(?:`[^`]*`\.?)+", groups.get("known") or ""))
     hint = row.hint.format(**groups) if row.hint is not None else None
-    return Reworded(row.message.format(**groups) if row.message else message, hint, name, tuple(known))
+    return RewordedMessage(row.message.format(**groups) if row.message else message, hint, name, tuple(similar))

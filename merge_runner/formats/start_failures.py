@@ -45,6 +45,6 @@ START_FAILURES: tuple[tuple[str, str], ...] = (
 def start_failure(log: str) -> tuple[str, str] | None:
     """Return what the log of a JVM that did not start says, and what to do about it; None where no row fits."""
     for pattern, advice in START_FAILURES:
-        if found := re.search(pattern, log):
-            return found[0], advice
+        if match := re.search(pattern, log):
+            return match[0], advice
     return None

@@ -34,12 +34,12 @@ FANOUT = "write.spark.fanout.enabled"
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A configuration key of the session. `default`: on Spark 4.1.4 and Iceberg 1.12.0; `what` it does, as text."""
+    """A configuration key of the session. `default`: on Spark 4.1.4 and Iceberg 1.12.0; `effect`: as text."""
 
     key: str
     value: str
     default: str
-    what: str
+    effect: str
     source: str
 
 
@@ -62,4 +62,4 @@ _OFF: Mapping[str, str] = MappingProxyType({DISTRIBUTION: "hash"})
 
 def storage_join(*, on: bool) -> Preset:
     """Return what enables or disables it."""
-    return Preset(_PROPERTIES, {each.key: each.value for each in SETTINGS}) if on else Preset(_OFF)
+    return Preset(_PROPERTIES, {setting.key: setting.value for setting in SETTINGS}) if on else Preset(_OFF)

@@ -58,7 +58,7 @@ _MEASURED = (RECOMMENDED.spark,)
 """Where a fault of an engine was seen: another line may be without it."""
 
 
-def _both(
+def _rows(
     feature: str,
     probe: str,
     delta: bool,
@@ -90,9 +90,9 @@ _REFUSED_MAPS = (
 """Queries of USING that compare or sort a map."""
 
 ROWS: tuple[Syntax, ...] = (
-    *_both("DEFAULT", _UPDATE + "name = default", False, True),
-    *_both("DEFAULT", _INSERT + "(id, name) values (s.id, default)", False, True, insert_only=True),
-    *_both(
+    *_rows("DEFAULT", _UPDATE + "name = default", False, True),
+    *_rows("DEFAULT", _INSERT + "(id, name) values (s.id, default)", False, True, insert_only=True),
+    *_rows(
         "schema evolution",
         "merge with schema evolution into {t} as t using (select *, 1 as added from {s}) as s on t.id = s.id "
         "when matched then update set *",
@@ -101,14 +101,14 @@ ROWS: tuple[Syntax, ...] = (
         without=(("3.5",), _OLD),
         table=EVOLVING,
     ),
-    *_both(
+    *_rows(
         "recursive CTE",
         _RECURSIVE + "merge into {t} as t using r on t.id = r.id when matched then update set name = r.name",
         False,
         True,
         without=((), _OLD),
     ),
-    *_both(
+    *_rows(
         "recursive CTE in USING",
         "merge into {t} as t using (" + _RECURSIVE + "select * from r) as r on t.id = r.id "
         "when matched then update set name = r.name",
@@ -116,10 +116,10 @@ ROWS: tuple[Syntax, ...] = (
         True,
         without=(_OLD, _OLD),
     ),
-    *_both("parameter", _UPDATE + "name = :p", False, False),
-    *_both("parameter", _INSERT + "(id) values (?)", False, False, insert_only=True),
-    *_both("session variable", _UPDATE + "id = system.session.probed", True, False, without=(("3.5",), ())),
-    *_both(
+    *_rows("parameter", _UPDATE + "name = :p", False, False),
+    *_rows("parameter", _INSERT + "(id) values (?)", False, False, insert_only=True),
+    *_rows("session variable", _UPDATE + "id = system.session.probed", True, False, without=(("3.5",), ())),
+    *_rows(
         "session variable",
         _INSERT + "(id) values (system.session.probed)",
         True,
@@ -127,10 +127,10 @@ ROWS: tuple[Syntax, ...] = (
         insert_only=True,
         without=(("3.5",), ()),
     ),
-    *_both("non-deterministic function", _UPDATE + "amount = rand()", True, False),
-    *_both("non-deterministic function", _INSERT + "(id, amount) values (5, rand())", True, True, insert_only=True),
+    *_rows("non-deterministic function", _UPDATE + "amount = rand()", True, False),
+    *_rows("non-deterministic function", _INSERT + "(id, amount) values (5, rand())", True, True, insert_only=True),
     # INVALID_NON_DETERMINISTIC_EXPRESSIONS, where files are copied: Spark joins the source twice.
-    *_both(
+    *_rows(
         RANDOM_SOURCE,
         "merge into {t} as t using (select id, uuid() as k from {s}) as s on t.id = s.id "
         "when matched then update set name = s.k",
@@ -138,7 +138,7 @@ ROWS: tuple[Syntax, ...] = (
         True,
         without=((), _MEASURED),
     ),
-    *_both(
+    *_rows(
         RANDOM_SOURCE,
         "merge into {t} as t using (select id, uuid() as k from {s}) as s on t.id = s.id "
         "when not matched then insert (id, name) values (s.id, s.k)",
@@ -146,10 +146,10 @@ ROWS: tuple[Syntax, ...] = (
         True,
         insert_only=True,
     ),
-    *_both("aggregate", _UPDATE + "id = sum(s.id)", False, False),
-    *_both("aggregate", _INSERT + "(id) values (sum(s.id))", False, True, insert_only=True, without=((), _OLD)),
-    *_both("window function", _UPDATE + "id = row_number() over (order by s.id)", False, False),
-    *_both(
+    *_rows("aggregate", _UPDATE + "id = sum(s.id)", False, False),
+    *_rows("aggregate", _INSERT + "(id) values (sum(s.id))", False, True, insert_only=True, without=((), _OLD)),
+    *_rows("window function", _UPDATE + "id = row_number() over (order by s.id)", False, False),
+    *_rows(
         "window function",
         _INSERT + "(id) values (row_number() over (order by s.id))",
         False,
@@ -157,32 +157,32 @@ ROWS: tuple[Syntax, ...] = (
         insert_only=True,
         without=((), _OLD),
     ),
-    *_both("generator", _UPDATE + "id = explode(array(5L))", False, False),
-    *_both("generator", _INSERT + "(id) values (explode(array(5L)))", False, False, insert_only=True),
-    *_both("scalar subquery", _UPDATE + "name = (select max('x'))", True, True),
-    *_both("predicate subquery", _UPDATE + "flag = exists (select 1)", False, False),
-    *_both("predicate subquery", _UPDATE + "flag = s.id in (select 1L)", False, False),
-    *_both("predicate subquery", _INSERT + "(flag) values (exists (select 1))", False, True, insert_only=True),
-    *_both("correlated subquery", _UPDATE + "name = (select max(x.name) from {t} x where x.id = s.id)", False, False),
-    *_both(
+    *_rows("generator", _UPDATE + "id = explode(array(5L))", False, False),
+    *_rows("generator", _INSERT + "(id) values (explode(array(5L)))", False, False, insert_only=True),
+    *_rows("scalar subquery", _UPDATE + "name = (select max('x'))", True, True),
+    *_rows("predicate subquery", _UPDATE + "flag = exists (select 1)", False, False),
+    *_rows("predicate subquery", _UPDATE + "flag = s.id in (select 1L)", False, False),
+    *_rows("predicate subquery", _INSERT + "(flag) values (exists (select 1))", False, True, insert_only=True),
+    *_rows("correlated subquery", _UPDATE + "name = (select max(x.name) from {t} x where x.id = s.id)", False, False),
+    *_rows(
         "correlated subquery",
         _INSERT + "(name) values ((select max(x.name) from {t} x where x.id = s.id))",
         False,
         True,
         insert_only=True,
     ),
-    *_both("field of a struct in SET", _UPDATE + "t.st.a = 5", True, True),
-    *_both("field of a struct in INSERT", _INSERT + "(id, st.a) values (5, 1)", False, False, insert_only=True),
-    *_both("qualified column in INSERT", _INSERT + "(t.id, t.name) values (5, 'x')", True, True, insert_only=True),
-    *_both("target in NOT MATCHED", _INSERT + "(id, name) values (s.id, t.name)", False, False, insert_only=True),
-    *_both(
+    *_rows("field of a struct in SET", _UPDATE + "t.st.a = 5", True, True),
+    *_rows("field of a struct in INSERT", _INSERT + "(id, st.a) values (5, 1)", False, False, insert_only=True),
+    *_rows("qualified column in INSERT", _INSERT + "(t.id, t.name) values (5, 'x')", True, True, insert_only=True),
+    *_rows("target in NOT MATCHED", _INSERT + "(id, name) values (s.id, t.name)", False, False, insert_only=True),
+    *_rows(
         "source in NOT MATCHED BY SOURCE", _MERGE + "when not matched by source and s.id > 0 then delete", False, False
     ),
-    *_both(MAPS, _MERGE + "when matched and t.m <=> map('a', s.name) then delete", False, False, table=TYPES),
-    *_both(MAPS, _UPDATE + "name = case when t.m in (t.m) then 'x' end", False, False, table=TYPES),
-    *_both(MAPS, _MERGE + "when matched and xxhash64(t.id, t.m) > 0 then delete", False, False, table=TYPES),
-    *(row for query in _REFUSED_MAPS for row in _both(MAPS, _USING.format(query), False, False, table=TYPES)),
-    *_both(
+    *_rows(MAPS, _MERGE + "when matched and t.m <=> map('a', s.name) then delete", False, False, table=TYPES),
+    *_rows(MAPS, _UPDATE + "name = case when t.m in (t.m) then 'x' end", False, False, table=TYPES),
+    *_rows(MAPS, _MERGE + "when matched and xxhash64(t.id, t.m) > 0 then delete", False, False, table=TYPES),
+    *(row for query in _REFUSED_MAPS for row in _rows(MAPS, _USING.format(query), False, False, table=TYPES)),
+    *_rows(
         "map in GROUP BY of USING",
         _USING.format("select max(id) as id, m from {t} group by m"),
         True,
@@ -190,12 +190,12 @@ ROWS: tuple[Syntax, ...] = (
         table=TYPES,
         without=(("3.5",), ("3.5",)),
     ),
-    *_both(PARTS, _UPDATE + "xs.a = 5", False, False, table=TYPES),
-    *_both(PARTS, _UPDATE + "m.a = 'x'", False, False, table=TYPES),
-    *_both(PARTS, _UPDATE + "name.a = 'x'", False, False, table=TYPES),
-    *_both(PARTS, _UPDATE + "st.b = 5", False, False),
+    *_rows(PARTS, _UPDATE + "xs.a = 5", False, False, table=TYPES),
+    *_rows(PARTS, _UPDATE + "m.a = 'x'", False, False, table=TYPES),
+    *_rows(PARTS, _UPDATE + "name.a = 'x'", False, False, table=TYPES),
+    *_rows(PARTS, _UPDATE + "st.b = 5", False, False),
     # DELTA_MERGE_RESOLVED_ATTRIBUTE_MISSING_FROM_INPUT: the target is read with its values padded, as other columns.
-    *_both(
+    *_rows(
         CHARS,
         _MERGE + "when matched and t.code <> s.name then update set name = s.name",
         True,
@@ -203,8 +203,8 @@ ROWS: tuple[Syntax, ...] = (
         table=TYPES,
         without=(_MEASURED, ()),
     ),
-    *_both(CHARS, _UPDATE + "name = concat(t.code, 'x')", True, True, table=TYPES, without=(_MEASURED, ())),
-    *_both(
+    *_rows(CHARS, _UPDATE + "name = concat(t.code, 'x')", True, True, table=TYPES, without=(_MEASURED, ())),
+    *_rows(
         CHARS,
         "merge into {t} as t using {t} as s on t.id = s.id when matched and s.code is null then delete",
         True,

@@ -91,13 +91,13 @@ class DataType:
         if self.length is not None:
             return f"{self.name}({self.length})"
         if self.name == "struct":
-            return f"struct<{','.join(f'{_quoted(name)}:{field}' for name, field in self.fields)}>"
+            return f"struct<{','.join(f'{_quote(name)}:{field}' for name, field in self.fields)}>"
         if self.fields:
             return f"{self.name}<{','.join(str(field) for _, field in self.fields)}>"
         return self.name
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return name if _WORD.fullmatch(name) else "`" + name.replace("`", "``") + "`"
 
 
@@ -108,19 +108,19 @@ def parse_type(text: str | None) -> DataType | None:
         return None
     tokens: list[str] = []
     at = 0
-    stripped = text.rstrip()
-    while at < len(stripped):
-        match = _TOKEN.match(stripped, at)
+    ddl = text.rstrip()
+    while at < len(ddl):
+        match = _TOKEN.match(ddl, at)
         if match is None:
             return None
         tokens.append(match[1])
         at = match.end()
     reader = _Reader(tokens)
     try:
-        found = reader.read()
+        data_type = reader.read()
     except (IndexError, ValueError, RecursionError):
         return None
-    return found if reader.i == len(tokens) else None
+    return data_type if reader.i == len(tokens) else None
 
 
 class _Reader:
@@ -180,9 +180,9 @@ class _Reader:
         if self._peek() != "(":
             return []
         close = self.tokens.index(")", self.i)
-        found = [int(token) for token in self.tokens[self.i + 1 : close] if token != ","]
+        numbers = [int(token) for token in self.tokens[self.i + 1 : close] if token != ","]
         self.i = close + 1
-        return found
+        return numbers
 
     def _peek(self) -> str:
         return self.tokens[self.i] if self.i < len(self.tokens) else ""

@@ -9,20 +9,20 @@ from dataclasses import dataclass
 class WriteDistribution:
     """What a format does with the rows of a MERGE before it writes them into a partitioned table.
 
-    `gathered`: the rows of a partition come together. False: up to one file for each task and partition. `setting` and
-    `value` decide it. tests/formats/test_write_distribution.py compares every case with the engine.
+    `is_gathered`: the rows of a partition come together. False: up to one file for each task and partition. `setting`
+    and `value` decide it. tests/formats/test_write_distribution.py compares every case with the engine.
     """
 
-    gathered: bool
+    is_gathered: bool
     setting: str
     value: str
 
     @property
     def words(self) -> str:
         """The same as text, for users."""
-        what = (
+        effect = (
             "the rows of a partition are brought together before they are written"
-            if self.gathered
+            if self.is_gathered
             else "every task writes a file into each partition that it has rows of"
         )
-        return f"{what} ({self.setting} = {self.value})"
+        return f"{effect} ({self.setting} = {self.value})"

@@ -10,7 +10,7 @@ from merge_runner.engine.spark.jvm_util import active_session
 from merge_runner.formats import confs, syntax
 from merge_runner.formats.delta.properties import INSTEAD
 from merge_runner.formats.lines import LINES, RECOMMENDED, installed_line
-from merge_runner.formats.properties import RESERVED, known
+from merge_runner.formats.properties import RESERVED, known_properties
 from merge_runner.formats.rules import rules
 from merge_runner.formats.table_clauses import DeclaredColumn, DeclaredTable
 from tests.yaml_data import read_yaml
@@ -61,7 +61,7 @@ def test_what_only_looks_real_is_not_known_and_its_replacement_is(key):
     for name in re.findall(r"\bspark\.[\w.]*\w", hint):
         assert confs.status(name) == "known", name
     for name in re.findall(r"\bdelta\.[\w.]*\w", re.sub(r"spark\.[\w.]+", "", hint)):
-        assert name in known("delta"), name
+        assert name in known_properties("delta"), name
     if key.startswith("delta."):
         assert rules("delta").property_fault(key, "1", None, RECOMMENDED).kind == "refused"
     else:
@@ -139,7 +139,7 @@ def test_delta_has_these_properties(session):
     with active_session(session):  # its confs say which features are previews
         features = values_of(scala_object(session, "org.apache.spark.sql.delta.TableFeature").allSupportedFeaturesMap())
     named = {each.key() for each in configs} | {f"delta.feature.{each.name()}" for each in features}
-    assert set(known("delta", installed_line())) == named
+    assert set(known_properties("delta", installed_line())) == named
 
 
 def values_of(scala_map):
@@ -152,9 +152,9 @@ def values_of(scala_map):
 def test_iceberg_has_these_properties(session):
     found = strings(session, "org.apache.iceberg.TableProperties")
     named = {value for key, value in found.items() if not key.endswith("_DEFAULT") and "_DEFAULT_SINCE_" not in key}
-    assert set(known("iceberg")) == named - {None, "none", "hash", "range"}
+    assert set(known_properties("iceberg")) == named - {None, "none", "hash", "range"}
     reserved = module(session, "org.apache.iceberg.TableProperties").getField("RESERVED_PROPERTIES").get(None)
-    dropped = {key for key, takes in known("iceberg").items() if takes == "reserved"}
+    dropped = {key for key, takes in known_properties("iceberg").items() if takes == "reserved"}
     assert dropped | {"format-version"} == {str(each) for each in reserved}
 
 
@@ -181,7 +181,7 @@ def test_spark_has_these_confs(session):
     named |= {value for value in strings(session, "org.apache.iceberg.spark.SparkSQLProperties").values() if value}
     named |= {str(key) for key in jvm.scala.jdk.javaapi.CollectionConverters.asJava(sql.removedSQLConfigs())}
     prefixes = ("spark.sql.", "spark.databricks.")
-    ours = {key for key in confs.known() if key.startswith(prefixes)}
+    ours = {key for key in confs.known_confs() if key.startswith(prefixes)}
     assert {key for key in named if key.startswith(prefixes)} - ours == set()
     assert len(ours - named) <= LOST, ours - named
 
@@ -190,13 +190,13 @@ def test_spark_has_these_confs(session):
 @pytest.mark.nightly
 def test_a_running_session_refuses_what_belongs_to_the_start(session):
     conf = session.newSession().conf
-    fixed = [key for key in confs.known() if confs.status(key) in ("static", "launch")]
+    fixed = [key for key in confs.known_confs() if confs.status(key) in ("static", "launch")]
     assert [key for key in fixed if raised(lambda key=key: conf.set(key, "1")) is None] == []
 
 
 def values():
     for name in ("delta", "iceberg"):
-        for written, takes in known(name).items():
+        for written, takes in known_properties(name).items():
             if takes in ("text", "reserved"):
                 continue
             key = f"{written}id" if written.endswith(".") else written

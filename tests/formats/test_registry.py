@@ -7,7 +7,7 @@ import pytest
 from merge_runner.formats import DEFAULT, Format
 from merge_runner.formats.constraints import UNALTERABLE
 from merge_runner.formats.merge_plans import PLANS, Shape
-from merge_runner.formats.properties import known
+from merge_runner.formats.properties import known_properties
 from merge_runner.formats.registry import FORMATS, capabilities, table_format_of
 from merge_runner.formats.rules import rules
 from merge_runner.formats.table_clauses import DeclaredTable
@@ -26,8 +26,10 @@ def test_a_format_has_all_that_is_looked_up(format):
     found = capabilities(format)
     assert (found.name, found.label.lower(), pruning_model(TableLayout(format)).format) == (format, format, format)
     assert ModelConfig(format=format).format == table_format_of(format) == format
-    assert found.retention.property in known(format)
-    assert {found.marking.property, found.change_feed_property or found.marking.property} <= known(format).keys()
+    assert found.retention.property in known_properties(format)
+    assert {found.marking.property, found.change_feed_property or found.marking.property} <= known_properties(
+        format
+    ).keys()
     assert {each.shape for each in PLANS if each.format == format} == set(get_args(Shape))
     assert list(rules(format).clause_faults(DeclaredTable())) == []
     assert UNALTERABLE[format].not_null

@@ -20,14 +20,17 @@ DAY = 86_400
     ],
 )
 def test_delta(said, seconds):
-    assert capabilities("delta").retention.kept({"delta.deletedFileRetentionDuration": said}) == seconds
-    assert capabilities("delta").retention.kept({"delta.deletedfileretentionduration": said}) == seconds
+    assert capabilities("delta").retention.seconds({"delta.deletedFileRetentionDuration": said}) == seconds
+    assert capabilities("delta").retention.seconds({"delta.deletedfileretentionduration": said}) == seconds
 
 
 @pytest.mark.parametrize(("said", "seconds"), [("3600000", 3600), ("x", 5 * DAY), ("-1", 5 * DAY)])
 def test_iceberg(said, seconds):
-    assert capabilities("iceberg").retention.kept({"history.expire.max-snapshot-age-ms": said}) == seconds
+    assert capabilities("iceberg").retention.seconds({"history.expire.max-snapshot-age-ms": said}) == seconds
 
 
 def test_without_the_property_the_formats_own_default_holds():
-    assert (capabilities("delta").retention.kept({}), capabilities("iceberg").retention.kept({})) == (7 * DAY, 5 * DAY)
+    assert (capabilities("delta").retention.seconds({}), capabilities("iceberg").retention.seconds({})) == (
+        7 * DAY,
+        5 * DAY,
+    )

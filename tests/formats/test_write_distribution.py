@@ -31,7 +31,7 @@ CASES = [
 @pytest.mark.parametrize(("format", "shape", "properties", "conf", "gathered", "setting"), CASES)
 def test_what_we_say(format, shape, properties, conf, gathered, setting):
     found = rules(format).write_distribution(shape == "insert", properties, conf)
-    assert (found.gathered, setting in found.setting) == (gathered, True)
+    assert (found.is_gathered, setting in found.setting) == (gathered, True)
 
 
 # One case of each format in `make test`, a third of the others in `make test-slow`, the rest nightly.

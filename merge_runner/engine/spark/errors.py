@@ -13,7 +13,7 @@ from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.java_exception import JavaException, raised_chain
 from merge_runner.errors import Problem, did_you_mean
 from merge_runner.formats.failures import HINTS, MOST_RETRIES, READING, WRAPPERS, Kind, known_failure, surroundings
-from merge_runner.formats.rewordings import Reworded, reworded
+from merge_runner.formats.rewordings import RewordedMessage, reword
 from merge_runner.text import Place
 
 __all__ = ["EngineError", "Kind", "engine_error", "engine_errors", "first_line", "from_engine", "silence_error_log"]
@@ -136,11 +136,11 @@ def engine_error(error: BaseException, statement: str | None = None) -> EngineEr
     decisive = _decisive(chain)
     code = decisive.condition or decisive.name
     message, offset = _trimmed(_with_file(decisive, chain)), _offset(error, statement)
-    said = reworded(code, message) if kind is Kind.USER else Reworded(message, None)
-    message, hint = said.message, HINTS.get(code, said.hint)
-    if said.name is not None:
-        hint = did_you_mean(said.name, said.known) or hint
-        offset = _nearer(offset, said.name, statement)
+    rewording = reword(code, message) if kind is Kind.USER else RewordedMessage(message, None)
+    message, hint = rewording.message, HINTS.get(code, rewording.hint)
+    if rewording.name is not None:
+        hint = did_you_mean(rewording.name, rewording.suggestions) or hint
+        offset = _nearer(offset, rewording.name, statement)
     around = surroundings("\n".join(each.message for each in chain)) if kind in (Kind.USER, Kind.TRANSIENT) else None
     if around is not None and hint is None:
         cause, hint = around
@@ -152,7 +152,7 @@ def engine_error(error: BaseException, statement: str | None = None) -> EngineEr
         name, where, columns = unresolved.groups()
         message, hint = f"{name} cannot be resolved in {where}", did_you_mean(name, columns.split(", "))
         offset = _nearer(offset, name, statement)
-    missing = unresolved[1] if unresolved else said.name if code.startswith(_UNRESOLVED_COLUMN) else None
+    missing = unresolved[1] if unresolved else rewording.name if code.startswith(_UNRESOLVED_COLUMN) else None
     if (star := _star(missing, statement)) is not None:
         hint, offset = _STAR_HINT, star
     return EngineError(code, message, hint, kind, statement, offset, most)

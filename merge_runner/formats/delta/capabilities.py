@@ -21,12 +21,12 @@ _PART = re.compile(rf"\s*(\d+)\s+({'|'.join(_UNITS)})s?\b", re.IGNORECASE)
 
 def _interval(text: str) -> float | None:
     """Return the seconds of a Delta interval: `interval 3 days`, `1 week 12 hours`; Delta refuses months and years."""
-    rest = re.sub(r"\A\s*interval\b", "", text, flags=re.IGNORECASE)
+    units = re.sub(r"\A\s*interval\b", "", text, flags=re.IGNORECASE)
     total, position = 0.0, 0
-    while part := _PART.match(rest, position):
+    while part := _PART.match(units, position):
         total += int(part[1]) * _UNITS[part[2].lower()]
         position = part.end()
-    return total if position and not rest[position:].strip() else None
+    return total if position and not units[position:].strip() else None
 
 
 DELTA = Capabilities(

@@ -7,7 +7,14 @@ from types import MappingProxyType
 
 from merge_runner.errors import nearest
 from merge_runner.formats.lines import LINES, RECOMMENDED, Line
-from merge_runner.formats.properties import ICEBERG_PREFIXES, PropertyFault, known, reserved, takes, value_fault
+from merge_runner.formats.properties import (
+    ICEBERG_PREFIXES,
+    PropertyFault,
+    accepted_values,
+    known_properties,
+    reserved,
+    value_fault,
+)
 
 INSTEAD: Mapping[str, str] = MappingProxyType(
     {
@@ -36,41 +43,41 @@ def property_fault(key: str, value: str, columns: Collection[str] | None, line: 
 
     `columns` are the names of the table's columns, None where they are not all known.
     """
-    if (found := reserved(key)) is not None:
-        return found
+    if (fault := reserved(key)) is not None:
+        return fault
     folded = key.lower()
     if key == "clusteringColumns":
         return PropertyFault("refused", f'Delta keeps "{key}" for itself', INSTEAD["delta.clustering.columns"])
     if not folded.startswith("delta."):
         # Other names are the author's own: "format-version" or "comment" may mean something to a reader.
-        if not key.startswith(ICEBERG_PREFIXES) or takes(known("iceberg"), key) is None:
+        if not key.startswith(ICEBERG_PREFIXES) or accepted_values(known_properties("iceberg"), key) is None:
             return None
         return PropertyFault("dead", f'"{key}" is a property of Iceberg: Delta does not read it', _FOR.get(key))
     if folded.startswith("delta.constraints."):
         return None
-    names = known("delta", line)
-    written = {name.lower(): name for name in names}
-    if folded not in written:
+    names = known_properties("delta", line)
+    spellings = {name.lower(): name for name in names}
+    if folded not in spellings:
         if later := _later(folded):
             message = f'Delta {line.formats["delta"]} on {line} has no property "{key}"'
             return PropertyFault("refused", message, f"leave it out, or run on {later} or newer", True)
         if hint := INSTEAD.get(folded):
             return PropertyFault("refused", f'open-source Delta does not have the property "{key}"', hint, True)
-        close = nearest(folded, written)
+        close = nearest(folded, spellings)
         return PropertyFault(
             "refused",
             f'Delta has no property "{key}"',
-            f'did you mean "{written[close]}"?' if close else "properties without the prefix delta. are free",
+            f'did you mean "{spellings[close]}"?' if close else "properties without the prefix delta. are free",
             True,
         )
-    return value_fault(key, value, names[written[folded]], columns, "Delta")
+    return value_fault(key, value, names[spellings[folded]], columns, "Delta")
 
 
 def _later(folded: str) -> Line | None:
     """Return the first line whose Delta has a property, by its name in lower case; None where no Delta has it."""
-    if folded not in {name.lower() for name in known("delta", RECOMMENDED)}:
+    if folded not in {name.lower() for name in known_properties("delta", RECOMMENDED)}:
         return None
-    return next(line for line in LINES.values() if folded in {name.lower() for name in known("delta", line)})
+    return next(line for line in LINES.values() if folded in {name.lower() for name in known_properties("delta", line)})
 
 
 _FOR: Mapping[str, str] = MappingProxyType(

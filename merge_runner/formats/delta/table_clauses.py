@@ -81,10 +81,10 @@ def _clustering(
 def _has_statistics(
     name: str, columns: Sequence[DeclaredColumn], types: Mapping[str, DataType | None], properties: Mapping[str, str]
 ) -> bool | None:
-    named = properties.get("delta.dataskippingstatscolumns")
-    if named is not None:
-        listed = {item.strip().casefold() for item in named.split(",")}
-        return None if "`" in named else name.casefold() in listed
+    setting = properties.get("delta.dataskippingstatscolumns")
+    if setting is not None:
+        indexed = {item.strip().casefold() for item in setting.split(",")}
+        return None if "`" in setting else name.casefold() in indexed
     try:
         left = int(properties.get("delta.dataskippingnumindexedcols", _INDEXED))
     except ValueError:

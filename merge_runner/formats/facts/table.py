@@ -69,7 +69,7 @@ class FactTable(Generic[_Key, _Answer]):
         for key, (sql, _) in self.rows.items():
             answer = self.answer(key, table_format, line)
             if answer is not None:
-                named, colon, rest = sql.partition(": ")
-                table, shown = (named, rest) if colon else (self.table, sql)
+                declaration, colon, query = sql.partition(": ")
+                table, statement = (declaration, query) if colon else (self.table, sql)
                 subject = ", ".join(key) if isinstance(key, tuple) else str(key)
-                yield Fact(subject, answer, shown, table, self.sources[table_format])
+                yield Fact(subject, answer, statement, table, self.sources[table_format])

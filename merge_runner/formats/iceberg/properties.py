@@ -7,7 +7,14 @@ from types import MappingProxyType
 
 from merge_runner.errors import nearest
 from merge_runner.formats.lines import Line
-from merge_runner.formats.properties import ICEBERG_PREFIXES, PropertyFault, known, reserved, takes, value_fault
+from merge_runner.formats.properties import (
+    ICEBERG_PREFIXES,
+    PropertyFault,
+    accepted_values,
+    known_properties,
+    reserved,
+    value_fault,
+)
 
 
 def property_fault(key: str, value: str, columns: Collection[str] | None, line: Line) -> PropertyFault | None:
@@ -15,10 +22,10 @@ def property_fault(key: str, value: str, columns: Collection[str] | None, line: 
 
     `columns` are the names of the table's columns, None where they are not all known.
     """
-    if (found := reserved(key)) is not None:
-        return found
-    names = known("iceberg", line)
-    values = takes(names, key)
+    if (fault := reserved(key)) is not None:
+        return fault
+    names = known_properties("iceberg", line)
+    values = accepted_values(names, key)
     if values == "reserved":
         return PropertyFault("dead", f'Iceberg sets "{key}" itself and drops what is written', "leave it out")
     if values is not None:

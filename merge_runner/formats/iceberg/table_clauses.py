@@ -52,7 +52,7 @@ def _partitioning(items: Sequence[str], types: Mapping[str, DataType | None]) ->
 
 def _column(arguments: str) -> str:
     """Return the argument of a transform that is no number: the only one, or the other one."""
-    return next((argument for each in arguments.split(",") if not (argument := each.strip()).isdigit()), "")
+    return next((argument for item in arguments.split(",") if not (argument := item.strip()).isdigit()), "")
 
 
 def _transforms(transform: str, data_type: str) -> bool:
@@ -80,5 +80,5 @@ def _columns(
 
 
 def _version(properties: Mapping[str, str]) -> int:
-    found = properties.get("format-version", "2").strip()
-    return int(found) if found.isdigit() else 3
+    version = properties.get("format-version", "2").strip()
+    return int(version) if version.isdigit() else 3

@@ -48,7 +48,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from merge_runner.formats.confs import INSTEAD, instead, status
+from merge_runner.formats.confs import INSTEAD, replacement_for, status
 from merge_runner.formats.rules import rules
 from merge_runner.graph.graph import ModelNode, nodes_of
 from merge_runner.lint.config_place import entry_place
@@ -121,4 +121,4 @@ def _dead(key: str, sure: bool) -> str | None:
 
 
 def _hint(key: str) -> str:
-    return instead(key) or "leave it out, or say in the profile which platform this is"
+    return replacement_for(key) or "leave it out, or say in the profile which platform this is"

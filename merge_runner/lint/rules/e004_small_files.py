@@ -68,6 +68,6 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """One finding, at the target."""
     conf = merge.file.conf
     found = write_distribution_of(merge, conf)
-    if found is not None and not found.gathered and conf.get(_GROUPING, "false").lower() != "true":
+    if found is not None and not found.is_gathered and conf.get(_GROUPING, "false").lower() != "true":
         hint = f"leave {found.setting} out, or compact the table after each run"
         yield Hit(merge.statement.target.relation, f"{found.words}: small files", hint)

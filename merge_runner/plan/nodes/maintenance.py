@@ -88,12 +88,12 @@ def too_short(retain: float, layout: Layout) -> Fault | None:
 def shorter(retain: float, table_format: Format, properties: Mapping[str, str], name: str) -> Fault | None:
     """Why a table with these properties is not vacuumed with this retention (seconds); None where it may be."""
     retention = capabilities(table_format).retention
-    kept = retention.kept(properties)
-    if retain >= kept:
+    seconds = retention.seconds(properties)
+    if retain >= seconds:
         return None
     return Fault(
         "retention",
-        f"{name} keeps what is no longer needed for {in_words(kept)}, and --retain says {in_words(retain)}: "
+        f"{name} keeps what is no longer needed for {in_words(seconds)}, and --retain says {in_words(retain)}: "
         f"{_WHO_NEEDS_IT}",
         f"give a longer --retain, or none; or a shorter {retention.property} in the model's `properties`",
     )

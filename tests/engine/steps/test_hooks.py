@@ -4,7 +4,7 @@ import pytest
 
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.steps.hooks import is_of_the_session, name_unknown_table
-from merge_runner.formats.rewordings import NOT_EMPTY, reworded
+from merge_runner.formats.rewordings import NOT_EMPTY, reword
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,10 @@ def test_everything_else_may_change_one(sql):
 def test_a_delta_table_that_an_earlier_hook_created_is_reported_as_one(tmp_path, file, is_table):
     (tmp_path / file).parent.mkdir(exist_ok=True)
     (tmp_path / file).touch()
-    said = reworded(NOT_EMPTY, f"The associated location ('file:{tmp_path}') is not empty and also not a Delta table.")
-    error = EngineError(NOT_EMPTY, said.message, said.hint)
+    rewording = reword(
+        NOT_EMPTY, f"The associated location ('file:{tmp_path}') is not empty and also not a Delta table."
+    )
+    error = EngineError(NOT_EMPTY, rewording.message, rewording.hint)
     name_unknown_table(error)
     assert (error.message == f"{tmp_path} is a Delta table that the catalog of this session does not know") is is_table
     assert ("docs/guides/hooks.md" in error.hint) is is_table
