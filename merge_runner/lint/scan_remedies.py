@@ -197,7 +197,7 @@ def goes_with_a_flag(merge: LintedMerge) -> str:
 
 def _unread(merge: LintedMerge) -> Iterator[str]:
     """Where reading the source stops, where that keeps bounds from being derived."""
-    at, file = merge.fixing.at if merge.judgement.left_out is not None else None, merge.file
+    at, file = merge.source_pin.at if merge.judgement.left_out is not None else None, merge.file
     if at is not None and file.rendered is not None:
         token = at.of(merge.statement.text)
         place = file.rendered.place(at.start, at.end)

@@ -62,9 +62,9 @@ def of_unread_source(error: EngineError, step: RunMerge, capabilities: Capabilit
     judged = step.judged
     if capabilities.leaves_subqueries_unread:
         return of_unread_target(error, judged.statement, step.target.name, judged.is_files)
-    if judged.fixing.left_out is not None:
+    if judged.source_pin.left_out is not None:
         error.hint = (
-            f"merge-on-read can read it (`write.merge.mode`); it cannot be computed once: {judged.fixing.left_out}"
+            f"merge-on-read can read it (`write.merge.mode`); it cannot be computed once: {judged.source_pin.left_out}"
         )
     return error
 

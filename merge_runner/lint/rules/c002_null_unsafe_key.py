@@ -96,7 +96,7 @@ def check_merge(merge: LintedMerge, options: Options) -> Iterator[Hit]:
 
 def _test(merge: LintedMerge, name: str) -> str:
     """What declares the column free of NULL: its table's test, where that alone ends the finding."""
-    statement, scan = merge.statement, merge.fixing.scan
+    statement, scan = merge.statement, merge.source_pin.scan
     parts = scan.parts if scan is not None else statement.source.parts
     known = merge.lookup(parts) if parts else None
     column = known.layout.column(name) if known is not None else None

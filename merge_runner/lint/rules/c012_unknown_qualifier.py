@@ -73,9 +73,9 @@ def _may_be_struct(merge: LintedMerge, word: str) -> bool:
 
 def _hint(found: UnknownQualifier) -> str | None:
     if found.evidence == "the source in SET":
-        return f"write {found.rest}"
+        return f"write {found.column}"
     if found.evidence == "hidden by an alias":
-        return f"the alias {found.meant} hides that name: write {found.meant}.{found.rest}"
+        return f"the alias {found.suggestion} hides that name: write {found.suggestion}.{found.column}"
     if found.evidence == "inside USING":
-        return f"it is a name inside USING: select the column there, and write {found.meant}.{found.rest}"
-    return f'did you mean "{found.meant}"?' if found.meant else None
+        return f"it is a name inside USING: select the column there, and write {found.suggestion}.{found.column}"
+    return f'did you mean "{found.suggestion}"?' if found.suggestion else None

@@ -55,7 +55,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.lint.rule import Hit
 from merge_runner.pruning.judge.remade_keys import remade_keys
-from merge_runner.pruning.judge.stored_keys import stored_otherwise
+from merge_runner.pruning.judge.stored_keys import differing_stored_keys
 from merge_runner.pruning.judge.unmatched_rows import unfilled_keys
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """One hit for each key that an INSERT clause leaves NULL, or stores otherwise than ON compares it."""
     if not merge.inserts:
         return
-    for stored in stored_otherwise(merge.statement, merge.layout, merge.scope, merge.source, merge.lookup):
+    for stored in differing_stored_keys(merge.statement, merge.layout, merge.scope, merge.source, merge.lookup):
         yield Hit(
             stored.at,
             f"{stored.why}: no run finds such a row again by {stored.column}, and each inserts it again",

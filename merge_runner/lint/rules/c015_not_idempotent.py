@@ -43,7 +43,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.rule import Hit
-from merge_runner.pruning.judge.accumulation import accumulating
+from merge_runner.pruning.judge.accumulation import accumulating_updates
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
@@ -55,7 +55,7 @@ SEVERITY: Severity = "info"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit for each clause that adds to values of the target, at the first of them."""
-    found = list(accumulating(merge.statement, merge.scope))
+    found = list(accumulating_updates(merge.statement, merge.scope))
     if not found or merge.merges_once:
         return
     once = ", or build it with a batch id (--batch-id N)" if merge.file.node is not None else ""

@@ -60,11 +60,11 @@ SEVERITY: Severity = "warning"
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit on each comparison that misses a change from or to NULL."""
     for found in missed_changes(merge.statement, merge.layout, merge.scope, merge.source):
-        safe = f"not ({found.one} <=> {found.other})"
+        safe = f"not ({found.left} <=> {found.right})"
         place = merge.written_at(found.span)
         yield Hit(
             found.span,
-            f"{found.one} <> {found.other} is not true where one of the two is NULL: a change of {found.column} from "
+            f"{found.left} <> {found.right} is not true where one of the two is NULL: a change of {found.column} from "
             "or to NULL is not written",
             f"write {safe}",
             fix=Fix(f"write {safe}", (Edit(place, safe),)) if place is not None else None,

@@ -62,7 +62,7 @@ def expectation(limits: ExpectMerge | None, merge: JudgedMerge, format: Format) 
     return Expectation(
         limits,
         keys,
-        merge.fixing,
+        merge.source_pin,
         on_branch=limits.about_rows and runs_on_branch(statement, format),
         before_replacing=not reads_target(statement, reading),
     )

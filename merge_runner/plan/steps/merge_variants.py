@@ -87,9 +87,9 @@ def _variants(step: RunMerge, capabilities: Capabilities, alone: bool, writes_ma
     if capabilities.leaves_subqueries_unread:
         adds = "a temporary view of the source is read in its place"
         yield Variant("view of the source", adds, "unread source", bounding, fixing, branch, over_view=True)
-    elif step.judged.fixing.left_out is None:
+    elif step.judged.source_pin.left_out is None:
         whole = replace(bounding, scan=None) if bounding is not None else None
-        once = replace(step.judged.fixing, scan=None)
+        once = replace(step.judged.source_pin, scan=None)
         adds = "the rows of the source are computed before"
         yield Variant("materialized source", adds, "unread source", whole, once, branch)
 

@@ -55,9 +55,9 @@ def bounding(merge: JudgedMerge, wanted: Literal["auto", "off"] | Sequence[str])
     always = wanted not in ("auto", "off")
     if not judgement.bounds or (judgement.verdict != "runtime" and not always):
         return None
-    left_out = bounds_left_out(merge.statement, merge.fixing)
+    left_out = bounds_left_out(merge.statement, merge.source_pin)
     if left_out is not None:
         return FilterPlan(judgement.bounds, left_out=left_out)
-    fixing, format = merge.fixing, merge.layout.format
+    fixing, format = merge.source_pin, merge.layout.format
     on_branch = bool(fixing.marks) and format is not None and runs_on_branch(merge.statement, format)
     return FilterPlan(judgement.bounds, fixing.scan, always, fixing.no_views, marks=fixing.marks, on_branch=on_branch)

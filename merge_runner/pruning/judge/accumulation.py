@@ -15,7 +15,7 @@ _SAME = (exp.Paren, exp.Cast, exp.TryCast, exp.Coalesce)
 """What gives the value of its argument, or another one where that is NULL."""
 
 
-def accumulating(statement: MergeStatement, scope: Scope) -> Iterator[tuple[Clause, list[Assignment]]]:
+def accumulating_updates(statement: MergeStatement, scope: Scope) -> Iterator[tuple[Clause, list[Assignment]]]:
     """The UPDATE clauses that add to values of the target, each with the assignments that do so.
 
     Left out are clauses that a second run with the same rows need not enter: a condition of ON, of the clause or of a
@@ -24,9 +24,9 @@ def accumulating(statement: MergeStatement, scope: Scope) -> Iterator[tuple[Clau
     for clause in statement.clauses:
         if clause.action != "update" or clause.star:
             continue
-        found = [each for each in clause.assignments if _adds_to_itself(each, scope)]
-        if found and not _is_guarded(clause, statement, scope):
-            yield clause, found
+        assignments = [assignment for assignment in clause.assignments if _adds_to_itself(assignment, scope)]
+        if assignments and not _is_guarded(clause, statement, scope):
+            yield clause, assignments
 
 
 def _adds_to_itself(assignment: Assignment, scope: Scope) -> bool:
@@ -39,9 +39,9 @@ def _adds_to_itself(assignment: Assignment, scope: Scope) -> bool:
 
 def _adds(node: exp.Expr, own: Path, scope: Scope, *, adding: bool) -> bool:
     """Whether the value is the target's own with something added; `adding`: something is added around it already."""
-    found = scope.reference(node)
-    if found is not None:
-        return adding and found.side == "target" and _folded(found.path) == own
+    reference = scope.reference(node)
+    if reference is not None:
+        return adding and reference.side == "target" and _folded(reference.path) == own
     if isinstance(node, exp.Case | exp.If):
         return not adding and _in_branches(node, own, scope)
     if isinstance(node, exp.Sub):
@@ -66,25 +66,25 @@ def _in_branches(node: exp.Expr, own: Path, scope: Scope) -> bool:
 
 
 def _is_guarded(clause: Clause, statement: MergeStatement, scope: Scope) -> bool:
-    asked: list[Expr] = list(statement.on)
-    for each in statement.clauses:
-        if each.kind == clause.kind and each.condition is not None:
-            asked.append(each.condition)
-        if each is clause:
+    conditions: list[Expr] = list(statement.on)
+    for earlier in statement.clauses:
+        if earlier.kind == clause.kind and earlier.condition is not None:
+            conditions.append(earlier.condition)
+        if earlier is clause:
             break
-    trees = [expr.expression for expr in asked if expr.expression is not None]
-    if len(trees) < len(asked):
+    trees = [expr.expression for expr in conditions if expr.expression is not None]
+    if len(trees) < len(conditions):
         return True
-    written = {assigned(each, scope)[0] for each in clause.assignments}
-    return any(path[0] in written for path in _of_target(trees, scope))
+    assigned_columns = {assigned(assignment, scope)[0] for assignment in clause.assignments}
+    return any(path[0] in assigned_columns for path in _of_target(trees, scope))
 
 
 def _of_target(trees: Sequence[exp.Expr], scope: Scope) -> Iterator[Path]:
     """The columns of the target in expressions, and those that may be the target's."""
     for tree in trees:
-        for found in scope.columns(tree):
-            if found.side != "source":
-                yield _folded(found.path)
+        for reference in scope.columns(tree):
+            if reference.side != "source":
+                yield _folded(reference.path)
 
 
 def _folded(path: Sequence[str]) -> Path:

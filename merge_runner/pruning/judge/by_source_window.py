@@ -58,33 +58,43 @@ def rows_outside(
         own = target_conditions(clause, scope)
         if own is None:
             return
-        terms = [each.term for each in filters]
-        found = [each for each in filters if not is_decided(each.term, terms, own, former)]
-        found = [each for each in found if not _in_other_state(each, own, constants)]
-        found = [each for each in found if not _writes_same_value(each.term, clause, scope)]
-        if found:
-            yield OutsideWindow(clause, tuple(each.conjunct for each in found), _reach(own, found))
+        terms = [row_filter.term for row_filter in filters]
+        undecided = [row_filter for row_filter in filters if not is_decided(row_filter.term, terms, own, former)]
+        undecided = [row_filter for row_filter in undecided if not _in_other_state(row_filter, own, constants)]
+        undecided = [row_filter for row_filter in undecided if not _writes_same_value(row_filter.term, clause, scope)]
+        if undecided:
+            yield OutsideWindow(clause, tuple(row_filter.conjunct for row_filter in undecided), _reach(own, undecided))
         former.append(rest_of(own))
 
 
 def _filters(statement: MergeStatement, layout: TableLayout, scope: Scope, source: SourceFacts) -> Iterator[_Filter]:
     pairs = [pair for pair in equated_columns(statement, scope) if pair.bare]
     keys = {pair.target.casefold() for pair in equated_columns(statement, scope) if not pair.null_safe}
-    others: dict[Term, Term] = {Col(0, pair.source.casefold()): Col(TARGET, pair.target.casefold()) for pair in pairs}
+    target_columns: dict[Term, Term] = {
+        Col(0, pair.source.casefold()): Col(TARGET, pair.target.casefold()) for pair in pairs
+    }
     for conjunct in statement.on:
         side = scope.side(conjunct.expression) if conjunct.expression is not None else "unknown"
         if conjunct.expression is None or side not in ("target", "source"):
             continue
-        found = condition(conjunct.expression, on_terms(scope))
+        filter_term = condition(conjunct.expression, on_terms(scope))
         if side == "source":
-            if source.facts.implies(found) is not False:
+            if source.facts.implies(filter_term) is not False:
                 continue
-            found = replaced(found, others.get)
-        if has_opaque(found) or is_constant(found) or any(column.relation != TARGET for column in columns(found)):
+            filter_term = replaced(filter_term, target_columns.get)
+        if (
+            has_opaque(filter_term)
+            or is_constant(filter_term)
+            or any(column.relation != TARGET for column in columns(filter_term))
+        ):
             continue
-        redundant = isinstance(found, Call) and found.name == "notnull" and {c.name for c in columns(found)} <= keys
-        if not redundant and not holds_for_all(found, layout):
-            yield _Filter(conjunct, found)
+        redundant = (
+            isinstance(filter_term, Call)
+            and filter_term.name == "notnull"
+            and {c.name for c in columns(filter_term)} <= keys
+        )
+        if not redundant and not holds_for_all(filter_term, layout):
+            yield _Filter(conjunct, filter_term)
 
 
 def target_conditions(clause: Clause, scope: Scope) -> list[Term] | None:
@@ -93,8 +103,8 @@ def target_conditions(clause: Clause, scope: Scope) -> list[Term] | None:
         return [TRUE]
     if clause.condition.expression is None:
         return None
-    found = condition(clause.condition.expression, target_terms(scope))
-    return None if has_opaque(found) else list(conjuncts(found))
+    clause_term = condition(clause.condition.expression, target_terms(scope))
+    return None if has_opaque(clause_term) else list(conjuncts(clause_term))
 
 
 def rest_of(own: Sequence[Term]) -> Term:
@@ -102,14 +112,14 @@ def rest_of(own: Sequence[Term]) -> Term:
     return negated(own[0] if len(own) == 1 else Call("and", tuple(own)))
 
 
-def is_decided(wanted: Term, filters: Sequence[Term], own: Sequence[Term], former: Sequence[Term]) -> bool:
+def is_decided(filter_term: Term, filters: Sequence[Term], own: Sequence[Term], former: Sequence[Term]) -> bool:
     """Return whether a clause takes no row outside of a filter, or decides about the filter's columns in its own way.
 
     `filters` are all of them, `own` the conditions of the clause, `former` what those before it leave.
     """
-    if Facts([*own, *former]).implies(wanted) is not False:
+    if Facts([*own, *former]).implies(filter_term) is not False:
         return True
-    mine = set(columns(wanted))
+    mine = set(columns(filter_term))
     if any(not mine.isdisjoint(columns(part)) for part in former):
         return True
     window = Facts(filters)
@@ -126,18 +136,18 @@ def _kind(part: Term) -> str:
 _KINDS = {">=": ">", "<=": "<", "in": "=", "<=>": "="}
 
 
-def _reach(own: Sequence[Term], found: Sequence[_Filter]) -> Reach:
+def _reach(own: Sequence[Term], filters: Sequence[_Filter]) -> Reach:
     if all(part == TRUE for part in own):
         return "all"
-    window = {column for each in found for column in columns(each.term)}
+    window = {column for row_filter in filters for column in columns(row_filter.term)}
     return "wider" if all(window.issuperset(columns(part)) for part in own) else "some"
 
 
-def _in_other_state(wanted: _Filter, own: Sequence[Term], constants: frozenset[str]) -> bool:
+def _in_other_state(row_filter: _Filter, own: Sequence[Term], constants: frozenset[str]) -> bool:
     """Whether filter and clause pick the rows in a state by two columns: `t.valid_to is null` says `t.is_current`."""
-    mine = set(columns(wanted.term))
-    other = [part for part in own if mine.isdisjoint(columns(part))]
-    return _is_state(wanted.term, constants) and any(_is_state(part, constants) for part in other)
+    mine = set(columns(row_filter.term))
+    related = [part for part in own if mine.isdisjoint(columns(part))]
+    return _is_state(row_filter.term, constants) and any(_is_state(part, constants) for part in related)
 
 
 def _inserted_constants(statement: MergeStatement, scope: Scope) -> frozenset[str]:
@@ -172,14 +182,14 @@ def _is_state_test(part: Term) -> bool:
     )
 
 
-def _writes_same_value(wanted: Term, clause: Clause, scope: Scope) -> bool:
+def _writes_same_value(filter_term: Term, clause: Clause, scope: Scope) -> bool:
     """Whether the clause only sets a flag to the value that it has outside of the filter already."""
-    if clause.action != "update" or not isinstance(wanted, Call) or wanted.name not in ("=", "<=>"):
+    if clause.action != "update" or not isinstance(filter_term, Call) or filter_term.name not in ("=", "<=>"):
         return False
-    flag, value = wanted.args
+    flag, value = filter_term.args
     if not isinstance(flag, Col) or value not in (TRUE, FALSE) or len(clause.assignments) != 1:
         return False
     (assignment,) = clause.assignments
     tree = assignment.value.expression
-    written = term(tree, on_terms(scope)) if tree is not None else None
-    return assignment.column[-1].casefold() == flag.name and written == (FALSE if value == TRUE else TRUE)
+    new_value = term(tree, on_terms(scope)) if tree is not None else None
+    return assignment.column[-1].casefold() == flag.name and new_value == (FALSE if value == TRUE else TRUE)

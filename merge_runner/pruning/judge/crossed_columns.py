@@ -24,14 +24,14 @@ def crossed_columns(statement: MergeStatement, scope: Scope) -> Iterator[Crossed
     """The circles of columns that a clause fills with bare columns of the source by each other's names."""
     for clause in statement.clauses:
         resolve = source_terms(scope) if clause.action == "insert" else on_terms(scope)
-        given: dict[str, tuple[str, Assignment]] = {}
+        sources: dict[str, tuple[str, Assignment]] = {}
         for assignment in clause.assignments:
             tree, name = assignment.value.expression, assignment.column[-1].casefold()
             value = term(tree, resolve) if tree is not None else None
             if isinstance(value, Col) and value.relation == SOURCE and not value.path and value.name != name:
-                given[name] = (value.name, assignment)
-        for circle in _circles({name: value for name, (value, _) in given.items()}):
-            places = sorted((given[name][1] for name in circle), key=lambda each: each.span.start)
+                sources[name] = (value.name, assignment)
+        for circle in _circles({name: value for name, (value, _) in sources.items()}):
+            places = sorted((sources[name][1] for name in circle), key=lambda assignment: assignment.span.start)
             yield CrossedColumns(clause, tuple(places))
 
 

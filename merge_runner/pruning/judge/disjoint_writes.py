@@ -22,15 +22,15 @@ _ISOLATION = "write.merge.isolation-level"
 
 def partition_conditions(on: tuple[Conjunct, ...], scope: Scope, layout: TableLayout) -> tuple[Term, ...]:
     """The conditions of ON on partition columns of the target alone, those left out that change from day to day."""
-    found: list[Term] = []
+    terms: list[Term] = []
     for conjunct in on:
         if conjunct.expression is None or scope.side(conjunct.expression) != "target":
             continue
         for part in conjuncts(condition(conjunct.expression, on_terms(scope))):
-            named = list(columns(part))
-            if named and all(layout.is_partition(column.name) for column in named) and not _moves(part):
-                found.append(part)
-    return tuple(found)
+            part_columns = list(columns(part))
+            if part_columns and all(layout.is_partition(column.name) for column in part_columns) and not _moves(part):
+                terms.append(part)
+    return tuple(terms)
 
 
 def are_disjoint(one: tuple[Term, ...], other: tuple[Term, ...]) -> bool:
@@ -53,7 +53,7 @@ def inserts_stay_apart(merge: JudgedMerge) -> bool:
         for clause in statement.clauses
         if clause.action == "insert"
     ]
-    return all(rows.satisfies(wanted) is True for rows in inserts for wanted in conditions)
+    return all(rows.satisfies(term) is True for rows in inserts for term in conditions)
 
 
 def _inserts_unnoticed(merge: JudgedMerge) -> bool:

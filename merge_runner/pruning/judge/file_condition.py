@@ -40,37 +40,37 @@ def file_conditions(merge: JudgedMerge) -> list[str] | None:
     """
     if any(key.casefold() == "delta.columnmapping.mode" for key in merge.layout.properties):
         return None  # the log has physical names then
-    found = []
+    filters = []
     pruning = [
         conjunct
         for conjunct, condition in zip(merge.statement.on, merge.judgement.on, strict=True)
         if condition.prunes is True
     ]
     for conjunct in pruning:
-        asked = _of_partitions(conjunct, merge) or _of_statistics(conjunct, merge)
-        if asked is None:
+        file_filter = _of_partitions(conjunct, merge) or _of_statistics(conjunct, merge)
+        if file_filter is None:
             return None
-        found.append(asked)
-    return found or None
+        filters.append(file_filter)
+    return filters or None
 
 
 def can_skip(merge: JudgedMerge) -> bool:
     """Whether each conjunct that is said to prune has a form by which files can be skipped at all."""
     for conjunct, condition in zip(merge.statement.on, merge.judgement.on, strict=True):
-        asked = predicate(conjunct.expression, merge.scope)
+        shape = predicate(conjunct.expression, merge.scope)
         on_partitions = all(merge.layout.is_partition(column) for column in condition.columns)
-        if condition.prunes is True and not on_partitions and not _has_values(asked):
+        if condition.prunes is True and not on_partitions and not _has_values(shape):
             return False
     return True
 
 
-def _has_values(asked: Predicate) -> bool:
+def _has_values(shape: Predicate) -> bool:
     """Whether a predicate is made of comparisons of columns with constants."""
-    if isinstance(asked, All):
-        return any(_has_values(part) for part in asked.parts)
-    if isinstance(asked, Some):
-        return all(_has_values(part) for part in asked.parts)
-    return not isinstance(asked, Other) or asked.name == "="  # Iceberg infers constants through a join
+    if isinstance(shape, All):
+        return any(_has_values(part) for part in shape.parts)
+    if isinstance(shape, Some):
+        return all(_has_values(part) for part in shape.parts)
+    return not isinstance(shape, Other) or shape.name == "="  # Iceberg infers constants through a join
 
 
 def _of_partitions(conjunct: Conjunct, merge: JudgedMerge) -> str | None:
@@ -89,7 +89,7 @@ def _of_partitions(conjunct: Conjunct, merge: JudgedMerge) -> str | None:
                 data_type = leaf_type(merge.layout, column.path)
                 if not merge.layout.is_partition(column.column) or data_type is None:
                     return None
-                value = f"cast({PARTITION}[{string_literal(_declared(column.column, merge))}] as {data_type})"
+                value = f"cast({PARTITION}[{string_literal(_declared_name(column.column, merge))}] as {data_type})"
                 pieces += [sql.text[at : sql.tokens[i].start], value]
                 at = sql.tokens[stop - 1].end
         i = stop
@@ -98,21 +98,21 @@ def _of_partitions(conjunct: Conjunct, merge: JudgedMerge) -> str | None:
 
 def _of_statistics(conjunct: Conjunct, merge: JudgedMerge) -> str | None:
     """A comparison of one column with a constant, put to the smallest and largest value of the file."""
-    asked = predicate(conjunct.expression, merge.scope)
+    shape = predicate(conjunct.expression, merge.scope)
     sides = comparison_sides(conjunct)
-    if not isinstance(asked, Comparison) or asked.cast or asked.function or len(asked.column.path) > 1 or sides is None:
+    if not isinstance(shape, Comparison) or shape.cast or shape.function or len(shape.column.path) > 1 or sides is None:
         return None
-    data_type = leaf_type(merge.layout, asked.column.path)
+    data_type = leaf_type(merge.layout, shape.column.path)
     if data_type is None or data_type.name not in _EXACT:
         return None
     left, operator, right = sides
     text = merge.statement.text
     own = merge.scope.resolve(tuple(part.strip("` ") for part in left.of(text).split(".")))
-    constant, operator = (right, operator) if own == asked.column else (left, _MIRRORED.get(operator, operator))
+    constant, operator = (right, operator) if own == shape.column else (left, _MIRRORED.get(operator, operator))
     question = _QUESTIONS.get("=" if operator == "==" else operator)
     if question is None:
         return None
-    name = quote(_declared(asked.column.column, merge)).strip("`")
+    name = quote(_declared_name(shape.column.column, merge)).strip("`")
     values = {
         "low": f"cast(get_json_object({STATISTICS}, '$.minValues.{name}') as {data_type})",
         "high": f"cast(get_json_object({STATISTICS}, '$.maxValues.{name}') as {data_type})",
@@ -121,7 +121,7 @@ def _of_statistics(conjunct: Conjunct, merge: JudgedMerge) -> str | None:
     return f"coalesce({question.format(**values)}, true)"
 
 
-def _declared(name: str, merge: JudgedMerge) -> str:
+def _declared_name(name: str, merge: JudgedMerge) -> str:
     """The column as its table spells it."""
     column = merge.layout.column(name)
     return column.name if column is not None else name

@@ -32,17 +32,17 @@ def versions_closed_alone(
     very keys that ON compares. A source row for a new version has the key of the old one then, matches it, and is not
     inserted.
     """
-    updates = [each for each in statement.clauses if each.kind == "matched" and each.action == "update"]
-    inserts = [each for each in statement.clauses if each.action == "insert"]
+    updates = [clause for clause in statement.clauses if clause.kind == "matched" and clause.action == "update"]
+    inserts = [clause for clause in statement.clauses if clause.action == "insert"]
     pairs = equated_columns(statement, scope)
     on_tests = _open_tests(_besides(statement, pairs), scope) if updates and inserts and pairs else None
-    if on_tests is None or not all(_inserts_key(each, pair, scope) for each in inserts for pair in pairs):
+    if on_tests is None or not all(_inserts_key(insert, pair, scope) for insert in inserts for pair in pairs):
         return
-    rows = [inserted_rows(each, statement, layout, scope, source) for each in inserts]
+    rows = [inserted_rows(insert, statement, layout, scope, source) for insert in inserts]
     for clause in updates:
         own = [] if _updates_in_place(clause, scope) else _tests_of_clause(clause, scope)
         for test in (*on_tests, *own):
-            opens = any(each.satisfies(test) is True for each in rows)
+            opens = any(inserted.satisfies(test) is True for inserted in rows)
             if opens and _closes(clause, test, scope) and _compares(clause, scope):
                 yield clause
                 break
@@ -57,7 +57,11 @@ def _besides(statement: MergeStatement, pairs: Sequence[EquatedColumns]) -> list
 def _tests_of_clause(clause: Clause, scope: Scope) -> list[Call]:
     """The conditions of a clause on the target alone by which a version is open."""
     parts = split(clause.condition) if clause.condition is not None else ()
-    own = [each for each in parts if each.expression is not None and scope.side(each.expression) == "target"]
+    own = [
+        conjunct
+        for conjunct in parts
+        if conjunct.expression is not None and scope.side(conjunct.expression) == "target"
+    ]
     return _open_tests(own, scope) or []
 
 
@@ -65,13 +69,17 @@ def _updates_in_place(clause: Clause, scope: Scope) -> bool:
     """Whether SET writes what the clause compares: the row gets the new values itself."""
     tree = clause.condition.expression if clause.condition is not None else None
     compared = {ref.column.casefold() for ref in scope.columns(tree)} if tree is not None else set()
-    sides = [(each, scope.side(each.value.expression)) for each in clause.assignments if each.value.expression]
-    return any(side == "source" and each.column[-1].casefold() in compared for each, side in sides)
+    sides = [
+        (assignment, scope.side(assignment.value.expression))
+        for assignment in clause.assignments
+        if assignment.value.expression
+    ]
+    return any(side == "source" and assignment.column[-1].casefold() in compared for assignment, side in sides)
 
 
 def _open_tests(tests: Sequence[Conjunct], scope: Scope) -> list[Call] | None:
     """The conditions among these by which a version is open; None where one is about more than the target."""
-    found: list[Call] = []
+    open_tests: list[Call] = []
     for conjunct in tests:
         if conjunct.expression is None or scope.side(conjunct.expression) != "target":
             return None
@@ -80,13 +88,13 @@ def _open_tests(tests: Sequence[Conjunct], scope: Scope) -> list[Call] | None:
             return None
         if isinstance(test, Call) and isinstance(test.args[0], Col) and not test.args[0].path:
             single = test.name in ("=", "<=>") and isinstance(test.args[1], Lit)
-            found += [test] if single or test.name == "isnull" else []
-    return found
+            open_tests += [test] if single or test.name == "isnull" else []
+    return open_tests
 
 
 def _inserts_key(clause: Clause, pair: EquatedColumns, scope: Scope) -> bool:
-    listed = {assignment.column[-1].casefold() for assignment in clause.assignments}
-    return (clause.star or pair.target.casefold() in listed) and inserts_column(clause, scope, pair)
+    assigned = {assignment.column[-1].casefold() for assignment in clause.assignments}
+    return (clause.star or pair.target.casefold() in assigned) and inserts_column(clause, scope, pair)
 
 
 def _closes(clause: Clause, test: Call, scope: Scope) -> bool:

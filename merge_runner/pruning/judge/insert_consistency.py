@@ -35,8 +35,8 @@ def one_sided_filters(
     """
     if not source.readable:
         return
-    for conjunct, wanted, inserts in _target_filters(statement, layout, scope, source):
-        if any(clause.satisfies(wanted) is False for clause in inserts):
+    for conjunct, filter_term, inserts in _target_filters(statement, layout, scope, source):
+        if any(clause.satisfies(filter_term) is False for clause in inserts):
             yield conjunct
 
 
@@ -44,8 +44,8 @@ def contradicted_filters(
     statement: MergeStatement, layout: TableLayout, scope: Scope, source: SourceFacts
 ) -> Iterator[Conjunct]:
     """The conjuncts of ON on the target alone that constants in an INSERT do not satisfy, whatever the source holds."""
-    for conjunct, wanted, inserts in _target_filters(statement, layout, scope, source):
-        if any(clause.contradicts(wanted) for clause in inserts):
+    for conjunct, filter_term, inserts in _target_filters(statement, layout, scope, source):
+        if any(clause.contradicts(filter_term) for clause in inserts):
             yield conjunct
 
 
@@ -57,8 +57,10 @@ def _target_filters(
     for conjunct in statement.on:
         if conjunct.expression is None or scope.side(conjunct.expression) != "target":
             continue
-        wanted = condition(conjunct.expression, on_terms(scope))
-        if holds_for_all(wanted, layout) or any(layout.has_column(column.name) is False for column in columns(wanted)):
+        filter_term = condition(conjunct.expression, on_terms(scope))
+        if holds_for_all(filter_term, layout) or any(
+            layout.has_column(column.name) is False for column in columns(filter_term)
+        ):
             continue
         if inserts is None:
             inserts = [
@@ -66,7 +68,7 @@ def _target_filters(
                 for clause in statement.clauses
                 if clause.action == "insert"
             ]
-        yield conjunct, wanted, inserts
+        yield conjunct, filter_term, inserts
 
 
 def on_terms(scope: Scope) -> Resolve:
@@ -75,22 +77,22 @@ def on_terms(scope: Scope) -> Resolve:
 
 
 def _on_terms(scope: Scope) -> Resolve:
-    known: dict[tuple[str, ...], Term | None] = {}
+    resolved: dict[tuple[str, ...], Term | None] = {}
 
     def resolve(node: exp.Expr) -> Term | None:
         parts = name_parts(node)
         if not parts:
             return None
-        if parts not in known:
-            known[parts] = column(parts)
-        return known[parts]
+        if parts not in resolved:
+            resolved[parts] = column(parts)
+        return resolved[parts]
 
     def column(parts: tuple[str, ...]) -> Term | None:
-        found = scope.resolve(parts)
-        if found.side not in ("target", "source"):
+        reference = scope.resolve(parts)
+        if reference.side not in ("target", "source"):
             return None
-        path = tuple(part.casefold() for part in found.path)
-        return Col(TARGET if found.side == "target" else SOURCE, path[0], path[1:])
+        path = tuple(part.casefold() for part in reference.path)
+        return Col(TARGET if reference.side == "target" else SOURCE, path[0], path[1:])
 
     return KeptTerms(resolve)
 
@@ -109,8 +111,8 @@ def _terms_of_one(scope: Scope, relation: int) -> Resolve:
     resolve = on_terms(scope)
 
     def resolve_one(node: exp.Expr) -> Term | None:
-        parts, found = name_parts(node), scope.reference(node)
-        if parts is None or found is None or len(found.path) < len(parts):
+        parts, reference = name_parts(node), scope.reference(node)
+        if parts is None or reference is None or len(reference.path) < len(parts):
             return resolve(node)
         path = tuple(part.casefold() for part in parts)
         return Col(relation, path[0], path[1:])
@@ -166,19 +168,19 @@ class InsertedRows:
         values = [self.value(column.name) for column in required]
         self.facts = Facts(facts.terms, [*facts.not_null, *(value for value in values if value is not None)])
 
-    def satisfies(self, wanted: Term) -> bool | None:
+    def satisfies(self, target_condition: Term) -> bool | None:
         """Whether its rows satisfy a condition on the target's columns; None where that cannot be known."""
-        if self.unreadable or (isinstance(wanted, Call) and wanted.name == "opaque"):
+        if self.unreadable or (isinstance(target_condition, Call) and target_condition.name == "opaque"):
             return None
-        goal = self._goal(wanted)
+        goal = self._goal(target_condition)
         return None if goal is None or self.may_take_no_null(goal) else self.facts.implies(goal)
 
-    def contradicts(self, wanted: Term) -> bool:
+    def contradicts(self, target_condition: Term) -> bool:
         """Whether the constants that it inserts make a condition on the target's columns false, or NULL."""
-        goal = self._goal(wanted)
+        goal = self._goal(target_condition)
         return isinstance(goal, Lit) and not goal.value
 
-    def _goal(self, wanted: Term) -> Term | None:
+    def _goal(self, target_condition: Term) -> Term | None:
         """The condition with what is inserted in the place of the columns; None where one of them is not known."""
         unknown = False
 
@@ -192,7 +194,7 @@ class InsertedRows:
                 return None
             return _field(value, part.path)
 
-        goal = replaced(wanted, inserted)
+        goal = replaced(target_condition, inserted)
         return None if unknown else goal
 
     def may_take_no_null(self, goal: Term) -> bool:
@@ -200,10 +202,10 @@ class InsertedRows:
         column = goal.args[0] if isinstance(goal, Call) and goal.name == "notnull" else None
         if not isinstance(column, Col):
             return False
-        known = self.source.column(column.name)
-        if known is None:
+        column_facts = self.source.column(column.name)
+        if column_facts is None:
             return not self.source.names_known
-        return known.data_type is None and known.nullable is None
+        return column_facts.data_type is None and column_facts.nullable is None
 
     def value(self, name: str) -> Term | None:
         """What it puts into a column; None where that is not known."""
@@ -241,11 +243,11 @@ def _field(value: Term, path: tuple[str, ...]) -> Term:
     return NULL if value == NULL else Call(f"field:{'.'.join(path)}", (value,))
 
 
-def holds_for_all(wanted: Term, layout: TableLayout) -> bool:
+def holds_for_all(target_condition: Term, layout: TableLayout) -> bool:
     """Whether every row of the target satisfies the condition, such as IS NOT NULL of a column that takes no NULL."""
     required = {c.name.casefold() for c in layout.columns or () if c.nullable is False}
-    not_null = [column for column in columns(wanted) if not column.path and column.name in required]
-    return bool(not_null) and Facts((), not_null).implies(wanted) is True
+    not_null = [column for column in columns(target_condition) if not column.path and column.name in required]
+    return bool(not_null) and Facts((), not_null).implies(target_condition) is True
 
 
 @dataclass(frozen=True)
@@ -268,20 +270,20 @@ def equated_columns(statement: MergeStatement, scope: Scope) -> Sequence[Equated
 
 
 def _equated_columns(statement: MergeStatement, scope: Scope) -> Sequence[EquatedColumns]:
-    found: list[EquatedColumns] = []
+    pairs: list[EquatedColumns] = []
     for conjunct in statement.on:
         if conjunct.expression is None:
             continue
-        read = condition(conjunct.expression, on_terms(scope))
-        if not isinstance(read, Call) or read.name not in ("=", "<=>"):
+        test = condition(conjunct.expression, on_terms(scope))
+        if not isinstance(test, Call) or test.name not in ("=", "<=>"):
             continue
-        inner = [strict_column(item) for item in read.args]
+        inner = [strict_column(item) for item in test.args]
         sides = {item.relation: item for item in inner if item is not None and not item.path}
         if len(sides) == 2:
             names = {ref.side: ref.column for ref in scope.columns(conjunct.expression)}
-            bare = all(isinstance(item, Col) for item in read.args)
-            found.append(EquatedColumns(conjunct, names["target"], names["source"], read.name == "<=>", bare))
-    return found
+            bare = all(isinstance(item, Col) for item in test.args)
+            pairs.append(EquatedColumns(conjunct, names["target"], names["source"], test.name == "<=>", bare))
+    return pairs
 
 
 @dataclass(frozen=True)
@@ -305,7 +307,7 @@ def matching_columns(statement: MergeStatement, scope: Scope, source: SourceFact
     for that, too. None where a conjunct that cannot be read, or whose sides are not certain, may fix more.
     """
     inserted = [facts_of_clause(clause, scope, source) for clause in statement.clauses if clause.action == "insert"]
-    found: dict[str, None] = {}
+    bare: dict[str, None] = {}
     inside: dict[str, None] = {}
     pairs: list[tuple[Term, Term]] = []
     null_safe = False
@@ -313,22 +315,22 @@ def matching_columns(statement: MergeStatement, scope: Scope, source: SourceFact
         tree = conjunct.expression
         if tree is None or scope.side(tree) == "unknown":
             return None
-        read = condition(tree, on_terms(scope))
-        if isinstance(read, Call) and read.name == "opaque":
+        test = condition(tree, on_terms(scope))
+        if isinstance(test, Call) and test.name == "opaque":
             return None
-        if not isinstance(read, Call) or read.name not in ("=", "<=>"):
+        if not isinstance(test, Call) or test.name not in ("=", "<=>"):
             continue
-        for own, other in (read.args, read.args[::-1]):
+        for own, other in (test.args, test.args[::-1]):
             relations = {column.relation for column in columns(other)}
-            fixed = relations == {TARGET} or (not relations and all(rows.implies(read) is True for rows in inserted))
+            is_fixed = relations == {TARGET} or (not relations and all(rows.implies(test) is True for rows in inserted))
             mine = [column for column in columns(own) if not column.path]
-            if not fixed or not mine or any(column.relation != SOURCE for column in columns(own)):
+            if not is_fixed or not mine or any(column.relation != SOURCE for column in columns(own)):
                 continue
             names = {r.column.casefold(): r.column for r in scope.columns(tree) if r.side == "source"}
-            (found if isinstance(own, Col) else inside).update({names[column.name]: None for column in mine})
-            null_safe |= read.name == "<=>" or strict_column(own) is None
+            (bare if isinstance(own, Col) else inside).update({names[column.name]: None for column in mine})
+            null_safe |= test.name == "<=>" or strict_column(own) is None
             pairs.append((own, other))
-    return Matching(tuple(found), tuple(name for name in inside if name not in found), null_safe, tuple(pairs))
+    return Matching(tuple(bare), tuple(name for name in inside if name not in bare), null_safe, tuple(pairs))
 
 
 def inserts_column(clause: Clause, scope: Scope, pair: EquatedColumns) -> bool:
@@ -354,11 +356,13 @@ def gives_what_on_demands(
     if clause.kind != "matched" or value is None:
         return False
     resolve = on_terms(scope)
-    asked = [condition(each.expression, resolve) for each in statement.on if each.expression is not None]
-    known = Facts((*source.restrictions, *asked))
-    for read in asked:
-        if isinstance(read, Call) and read.name in ("=", "<=>") and own in read.args:
-            constant = read.args[read.args[0] == own]
-            if is_constant(constant) and known.implies(Call("=", (value, constant))) is True:
+    on_conditions = [
+        condition(conjunct.expression, resolve) for conjunct in statement.on if conjunct.expression is not None
+    ]
+    facts = Facts((*source.restrictions, *on_conditions))
+    for test in on_conditions:
+        if isinstance(test, Call) and test.name in ("=", "<=>") and own in test.args:
+            constant = test.args[test.args[0] == own]
+            if is_constant(constant) and facts.implies(Call("=", (value, constant))) is True:
                 return True
     return False

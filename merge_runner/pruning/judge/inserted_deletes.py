@@ -45,13 +45,13 @@ def inserted_deletes(
         picked = [part for part in parts if {column.relation for column in columns(part)} == {SOURCE}]
         if not picked or any(has_opaque(part) for part in parts):
             continue
-        wanted = negated(joined("and", picked))
+        not_deleted = negated(joined("and", picked))
         mine = {column for part in picked for column in columns(part)}
         for insert in inserts:
             if _decides(insert, mine, scope):
                 break
             rows = inserted_rows(insert, statement, layout, scope, source)
-            if rows.facts.implies(wanted) is False:
+            if rows.facts.implies(not_deleted) is False:
                 yield InsertedDelete(delete, insert, len(picked) == len(parts))
                 break
 
@@ -59,12 +59,14 @@ def inserted_deletes(
 def _decides(insert: Clause, mine: set[Col], scope: Scope) -> bool:
     """Whether the clause asks something of these columns, or puts them into the target."""
     resolve = source_terms(scope)
-    asked = insert.condition
-    if asked is not None:
-        if asked.expression is None:
+    when = insert.condition
+    if when is not None:
+        if when.expression is None:
             return True
-        own = condition(asked.expression, resolve)
+        own = condition(when.expression, resolve)
         if has_opaque(own) or not mine.isdisjoint(columns(own)):
             return True
-    trees = [each.value.expression for each in insert.assignments if each.value.expression is not None]
+    trees = [
+        assignment.value.expression for assignment in insert.assignments if assignment.value.expression is not None
+    ]
     return any(not mine.isdisjoint(columns(condition(tree, resolve))) for tree in trees)

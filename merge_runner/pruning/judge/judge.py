@@ -51,14 +51,13 @@ def judge(
     why it derives none of them after all: the verdict is that of the text alone. Where the format is unknown, it is
     said what holds in both, and the rest is unknown.
     """
-    read = [(conjunct, predicate(conjunct.expression, scope)) for conjunct in statement.on]
+    on = [(conjunct, predicate(conjunct.expression, scope)) for conjunct in statement.on]
     if layout.format is not None:
-        return _Judge(statement, layout, layout.format, scope, bounds, source, left_out).judge(read)
-    judged = [
-        _Judge(statement, layout.with_format(name), name, scope, bounds, source, left_out).judge(read)
-        for name in FORMATS
+        return _Judge(statement, layout, layout.format, scope, bounds, source, left_out).judge(on)
+    judgements = [
+        _Judge(statement, layout.with_format(name), name, scope, bounds, source, left_out).judge(on) for name in FORMATS
     ]
-    return reduce(_agreed, judged)
+    return reduce(_combine, judgements)
 
 
 class _Judge:
@@ -78,7 +77,7 @@ class _Judge:
         self.layout = layout
         self.format = name
         self.scope = scope
-        self.wanted = bounds
+        self.bounds = bounds
         self.source = source
         self.left_out = left_out
         kinds = {clause.kind for clause in statement.clauses}
@@ -88,35 +87,36 @@ class _Judge:
             kinds == {"matched"} and not statement.more_clauses and capabilities(name).when_conditions_prune
         )
 
-        self.fixed: set[str] = set()
+        self.fixed_columns: set[str] = set()
         """Columns of the source to which ON gives one value."""
 
         whole = not (self.by_source or statement.more_clauses)
         self.infers = capabilities(name).infers_through_join and whole and self._joins_plainly()
 
-    def judge(self, read: Sequence[tuple[Conjunct, Predicate]]) -> Judgement:
-        self.fixed = {
-            asked.column.column.casefold()
-            for _, asked in read
-            if isinstance(asked, Comparison) and asked.column.side == "source" and asked.operator in ("=", "<=>")
+    def judge(self, conjuncts: Sequence[tuple[Conjunct, Predicate]]) -> Judgement:
+        self.fixed_columns = {
+            shape.column.column.casefold()
+            for _, shape in conjuncts
+            if isinstance(shape, Comparison) and shape.column.side == "source" and shape.operator in ("=", "<=>")
         }
-        on = tuple(self._condition(conjunct, asked) for conjunct, asked in read)
+        on = tuple(self._condition(conjunct, shape) for conjunct, shape in conjuncts)
         clauses = [_conditions(clause, self.scope) for clause in self.statement.clauses]
         whole = self._whole_of_when(clauses)
         when = tuple(
-            tuple(self._in_when(conjunct, asked, whole) for conjunct, asked in conditions) for conditions in clauses
+            tuple(self._in_when(conjunct, shape, whole) for conjunct, shape in conditions) for conditions in clauses
         )
-        bounds = derivable_bounds(self.statement, self.layout, self.scope, self.wanted)
+        bounds = derivable_bounds(self.statement, self.layout, self.scope, self.bounds)
         derived = bounds if self.left_out is None else ()
         verdict, reason = self._verdict(on, whole, derived)
-        hole = next((conjunct for conjunct, _ in read if self._is_pasted(conjunct)), None)
+        hole = next((conjunct for conjunct, _ in conjuncts if self._is_pasted(conjunct)), None)
         if verdict == "static" and hole is not None:
             verdict = "unknown"
             reason = f"an OR in what `{as_written(hole.text)}` is filled with would let rows past the other conditions"
         on = _with_bounds(on, derived, self.statement)
         if not self.by_source and (verdict == "none" or (verdict == "unknown" and self.left_out is not None)):
             on = tuple(
-                self._unbounded(conjunct, condition, bounds) for (conjunct, _), condition in zip(read, on, strict=True)
+                self._explain_missing_bound(conjunct, condition, bounds)
+                for (conjunct, _), condition in zip(conjuncts, on, strict=True)
             )
             reason += _missing_bounds(on)
         return Judgement(verdict, reason, on, when, bounds, self.left_out)
@@ -127,35 +127,37 @@ class _Judge:
         enclosed = text[: span.start].rstrip().endswith("(") and text[span.end :].lstrip().startswith(")")
         return is_placeholder(conjunct.text) and not enclosed
 
-    def _condition(self, conjunct: Conjunct, asked: Predicate) -> Condition:
-        condition = self._plain(conjunct, asked, self.model.conjunct(asked))
+    def _condition(self, conjunct: Conjunct, shape: Predicate) -> Condition:
+        condition = self._plain(conjunct, shape, self.model.conjunct(shape))
         if self.infers and condition.cause == "join":
-            condition = self._inferred(condition, conjunct)
+            condition = self._infer_constants(condition, conjunct)
         elif self.infers and condition.cause == "or" and condition.side == "both":
-            condition = self._extracted(condition, asked)
+            condition = self._extract_from_legs(condition, shape)
         if self.by_source and condition.prunes is not False:
             return replace(condition, prunes=False, cause="by-source", reason=_BY_SOURCE)
         return condition
 
-    def _unbounded(self, conjunct: Conjunct, condition: Condition, bounds: Sequence[Bound]) -> Condition:
+    def _explain_missing_bound(self, conjunct: Conjunct, condition: Condition, bounds: Sequence[Bound]) -> Condition:
         if condition.cause != "join":
             return condition
-        if self.left_out is not None and any(_inside(condition, bound) and bound.prunes for bound in bounds):
+        if self.left_out is not None and any(_is_inside(condition, bound) and bound.prunes for bound in bounds):
             return replace(condition, unbounded=self.left_out)
-        return replace(condition, unbounded=missing_bound(conjunct, self.layout, self.scope, self.wanted))
+        return replace(condition, unbounded=missing_bound(conjunct, self.layout, self.scope, self.bounds))
 
     def _joins_plainly(self) -> bool:
         """Whether Spark infers constants through the join of an Iceberg MERGE.
 
         It does where no clause can meet a row twice: it counts matches otherwise, and that count blocks what it infers.
         """
-        matched = [clause for clause in self.statement.clauses if clause.kind == "matched"]
-        if not matched:
+        matched_clauses = [clause for clause in self.statement.clauses if clause.kind == "matched"]
+        if not matched_clauses:
             return True
-        lone_delete = len(matched) == 1 and matched[0].action == "delete" and matched[0].condition is None
+        lone_delete = (
+            len(matched_clauses) == 1 and matched_clauses[0].action == "delete" and matched_clauses[0].condition is None
+        )
         return lone_delete and marks(self.format, self.layout.properties)
 
-    def _inferred(self, condition: Condition, conjunct: Conjunct) -> Condition:
+    def _infer_constants(self, condition: Condition, conjunct: Conjunct) -> Condition:
         """A join on a column that the source restricts by constants: Spark takes these for the target's column too."""
         tree = conjunct.expression
         own = [column.column for column in self.scope.columns(tree) if column.side == "target"] if tree else []
@@ -170,21 +172,21 @@ class _Judge:
                 f"the source restricts `{names[0]}`, and Spark infers the same for `{bound.column}` in such a MERGE"
             )
             return replace(condition, prunes=True, cause="prunes", reason=reason)
-        if len(names) == 1 and names[0].casefold() in self.fixed:
+        if len(names) == 1 and names[0].casefold() in self.fixed_columns:
             reason = f"ON gives `{names[0]}` one value: whether Spark infers it for `{bound.column}` is not known"
             return replace(condition, prunes=None, cause="unknown-type", reason=reason)
         return condition
 
-    def _extracted(self, condition: Condition, asked: Predicate) -> Condition:
+    def _extract_from_legs(self, condition: Condition, shape: Predicate) -> Condition:
         """An OR of both sides: Spark may take out of its legs what each asks of the target."""
-        own = _of_target(asked)
+        own = _of_target(shape)
         if own is None or self.model.conjunct(own).prunes is False:
             return condition
         reason = "each leg of the OR asks something of the target: whether Spark takes that out is not known"
         return replace(condition, prunes=None, cause="unreadable", reason=reason)
 
-    def _plain(self, conjunct: Conjunct, asked: Predicate, outcome: Outcome) -> Condition:
-        side = side_of(asked)
+    def _plain(self, conjunct: Conjunct, shape: Predicate, outcome: Outcome) -> Condition:
+        side = side_of(shape)
         if outcome.cause == "unreadable" and conjunct.expression is None and has_placeholder(conjunct.text):
             outcome = replace(outcome, reason="a part of it is filled in at run time, and may be any expression")
         legs = tuple(self._plain(conjunct, leg, below) for leg, below in outcome.legs)
@@ -195,8 +197,8 @@ class _Judge:
             prunes=outcome.prunes,
             cause=outcome.cause,
             reason=outcome.reason,
-            columns=target_columns(asked),
-            filters=side == "target" and not isinstance(asked, Truth),
+            columns=target_columns(shape),
+            filters=side == "target" and not isinstance(shape, Truth),
             pattern=outcome.pattern,
             legs=legs,
         )
@@ -205,19 +207,19 @@ class _Judge:
         """What the conditions of all clauses together do to the scan; None where they do not count."""
         if not self.when_counts:
             return None
-        asked = []
+        shapes = []
         for conditions in clauses:
             own = [part for _, condition in conditions for part in parts_of(condition)]
             if any(side_of(part) == "unknown" for part in own):
                 return Outcome(None, "unreadable", "a condition of WHEN MATCHED cannot be read")
-            asked.append(conjunction([part for part in own if side_of(part) in ("target", "none")]))
+            shapes.append(conjunction([part for part in own if side_of(part) in ("target", "none")]))
         # Delta joins the clauses' conditions by OR once Spark's optimizer is done: nothing folds any more.
-        whole = Some(tuple(asked)) if TRUE not in asked and len(asked) > 1 else disjunction(asked)
+        whole = Some(tuple(shapes)) if TRUE not in shapes and len(shapes) > 1 else disjunction(shapes)
         return None if whole == Truth(value=True) else self.model.whole(whole)
 
-    def _in_when(self, conjunct: Conjunct, asked: Predicate, whole: Outcome | None) -> Condition:
-        outcome = self.model.conjunct(asked)
-        side = side_of(asked)
+    def _in_when(self, conjunct: Conjunct, shape: Predicate, whole: Outcome | None) -> Condition:
+        outcome = self.model.conjunct(shape)
+        side = side_of(shape)
         if whole is not None and whole.prunes is False:
             whole = None
         if side == "target" and whole is not None:
@@ -226,12 +228,12 @@ class _Judge:
             reason = "a condition of WHEN is asked once the files are read: it skips none"
             cause = "in-when" if outcome.prunes is True else outcome.cause
             outcome = Outcome(False, cause, reason, outcome.pattern)
-        return self._plain(conjunct, asked, outcome)
+        return self._plain(conjunct, shape, outcome)
 
     def _verdict(self, on: Sequence[Condition], whole: Outcome | None, bounds: Sequence[Bound]) -> tuple[Verdict, str]:
         if self.by_source:
             return "none", _BY_SOURCE
-        if self.statement.more_clauses and any(each.prunes is not False for each in on):
+        if self.statement.more_clauses and any(condition.prunes is not False for condition in on):
             return "unknown", _MORE_CLAUSES
         for condition in on:
             if condition.prunes is True:
@@ -270,9 +272,9 @@ def _conditions(clause: Clause, scope: Scope) -> list[tuple[Conjunct, Predicate]
     return [(conjunct, predicate(conjunct.expression, scope)) for conjunct in conjuncts]
 
 
-def _of_target(asked: Predicate) -> Predicate | None:
+def _of_target(shape: Predicate) -> Predicate | None:
     """What an OR of both sides asks of the target in each of its legs; None where a leg asks nothing of it."""
-    legs = asked.parts if isinstance(asked, Some) and side_of(asked) == "both" else ()
+    legs = shape.parts if isinstance(shape, Some) and side_of(shape) == "both" else ()
     own = [conjunction([part for part in parts_of(leg) if side_of(part) == "target"]) for leg in legs]
     return disjunction(own) if own and TRUE not in own else None
 
@@ -281,27 +283,27 @@ def _with_bounds(
     on: tuple[Condition, ...], bounds: Sequence[Bound], statement: MergeStatement
 ) -> tuple[Condition, ...]:
     """Says at the joins which of them have a runtime filter."""
-    found = []
+    conditions = []
     for condition in on:
-        bound = next((item for item in bounds if _inside(condition, item)), None)
+        bound = next((item for item in bounds if _is_inside(condition, item)), None)
         if bound is not None and bound.prunes and condition.cause == "join":
             values = bound.source.of(statement.text)
             reason = f"a runtime filter restricts `{bound.column}` to the values of {values}"
-            found.append(replace(condition, reason=reason))
+            conditions.append(replace(condition, reason=reason))
         else:
-            found.append(condition)
-    return tuple(found)
+            conditions.append(condition)
+    return tuple(conditions)
 
 
-def _inside(condition: Condition, bound: Bound) -> bool:
+def _is_inside(condition: Condition, bound: Bound) -> bool:
     return condition.span.start <= bound.source.start and bound.source.end <= condition.span.end
 
 
-def _agreed(one: Judgement, other: Judgement) -> Judgement:
+def _combine(one: Judgement, other: Judgement) -> Judgement:
     """What holds in both formats."""
-    on = tuple(_either(a, b) for a, b in zip(one.on, other.on, strict=True))
+    on = tuple(_combine_conditions(a, b) for a, b in zip(one.on, other.on, strict=True))
     when = tuple(
-        tuple(_either(a, b) for a, b in zip(first, second, strict=True))
+        tuple(_combine_conditions(a, b) for a, b in zip(first, second, strict=True))
         for first, second in zip(one.when, other.when, strict=True)
     )
     bounds = tuple(
@@ -315,9 +317,9 @@ def _agreed(one: Judgement, other: Judgement) -> Judgement:
     return Judgement("unknown", reason, on, when, bounds, one.left_out)
 
 
-def _either(one: Condition, other: Condition) -> Condition:
+def _combine_conditions(one: Condition, other: Condition) -> Condition:
     if one.prunes is other.prunes:
         return one
-    known = one if one.prunes is not None else other
-    reason = f"it depends on the format of the table, which lint does not know ({known.reason})"
+    decided = one if one.prunes is not None else other
+    reason = f"it depends on the format of the table, which lint does not know ({decided.reason})"
     return replace(one, prunes=None, cause="unknown-layout", reason=reason)

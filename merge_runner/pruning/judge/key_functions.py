@@ -44,17 +44,17 @@ def merging_call(value: Term, type_of: TypeOf) -> Call | None:
     name = value.name
     if name in _CASES or name in _TRIMS or name in _SHORTENING:
         return value
-    own = [each for each in value.args if not is_constant(each)]
+    own = [argument for argument in value.args if not is_constant(argument)]
     if name.startswith("trunc:") and not _is_of_days(own, type_of):
         return value
     if name.startswith(_CASTS) and _is_narrowing(own[0], parse_type(name.partition(":")[2]), type_of):
         return value
-    if name in _SKIPPING_NULL and len(own) > 1 and any(_may_be_null(each, type_of) for each in own):
+    if name in _SKIPPING_NULL and len(own) > 1 and any(_may_be_null(argument, type_of) for argument in own):
         return value
-    if name in ("concat", "dpipe") and len(own) > 1 and not any(_is_separator(each) for each in value.args):
+    if name in ("concat", "dpipe") and len(own) > 1 and not any(_is_separator(argument) for argument in value.args):
         return value
     inner = own[:1] if name == "coalesce" else own
-    return next((found for each in inner if (found := merging_call(each, type_of)) is not None), None)
+    return next((inner_call for argument in inner if (inner_call := merging_call(argument, type_of)) is not None), None)
 
 
 def _is_of_days(own: list[Term], type_of: TypeOf) -> bool:
@@ -63,15 +63,15 @@ def _is_of_days(own: list[Term], type_of: TypeOf) -> bool:
 
 
 def _is_narrowing(inner: Term, to: DataType | None, type_of: TypeOf) -> bool:
-    given = type_of(inner).data_type if isinstance(inner, Col) else None
-    return given is not None and to is not None and is_narrower(given, to)
+    data_type = type_of(inner).data_type if isinstance(inner, Col) else None
+    return data_type is not None and to is not None and is_narrower(data_type, to)
 
 
-def is_narrower(given: DataType, to: DataType) -> bool:
+def is_narrower(origin: DataType, to: DataType) -> bool:
     """Return whether a cast makes different values of the first type equal, as it does '7' and '007' as numbers."""
-    if given.is_text:
+    if origin.is_text:
         return not to.is_text
-    finer, coarser = fineness(given), fineness(to)
+    finer, coarser = fineness(origin), fineness(to)
     return finer is not None and coarser is not None and finer[0] == coarser[0] and finer[1] > coarser[1]
 
 
@@ -100,13 +100,13 @@ def _is_separator(value: Term) -> bool:
 class Form:
     """The form in which functions leave the values of a column: `case` None is that of the column itself.
 
-    `trims` are the ends without blanks; `others` are calls in their order, the innermost first.
+    `trims` are the ends without blanks; `calls` are calls in their order, the innermost first.
     """
 
     column: Col
     case: str | None = None
     trims: frozenset[str] = frozenset()
-    others: tuple[tuple[str, tuple[Term, ...]], ...] = ()
+    calls: tuple[tuple[str, tuple[Term, ...]], ...] = ()
 
 
 def form_of(value: Term) -> Form | None:
@@ -119,25 +119,25 @@ def form_of(value: Term) -> Form | None:
     if not isinstance(value, Call) or not value.args:
         return None
     inner, name = form_of(value.args[0]), value.name
-    if inner is None or any(not is_constant(each) for each in value.args[1:]):
+    if inner is None or any(not is_constant(argument) for argument in value.args[1:]):
         return None
     if name.startswith(_CASTS):
         return inner
     if name in _CASES:
-        return Form(inner.column, name, inner.trims, inner.others)
+        return Form(inner.column, name, inner.trims, inner.calls)
     if name in _TRIMS:
-        return Form(inner.column, inner.case, inner.trims | _ends(value), inner.others)
+        return Form(inner.column, inner.case, inner.trims | _ends(value), inner.calls)
     if name in _SHORTENING or name.startswith("trunc:"):
         call = (name, value.args[1:])
-        others = inner.others if inner.others[-1:] == (call,) else (*inner.others, call)
-        return Form(inner.column, inner.case, inner.trims, others)
+        calls = inner.calls if inner.calls[-1:] == (call,) else (*inner.calls, call)
+        return Form(inner.column, inner.case, inner.trims, calls)
     return None
 
 
 def _ends(call: Call) -> frozenset[str]:
-    for each in call.args[1:]:
-        if isinstance(each, Lit) and each.kind == "argument" and each.value[0] == "position":
-            return {"LEADING": frozenset({"start"}), "TRAILING": frozenset({"end"})}.get(each.value[1], _BOTH)
+    for argument in call.args[1:]:
+        if isinstance(argument, Lit) and argument.kind == "argument" and argument.value[0] == "position":
+            return {"LEADING": frozenset({"start"}), "TRAILING": frozenset({"end"})}.get(argument.value[1], _BOTH)
     return _BOTH
 
 
@@ -154,12 +154,12 @@ def is_computed(column: Col, statement: MergeStatement, lookup: Lookup, forms: t
     With two forms it is to make them alike, as `upper` makes `upper(k)` and `k`; else any expression counts.
     """
     kinds: tuple[type[exp.Expr], ...] = ()
-    if forms is not None and forms[0].others == forms[1].others:
+    if forms is not None and forms[0].calls == forms[1].calls:
         kinds = (_OF_CASE if forms[0].case != forms[1].case else ()) + (
             _OF_TRIM if forms[0].trims != forms[1].trims else ()
         )
     values = _definitions(column.name, statement, lookup)
-    return any(value.find(*kinds) is not None if kinds else _is_made(value) for value in values)
+    return any(value.find(*kinds) is not None if kinds else _is_computed_value(value) for value in values)
 
 
 def is_grouped_by(own: Term, statement: MergeStatement, lookup: Lookup) -> bool:
@@ -180,7 +180,7 @@ def column_by_name(node: exp.Expr) -> Term | None:
 
 def _definitions(name: str, statement: MergeStatement, lookup: Lookup) -> Iterator[exp.Expr]:
     for tree in _trees(statement, lookup):
-        yield from (each.this for each in tree.find_all(exp.Alias) if each.alias.casefold() == name.casefold())
+        yield from (alias.this for alias in tree.find_all(exp.Alias) if alias.alias.casefold() == name.casefold())
 
 
 def _trees(statement: MergeStatement, lookup: Lookup) -> list[exp.Expr]:
@@ -188,7 +188,7 @@ def _trees(statement: MergeStatement, lookup: Lookup) -> list[exp.Expr]:
     queries = [statement.source.query, *(cte.query for cte in statement.ctes)]
     trees = [query.expression for query in queries if query is not None and query.expression is not None]
     names = [statement.source.parts, *(_parts(table) for tree in trees for table in tree.find_all(exp.Table))]
-    views = [known.query for parts in names if parts and (known := lookup(parts)) is not None and known.query]
+    views = [table.query for parts in names if parts and (table := lookup(parts)) is not None and table.query]
     return [*trees, *(tree for view in views if (tree := read_query(view).expression) is not None)]
 
 
@@ -196,7 +196,7 @@ def _parts(table: exp.Table) -> tuple[str, ...]:
     return tuple(part.name for part in table.parts)
 
 
-def _is_made(value: exp.Expr) -> bool:
+def _is_computed_value(value: exp.Expr) -> bool:
     while isinstance(value, exp.AggFunc | exp.Paren | exp.Window | exp.Distinct):
         value = value.this if value.this is not None else value.expressions[0]
     return not isinstance(value, exp.Column | exp.Dot | exp.Literal | exp.Star)

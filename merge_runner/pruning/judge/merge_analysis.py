@@ -15,7 +15,7 @@ from merge_runner.pruning.query.read_using import source_facts
 from merge_runner.pruning.query.source import Lookup, SourceFacts
 from merge_runner.pruning.runtime_filter.bounded_columns import Bounds
 from merge_runner.pruning.runtime_filter.source_determinism import SourceReading, source_reading
-from merge_runner.pruning.runtime_filter.source_pinning import SourcePin, bounds_left_out, reads_target, source_fixing
+from merge_runner.pruning.runtime_filter.source_pinning import SourcePin, bounds_left_out, pin_source, reads_target
 from merge_runner.pruning.verdict import Judgement
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ class JudgedMerge:
     """The SELECTs of its source query, each with what it reads."""
 
     @cached_property
-    def fixing(self) -> SourcePin:
+    def source_pin(self) -> SourcePin:
         """How its source is fixed; computed on demand, as few merges need it."""
-        return source_fixing(self.statement, self.lookup)
+        return pin_source(self.statement, self.lookup)
 
     @cached_property
     def reading(self) -> SourceReading:
@@ -48,8 +48,8 @@ class JudgedMerge:
 
     def is_files(self, parts: tuple[str, ...]) -> bool:
         """Whether a name, given by its unquoted parts, is known to be a table of files."""
-        known = self.lookup(parts)
-        return known is not None and known.files
+        table = self.lookup(parts)
+        return table is not None and table.files
 
     @property
     def reads_target(self) -> bool:
@@ -75,7 +75,7 @@ def judge_merge(
     merge = JudgedMerge(
         statement, layout, source, scope, judge(statement, layout, scope, bounds, source), lookup, tuple(selects)
     )
-    left_out = bounds_left_out(statement, merge.fixing) if merge.judgement.verdict == "runtime" else None
+    left_out = bounds_left_out(statement, merge.source_pin) if merge.judgement.verdict == "runtime" else None
     if left_out is None:
         return merge
     return replace(merge, judgement=judge(statement, layout, scope, bounds, source, left_out))

@@ -45,24 +45,24 @@ def merged_keys(
     """
 
     def type_of(column: Col) -> Typed:
-        known = source.column(column.name)
-        return Typed(known.data_type, known.nullable) if known is not None else UNKNOWN
+        column_facts = source.column(column.name)
+        return Typed(column_facts.data_type, column_facts.nullable) if column_facts is not None else UNKNOWN
 
     apart: set[str] = set()
-    found: list[MergedKeys] = []
+    merged: list[MergedKeys] = []
     for own, other in matching.pairs:
         names = {column.name for column in columns(own)}
-        by = _merging(own, other, layout, type_of, statement, lookup)
+        by = _merging_expression(own, other, layout, type_of, statement, lookup)
         if by is None:
             apart |= names
         else:
-            found.append(MergedKeys(tuple(sorted(names)), by))
-    kept = frozenset(apart)
-    is_kept = source.is_unique(kept) or (not matching.null_safe and source.is_unique_not_null(kept))
-    return found[0] if found and not is_kept else None
+            merged.append(MergedKeys(tuple(sorted(names)), by))
+    distinct = frozenset(apart)
+    is_unique = source.is_unique(distinct) or (not matching.null_safe and source.is_unique_not_null(distinct))
+    return merged[0] if merged and not is_unique else None
 
 
-def _merging(
+def _merging_expression(
     own: Term, other: Term, layout: TableLayout, type_of: TypeOf, statement: MergeStatement, lookup: Lookup
 ) -> str | None:
     """What makes different values of the source's side equal, in a word."""
@@ -75,13 +75,22 @@ def _merging(
             return None
         name = call.name.partition(":")[0]
         return f"{_NAMES.get(name, name)}(…)"
-    known = layout.column(other.name) if isinstance(other, Col) and not other.path else None
-    given = type_of(own).data_type if isinstance(own, Col) else None
-    if given is None or known is None or known.data_type is None or not known.data_type.is_numeric:
+    target_column = layout.column(other.name) if isinstance(other, Col) and not other.path else None
+    data_type = type_of(own).data_type if isinstance(own, Col) else None
+    if (
+        data_type is None
+        or target_column is None
+        or target_column.data_type is None
+        or not target_column.data_type.is_numeric
+    ):
         return None
-    if not isinstance(own, Col) or not given.is_text or is_computed(own, statement, lookup):
+    if not isinstance(own, Col) or not data_type.is_text or is_computed(own, statement, lookup):
         return None
-    return f"the comparison of {given} with {known.data_type}" if is_narrower(given, known.data_type) else None
+    return (
+        f"the comparison of {data_type} with {target_column.data_type}"
+        if is_narrower(data_type, target_column.data_type)
+        else None
+    )
 
 
 _NAMES = {
@@ -96,10 +105,10 @@ def either_key(statement: MergeStatement, scope: Scope) -> Conjunct | None:
     Each leg of its OR has an equality of its own between target and source.
     """
     for conjunct in statement.on:
-        read = condition(conjunct.expression, on_terms(scope)) if conjunct.expression is not None else None
-        if not isinstance(read, Call) or read.name != "or":
+        test = condition(conjunct.expression, on_terms(scope)) if conjunct.expression is not None else None
+        if not isinstance(test, Call) or test.name != "or":
             continue
-        legs = [{part for part in conjuncts(leg) if _is_tie(part)} for leg in read.args]
+        legs = [{part for part in conjuncts(leg) if _is_tie(part)} for leg in test.args]
         if all(legs) and not set.intersection(*legs):
             return conjunct
     return None

@@ -42,16 +42,18 @@ def dead_clauses(statement: MergeStatement, scope: Scope) -> Iterator[DeadClause
     conditions = [(clause, clause.condition) for clause in statement.clauses if clause.condition is not None]
     if not conditions:
         return
-    on = [condition(each.expression, on_terms(scope)) for each in statement.on if each.expression is not None]
+    on = [
+        condition(conjunct.expression, on_terms(scope)) for conjunct in statement.on if conjunct.expression is not None
+    ]
     if _contradiction(on, on) is not None:
         on = []  # nothing matches, on purpose or not
     for clause, when in conditions:
-        parts = [each for each in split(when) if each.expression is not None]
+        parts = [conjunct for conjunct in split(when) if conjunct.expression is not None]
         resolve = _TERMS[clause.kind](scope)
-        terms = [condition(each.expression, resolve) for each in parts if each.expression is not None]
-        found = _dead(parts, terms, on if clause.kind == "matched" else [])
-        if found is not None:
-            yield DeadClause(clause, *found)
+        terms = [condition(conjunct.expression, resolve) for conjunct in parts if conjunct.expression is not None]
+        dead = _dead(parts, terms, on if clause.kind == "matched" else [])
+        if dead is not None:
+            yield DeadClause(clause, *dead)
 
 
 def _dead(parts: Sequence[Conjunct], terms: Sequence[Term], on: Sequence[Term]) -> tuple[Conjunct, Cause] | None:
@@ -71,18 +73,18 @@ def _dead(parts: Sequence[Conjunct], terms: Sequence[Term], on: Sequence[Term]) 
     return None
 
 
-def _contradiction(known: Sequence[Term], conditions: Sequence[Term]) -> int | None:
+def _contradiction(facts_of_row: Sequence[Term], conditions: Sequence[Term]) -> int | None:
     """The index of the last of the conditions, which are all among the known ones, that is never true with these."""
-    if sum(len(_legs(term)) for term in known) > _MAX_CONDITIONS:
+    if sum(len(_legs(term)) for term in facts_of_row) > _MAX_CONDITIONS:
         return None
-    facts = Facts(known)
+    facts = Facts(facts_of_row)
     for index in reversed(range(len(conditions))):
         term = conditions[index]
         legs = _legs(term)
         if legs == (term,):
             is_dead = _is_dead(facts, term)
         else:
-            is_dead = all(_is_dead(Facts([*known, *conjuncts(leg)]), leg) for leg in legs)
+            is_dead = all(_is_dead(Facts([*facts_of_row, *conjuncts(leg)]), leg) for leg in legs)
         if is_dead:
             return index
     return None
@@ -101,10 +103,10 @@ def _is_dead(facts: Facts, term: Term) -> bool:
 
 def _compares_with_null(tree: exp.Expr | None) -> bool:
     tree = tree.unnest() if tree is not None else None
-    return tree is not None and any(isinstance(each, exp.Null) for each in tree.iter_expressions())
+    return tree is not None and any(isinstance(operand, exp.Null) for operand in tree.iter_expressions())
 
 
 def _is_not_in_null(tree: exp.Expr | None) -> bool:
     """Whether it is `x NOT IN (…, NULL)`, which is FALSE or NULL."""
     inner = tree.this.unnest() if isinstance(tree := tree.unnest() if tree is not None else None, exp.Not) else None
-    return isinstance(inner, exp.In) and any(isinstance(each.unnest(), exp.Null) for each in inner.expressions)
+    return isinstance(inner, exp.In) and any(isinstance(item.unnest(), exp.Null) for item in inner.expressions)

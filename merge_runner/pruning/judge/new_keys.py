@@ -53,7 +53,9 @@ def _inserts(clause: Clause, pair: EquatedColumns, scope: Scope) -> bool:
     if clause.star:
         return pair.target.casefold() == pair.source.casefold()
     trees = [
-        each.value.expression for each in clause.assignments if each.column[-1].casefold() == pair.target.casefold()
+        assignment.value.expression
+        for assignment in clause.assignments
+        if assignment.column[-1].casefold() == pair.target.casefold()
     ]
     value = Col(SOURCE, pair.source.casefold())
     return any(tree is not None and term(tree, source_terms(scope)) == value for tree in trees)

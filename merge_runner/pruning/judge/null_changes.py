@@ -29,8 +29,8 @@ class MissedChange:
     clause: Clause
     column: str
     span: Span
-    one: str
-    other: str
+    left: str
+    right: str
 
 
 def missed_changes(
@@ -41,23 +41,32 @@ def missed_changes(
     Reported where the source's column is known to hold NULL and the target's takes it, and nothing else in the
     conditions of the matched clauses is about the two columns.
     """
-    matched = [clause for clause in statement.clauses if clause.kind == "matched"]
-    asked = [clause.condition for clause in matched if clause.condition is not None]
-    if any(each.expression is None for each in asked):
+    matched_clauses = [clause for clause in statement.clauses if clause.kind == "matched"]
+    conditions = [clause.condition for clause in matched_clauses if clause.condition is not None]
+    if any(condition.expression is None for condition in conditions):
         return
-    named = Counter(found for each in asked if each.expression is not None for found in scope.columns(each.expression))
-    for clause in matched:
+    uses = Counter(
+        ref
+        for condition in conditions
+        if condition.expression is not None
+        for ref in scope.columns(condition.expression)
+    )
+    for clause in matched_clauses:
         if clause.action != "update" or clause.condition is None or clause.condition.expression is None:
             continue
         for node in _differences(clause.condition.expression):
-            one, other = scope.reference(node.this), scope.reference(node.expression)
-            sides = {found.side: found for found in (one, other) if found is not None and len(found.path) == 1}
+            left, right = scope.reference(node.this), scope.reference(node.expression)
+            sides = {ref.side: ref for ref in (left, right) if ref is not None and len(ref.path) == 1}
             if set(sides) != {"target", "source"}:
                 continue
             mine, theirs = sides["target"], sides["source"]
-            held, taken = source.column(theirs.column), layout.column(mine.column)
-            nullable = held is not None and held.nullable is True and (taken is None or taken.nullable is not False)
-            alone = named[mine] == named[theirs] == 1
+            source_column, target_column = source.column(theirs.column), layout.column(mine.column)
+            nullable = (
+                source_column is not None
+                and source_column.nullable is True
+                and (target_column is None or target_column.nullable is not False)
+            )
+            alone = uses[mine] == uses[theirs] == 1
             texts = _texts(clause.condition, node)
             if nullable and alone and texts is not None and _sets(clause, mine, theirs, scope):
                 yield MissedChange(clause, mine.column, *texts)
@@ -78,7 +87,9 @@ def _sets(clause: Clause, mine: ColumnRef, theirs: ColumnRef, scope: Scope) -> b
     name, value = mine.column.casefold(), Col(SOURCE, theirs.column.casefold())
     if clause.star:
         return value.name == name
-    trees = [each.value.expression for each in clause.assignments if each.column[-1].casefold() == name]
+    trees = [
+        assignment.value.expression for assignment in clause.assignments if assignment.column[-1].casefold() == name
+    ]
     return any(tree is not None and term(tree, on_terms(scope)) == value for tree in trees)
 
 

@@ -32,8 +32,8 @@ def random_calls(
         for call in non_deterministic_calls(query) if query is not None else ():
             yield Refusal(RANDOM_SOURCE, call.span, f"the {call.sort} {call.name} cannot be in USING", _HINT)
     for parts in reading.tables:
-        known = lookup(parts)
-        view = read_query(known.query) if known is not None and known.query is not None else None
+        table = lookup(parts)
+        view = read_query(table.query) if table is not None and table.query is not None else None
         first = next(non_deterministic_calls(view), None) if view is not None else None
         if first is not None:
             message = f"the {first.sort} {first.name} of the view {parts[-1]} cannot be in USING"

@@ -34,66 +34,68 @@ _HINT = "make a string of it, `to_json(…)`, or take the values of keys"
 def refusals_in_using(statement: MergeStatement, selects: Sequence[ReadSelect]) -> Iterator[Refusal]:
     """Give what is refused in the SELECTs that are written in the statement."""
     queries = [statement.source.query, *(cte.query for cte in statement.ctes)]
-    written = {id(query.expression): query for query in queries if query is not None and query.expression is not None}
+    queries_by_tree = {
+        id(query.expression): query for query in queries if query is not None and query.expression is not None
+    }
     for read in selects:
-        query = written.get(id(read.select.root()))
+        query = queries_by_tree.get(id(read.select.root()))
         if query is not None and _reads_unordered(read):
             yield from _distinct_rows(query, read)
             yield from _values(query, read)
 
 
-def _reads_unordered(read: ReadSelect) -> bool:
+def _reads_unordered(select: ReadSelect) -> bool:
     """Whether a column that is read is known to be, or to hold, what has no order."""
-    types = [column.data_type for relation in read.scope.relations for column in relation.rows.known]
+    types = [column.data_type for relation in select.scope.relations for column in relation.rows.known]
     return any(of is not None and of.holds(kind) for of in types for kind in COMPARED)
 
 
-def _distinct_rows(query: Expr, read: ReadSelect) -> Iterator[Refusal]:
+def _distinct_rows(query: Expr, select: ReadSelect) -> Iterator[Refusal]:
     """The first column of rows of which the same ones are made one."""
-    what = _made_distinct(read.select)
-    if what is None:
+    operation = _distinct_operation(select.select)
+    if operation is None:
         return
-    for item in read.select.expressions:
+    for item in select.select.expressions:
         if is_star(item):
             star = item.this if isinstance(item, exp.Column) else item
             if any(star.args.get(key) for key in ("except_", "replace", "rename")):
                 continue
-            given = [column.column for column in read.star(star_qualifier(item))]
-            columns = [column for column in given if column is not None]
-            held = ((column.name, column.data_type) for column in columns if column.data_type is not None)
-            found = next(((name, kind) for name, of in held for kind in COMPARED if of.holds(kind)), None)
-            if found is not None:
-                yield Refusal(MAPS, place_of(query, item), _message(*found, what), _HINT)
+            outputs = [column.column for column in select.star(star_qualifier(item))]
+            columns = [column for column in outputs if column is not None]
+            types = ((column.name, column.data_type) for column in columns if column.data_type is not None)
+            unordered_part = next(((name, kind) for name, of in types for kind in COMPARED if of.holds(kind)), None)
+            if unordered_part is not None:
+                yield Refusal(MAPS, place_of(query, item), _message(*unordered_part, operation), _HINT)
                 return
             continue
-        for operand, kind in unordered([item.unalias()], read.typed, COMPARED):
-            yield Refusal(MAPS, place_of(query, operand), _message(name_of(operand), kind, what), _HINT)
+        for operand, kind in unordered([item.unalias()], select.typed, COMPARED):
+            yield Refusal(MAPS, place_of(query, operand), _message(name_of(operand), kind, operation), _HINT)
             return
 
 
-def _values(query: Expr, read: ReadSelect) -> Iterator[Refusal]:
+def _values(query: Expr, select: ReadSelect) -> Iterator[Refusal]:
     """What is compared, or sorted, in the expressions of a SELECT."""
-    aliases = {item.alias.casefold() for item in read.select.expressions if item.alias}
+    aliases = {item.alias.casefold() for item in select.select.expressions if item.alias}
 
     def typed_above(node: exp.Expr) -> Typed:
         parts = name_parts(node) or ()
-        return UNKNOWN if len(parts) == 1 and parts[0].casefold() in aliases else read.typed(node)
+        return UNKNOWN if len(parts) == 1 and parts[0].casefold() in aliases else select.typed(node)
 
-    for key, arg in read.select.args.items():
-        typed = typed_above if key in _ABOVE_OUTPUTS else read.typed
+    for key, arg in select.select.args.items():
+        typed = typed_above if key in _ABOVE_OUTPUTS else select.typed
         for node in nodes(arg if isinstance(arg, list) else [arg]):
-            what, values = _ordered(node)
+            operation, values = _ordering_operation(node)
             kinds = _COLLECTED if isinstance(node, exp.ArrayUniqueAgg) else COMPARED
             for operand, kind in unordered(values, typed, kinds):
-                yield Refusal(MAPS, place_of(query, operand), _message(name_of(operand), kind, what), _HINT)
+                yield Refusal(MAPS, place_of(query, operand), _message(name_of(operand), kind, operation), _HINT)
                 break
 
 
-def _message(name: str, kind: str, what: str) -> str:
-    return f"{name} holds a {kind}, and {what} {'take' if what is _SET_OPERATION else 'takes'} none"
+def _message(name: str, kind: str, operation: str) -> str:
+    return f"{name} holds a {kind}, and {operation} {'take' if operation is _SET_OPERATION else 'takes'} none"
 
 
-def _made_distinct(select: exp.Select) -> str | None:
+def _distinct_operation(select: exp.Select) -> str | None:
     """What makes the same rows of a SELECT one: DISTINCT, or a set operation that is not ALL; None: nothing does."""
     if select.args.get("distinct") is not None:
         return "DISTINCT"
@@ -107,7 +109,7 @@ def _made_distinct(select: exp.Select) -> str | None:
     return None
 
 
-def _ordered(node: exp.Expr) -> tuple[str, Sequence[exp.Expr]]:
+def _ordering_operation(node: exp.Expr) -> tuple[str, Sequence[exp.Expr]]:
     """What a node compares or sorts, with its name for messages."""
     name = _OF_ONE.get(type(node))
     if name is not None:

@@ -52,8 +52,13 @@ def refusals(
     yield from _comparisons(statement, layout, source, scope)
     yield from _chars(statement, layout, lookup(statement.source.parts) if statement.source.parts else None, scope)
     yield from _keys(statement, layout, scope)
-    marked = layout.format is not None and marks(layout.format, layout.properties)
-    if marked and statement.merge_class != "insert-only" and layout.column(_FILE_PATH) and source.column(_FILE_PATH):
+    is_merge_on_read = layout.format is not None and marks(layout.format, layout.properties)
+    if (
+        is_merge_on_read
+        and statement.merge_class != "insert-only"
+        and layout.column(_FILE_PATH)
+        and source.column(_FILE_PATH)
+    ):
         yield from _file_paths(statement, scope)
 
 
@@ -120,8 +125,8 @@ def _keys(statement: MergeStatement, layout: TableLayout, scope: Scope) -> Itera
     for clause in statement.clauses:
         for assignment in clause.assignments if clause.action == "update" else ():
             column, *fields = assigned(assignment, scope)
-            known = layout.column(column)
-            data_type = known.data_type if known is not None else None
+            target_column = layout.column(column)
+            data_type = target_column.data_type if target_column is not None else None
             for depth, field in enumerate(fields):
                 if data_type is None:
                     break
@@ -131,8 +136,8 @@ def _keys(statement: MergeStatement, layout: TableLayout, scope: Scope) -> Itera
                     yield Refusal(PARTS, statement.set_column(assignment), message, f"set the whole {whole}")
                 elif inner is None and not statement.schema_evolution:
                     message = f"SET cannot write {whole}.{field}: the struct has no such field"
-                    known_fields = [name for name, _ in data_type.fields]
-                    yield Refusal(PARTS, statement.set_column(assignment), message, did_you_mean(field, known_fields))
+                    field_names = [name for name, _ in data_type.fields]
+                    yield Refusal(PARTS, statement.set_column(assignment), message, did_you_mean(field, field_names))
                 data_type = inner
 
 
@@ -174,11 +179,11 @@ def unordered(values: Iterable[exp.Expr], typed: Columns, kinds: tuple[str, ...]
     """Give the values that have no order, as they are of one of the types or hold it, with that type."""
     for operand in values:
         if isinstance(operand, (exp.Tuple, exp.Struct)):
-            parts = (each.expression if isinstance(each, exp.PropertyEQ) else each for each in operand.expressions)
+            parts = (item.expression if isinstance(item, exp.PropertyEQ) else item for item in operand.expressions)
             yield from unordered(parts, typed, kinds)
             continue
         data_type = expression_type(operand, typed).data_type
-        kind = next((each for each in kinds if data_type is not None and data_type.holds(each)), None)
+        kind = next((candidate for candidate in kinds if data_type is not None and data_type.holds(candidate)), None)
         if kind is not None:
             yield operand, kind
 

@@ -42,21 +42,21 @@ def remade_keys(statement: MergeStatement, scope: Scope, lookup: Lookup) -> Iter
     for key in join_keys(statement.on, scope):
         names = {ref.column for ref in scope.columns(key.source) if ref.side == "source"}
         values = [value for name in names for value in computed_by(name, statement, lookup)]
-        made = [by for value in values if (by := _made_by(value)) is not None]
-        if is_log and _TIME in made:
+        functions = [by for value in values if (by := _computing_function(value)) is not None]
+        if is_log and _TIME in functions:
             continue
-        if made and len(made) == len(values):
-            yield RemadeKey(key.column.column, key.source_span, f"{made[0]}()", made[0] in _NUMBERING)
+        if functions and len(functions) == len(values):
+            yield RemadeKey(key.column.column, key.source_span, f"{functions[0]}()", functions[0] in _NUMBERING)
             continue
         for clause in statement.clauses:
             for assignment in clause.assignments if clause.action == "insert" else ():
                 tree, name = assignment.value.expression, assignment.column[-1].casefold()
-                by = _made_by(tree) if tree is not None and name == key.column.column.casefold() else None
+                by = _computing_function(tree) if tree is not None and name == key.column.column.casefold() else None
                 if by is not None:
                     yield RemadeKey(key.column.column, assignment.value.span, f"{by}()", by in _NUMBERING)
 
 
-def _made_by(value: exp.Expr) -> str | None:
+def _computing_function(value: exp.Expr) -> str | None:
     """The function that gives an expression another value in each run, whatever the row holds."""
     inner = value
     while isinstance(inner, exp.Cast | exp.Paren):

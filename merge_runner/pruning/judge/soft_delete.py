@@ -38,33 +38,37 @@ def kept_marks(statement: MergeStatement, layout: TableLayout, scope: Scope, sou
     Left out are columns that ON or a matched clause asks for, and what cannot be read: there the author decides. A
     matched clause for rows that have changed does not take back the mark of a row that comes back as it was.
     """
-    matched = [clause for clause in statement.clauses if clause.kind == "matched"]
+    matched_clauses = [clause for clause in statement.clauses if clause.kind == "matched"]
     inserts = [clause for clause in statement.clauses if clause.action == "insert"]
-    if not inserts or any(each.action == "delete" or each.star or each.partial for each in matched):
+    if not inserts or any(clause.action == "delete" or clause.star or clause.partial for clause in matched_clauses):
         return
-    asked = [*statement.on, *(clause.condition for clause in matched if clause.condition is not None)]
-    if any(each.expression is None or scope.side(each.expression) == "unknown" for each in asked):
+    conditions = [*statement.on, *(clause.condition for clause in matched_clauses if clause.condition is not None)]
+    if any(condition.expression is None or scope.side(condition.expression) == "unknown" for condition in conditions):
         return
-    trees = [each.expression for each in asked if each.expression is not None]
-    decided = {found.column.casefold() for tree in trees for found in scope.columns(tree) if found.side == "target"}
-    changed = [clause for clause in matched if _asks_for_change(clause, scope)]
-    decided |= {each for clause in matched if clause not in changed for each in _written(clause)}
+    trees = [condition.expression for condition in conditions if condition.expression is not None]
+    deciding = {ref.column.casefold() for tree in trees for ref in scope.columns(tree) if ref.side == "target"}
+    detecting = [clause for clause in matched_clauses if _asks_for_change(clause, scope)]
+    deciding |= {
+        column for clause in matched_clauses if clause not in detecting for column in _assigned_columns(clause)
+    }
     for clause in statement.clauses:
         if clause.kind != "not_matched_by_source" or clause.action != "update":
             continue
-        names = _written(clause)
-        if not names.isdisjoint(decided):
+        names = _assigned_columns(clause)
+        if not names.isdisjoint(deciding):
             continue
-        unless = next((each.condition for each in changed if not names.isdisjoint(_written(each))), None)
+        unless = next(
+            (clause.condition for clause in detecting if not names.isdisjoint(_assigned_columns(clause))), None
+        )
         for assignment in clause.assignments:
             name = assignment.column[-1]
-            values = [inserted_rows(each, statement, layout, scope, source).value(name) for each in inserts]
+            values = [inserted_rows(insert, statement, layout, scope, source).value(name) for insert in inserts]
             if all(_differs(assignment, value, scope) for value in values):
                 yield KeptMark(clause, name, assignment, unless)
                 break
 
 
-def _written(clause: Clause) -> set[str]:
+def _assigned_columns(clause: Clause) -> set[str]:
     return {assignment.column[-1].casefold() for assignment in clause.assignments}
 
 

@@ -105,15 +105,15 @@ def _of_target(window: Term, name: str) -> Term:
 
 def _stored_as(names: frozenset[str], statement: MergeStatement, scope: Scope) -> frozenset[str]:
     """The columns of the target that hold, or are equal to, what the source calls by these names."""
-    stored = set(names)
-    stored |= {each.target.casefold() for each in equated_columns(statement, scope) if each.source.casefold() in names}
+    columns = set(names)
+    columns |= {pair.target.casefold() for pair in equated_columns(statement, scope) if pair.source.casefold() in names}
     for clause in statement.clauses:
         for assignment in clause.assignments if clause.kind != "not_matched_by_source" else ():
             tree = assignment.value.expression
-            found = scope.columns(tree) if tree is not None else ()
-            if any(each.side != "target" and each.column.casefold() in names for each in found):
-                stored.add(assignment.column[-1].casefold())
-    return frozenset(stored)
+            references = scope.columns(tree) if tree is not None else ()
+            if any(reference.side != "target" and reference.column.casefold() in names for reference in references):
+                columns.add(assignment.column[-1].casefold())
+    return frozenset(columns)
 
 
 def source_increment(statement: MergeStatement, lookup: Lookup, is_added: IsAdded) -> Increment | None:
@@ -173,18 +173,18 @@ class _Walk:
         cte = visible.get(parts[0].casefold()) if len(parts) == 1 else None
         if cte is not None:
             return self.of_query(cte.query, cte.visible) if cte.query is not None else None
-        known = self.lookup(parts) if parts else None
-        if known is not None and known.fixed:
-            is_feed = known.layout.has_column(_OF_CHANGES) is True
+        table = self.lookup(parts) if parts else None
+        if table is not None and table.fixed:
+            is_feed = table.layout.has_column(_OF_CHANGES) is True
             return Increment("the changes of a table alone" if is_feed else "one batch of a stream alone")
-        tree = read_query(known.query).expression if known is not None and known.query is not None else None
+        tree = read_query(table.query).expression if table is not None and table.query is not None else None
         return self.of_query(tree, {}) if tree is not None else None
 
     def of_select(self, select: exp.Select, visible: Ctes) -> Increment | None:
         """Return the same of a SELECT, all of whose rows come from an increment or pass a filter that makes one."""
         origin = select.args.get("from_")
-        kept = [origin.this] if origin is not None else []
-        asked: list[exp.Expr] = []
+        relations = [origin.this] if origin is not None else []
+        conditions: list[exp.Expr] = []
         compared: list[exp.Expr] = []
         for join in select.args.get("joins") or ():
             side, kind, on = (join.side or "").upper(), (join.kind or "").upper(), join.args.get("on")
@@ -195,18 +195,18 @@ class _Walk:
             if self.is_target(join.this, visible):
                 compared.append(join.this)
             if side in ("RIGHT", "FULL"):
-                kept = []
+                relations = []
             if side in ("", "RIGHT"):
-                kept.append(join.this)
-                asked += [on] if on is not None and not side else []
+                relations.append(join.this)
+                conditions += [on] if on is not None and not side else []
             elif kind == "SEMI":
-                kept.append(join.this)
-        found = next((each for item in kept if (each := self.of_relation(item, visible)) is not None), None)
-        if found is not None:
-            return found
-        asked += [part.this for key in ("where", "having") if (part := select.args.get(key)) is not None]
+                relations.append(join.this)
+        first = next((part for item in relations if (part := self.of_relation(item, visible)) is not None), None)
+        if first is not None:
+            return first
+        conditions += [part.this for key in ("where", "having") if (part := select.args.get(key)) is not None]
         marks = _Marks(self, visible, select, compared)
-        return next((each for item in asked if (each := marks.of_condition(item)) is not None), None)
+        return next((increment for item in conditions if (increment := marks.of_condition(item)) is not None), None)
 
     def reads_target(self, node: exp.Expr, visible: Ctes) -> bool:
         """Whether a query or relation names the target, by itself or through CTEs."""
@@ -231,20 +231,22 @@ class _Marks:
     def __init__(self, walk: _Walk, visible: Ctes, select: exp.Select, compared: list[exp.Expr]) -> None:
         self.walk = walk
         self.visible = visible
-        self.names = {each.alias_or_name.casefold() for each in compared}
+        self.names = {relation.alias_or_name.casefold() for relation in compared}
         """What qualifies columns of the target, or of marks in it, that the SELECT joins."""
         self.outputs = {
             name.casefold()
-            for each in compared
-            if isinstance(each, exp.Subquery) and isinstance(each.this, exp.Select)
-            for name in each.this.named_selects
+            for relation in compared
+            if isinstance(relation, exp.Subquery) and isinstance(relation.this, exp.Select)
+            for name in relation.this.named_selects
         }
 
     def of_condition(self, node: exp.Expr) -> Increment | None:
         """Return what a condition makes of the rows that pass it."""
         node = node.unnest()
         if isinstance(node, exp.And):
-            return next((each for leg in node.flatten() if (each := self.of_condition(leg)) is not None), None)
+            return next(
+                (increment for leg in node.flatten() if (increment := self.of_condition(leg)) is not None), None
+            )
         return self._of_comparison(node) or self._of_branch(node)
 
     def _of_branch(self, node: exp.Expr) -> Increment | None:

@@ -30,12 +30,12 @@ def storage_join(merge: JudgedMerge) -> StorageJoin | None:
     source = source_partitions(merge)
     if not target or not source:
         return None
-    joined = _joined(merge)
+    equated = _equated_columns(merge)
     paired: dict[PartitionField, PartitionField] = {}
     differing: dict[PartitionField, PartitionField] = {}
     for field in target:
         for other in source:
-            if (field.column.casefold(), other.column.casefold()) not in joined:
+            if (field.column.casefold(), other.column.casefold()) not in equated:
                 continue
             same = (field.transform, field.parameter) == (other.transform, other.parameter)
             (paired if same else differing).setdefault(field, other)
@@ -43,7 +43,7 @@ def storage_join(merge: JudgedMerge) -> StorageJoin | None:
     met = {*paired.values(), *differing.values()}
     loose = [field for field in target if field not in paired and field not in differing]
     loose += [field for field in source if field not in met]
-    return StorageJoin(tuple(paired), tuple(differing.items()), tuple(loose), len(joined) > len(target))
+    return StorageJoin(tuple(paired), tuple(differing.items()), tuple(loose), len(equated) > len(target))
 
 
 def source_partitions(merge: JudgedMerge) -> tuple[PartitionField, ...] | None:
@@ -54,21 +54,21 @@ def source_partitions(merge: JudgedMerge) -> tuple[PartitionField, ...] | None:
     ctes = {cte.name.casefold() for cte in merge.statement.ctes}
     if len(source.parts) == 1 and source.parts[0].casefold() in ctes:
         return None
-    known = merge.lookup(source.parts)
-    if known is None or known.query is not None or not _joins_by_storage(known.layout):
+    table = merge.lookup(source.parts)
+    if table is None or table.query is not None or not _joins_by_storage(table.layout):
         return None
-    return known.layout.partition_by
+    return table.layout.partition_by
 
 
 def _joins_by_storage(layout: TableLayout) -> bool:
     return layout.capabilities is not None and layout.capabilities.storage_partitioned_join
 
 
-def _joined(merge: JudgedMerge) -> set[tuple[str, str]]:
+def _equated_columns(merge: JudgedMerge) -> set[tuple[str, str]]:
     """Pairs of columns, of target and source, that ON equates."""
-    found = set()
+    pairs = set()
     for key in join_keys(merge.statement.on, merge.scope):
         other = merge.scope.reference(key.source)
         if other is not None:
-            found.add((key.column.dotted.casefold(), other.dotted.casefold()))
-    return found
+            pairs.add((key.column.dotted.casefold(), other.dotted.casefold()))
+    return pairs

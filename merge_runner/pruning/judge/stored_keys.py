@@ -31,7 +31,7 @@ class StoredKey:
     why: str
 
 
-def stored_otherwise(
+def differing_stored_keys(
     statement: MergeStatement, layout: TableLayout, scope: Scope, source: SourceFacts, lookup: Lookup
 ) -> Iterator[StoredKey]:
     """The keys that are stored rounded, cut or in other letters than they are compared.
@@ -44,10 +44,10 @@ def stored_otherwise(
         rows = inserted_rows(clause, statement, layout, scope, source)
         for conjunct in statement.on:
             tree = conjunct.expression
-            read = condition(tree, on_terms(scope)) if tree is not None else None
-            if tree is None or not isinstance(read, Call) or read.name not in ("=", "<=>"):
+            test = condition(tree, on_terms(scope)) if tree is not None else None
+            if tree is None or not isinstance(test, Call) or test.name not in ("=", "<=>"):
                 continue
-            for own, other in (read.args, read.args[::-1]):
+            for own, other in (test.args, test.args[::-1]):
                 target = form_of(own)
                 value = rows.value(target.column.name) if target is not None else None
                 if target is None or target.column.relation != TARGET or target.column.path or value is None:
@@ -70,8 +70,10 @@ class _Difference:
 
 
 def _place(clause: Clause, column: str) -> Span:
-    found = (each for each in clause.assignments if each.column[-1].casefold() == column.casefold())
-    return next((each.value.span for each in found), clause.span)
+    assignments = (
+        assignment for assignment in clause.assignments if assignment.column[-1].casefold() == column.casefold()
+    )
+    return next((assignment.value.span for assignment in assignments), clause.span)
 
 
 def _difference(
@@ -103,33 +105,37 @@ def _type_difference(
     value: Term, other: Term, column: Col, base: Col, layout: TableLayout, source: SourceFacts
 ) -> str | None:
     """How the types of the column and of what is compared make the two differ."""
-    known, given = layout.column(column.name), source.column(base.name)
-    if known is None or known.data_type is None or given is None:
+    target_column, source_column = layout.column(column.name), source.column(base.name)
+    if target_column is None or target_column.data_type is None or source_column is None:
         return None
-    stored = _coarsest([given.data_type, *_casts(value), known.data_type])
-    compared = _coarsest([given.data_type, *_casts(other)])
+    stored = _coarsest([source_column.data_type, *_casts(value), target_column.data_type])
+    compared = _coarsest([source_column.data_type, *_casts(other)])
     if stored is None or compared is None:
         return None
-    if known.data_type.name == "float" and compared.name == "decimal" and compared.scale:
-        stored = known.data_type
+    if target_column.data_type.name == "float" and compared.name == "decimal" and compared.scale:
+        stored = target_column.data_type
     if fineness(stored) == fineness(compared):
         return None
     return f"INSERT stores the key as {stored}, and ON compares {compared}"
 
 
 def _casts(term: Term) -> list[DataType | None]:
-    found: list[DataType | None] = []
+    types: list[DataType | None] = []
     while isinstance(term, Call):
         if term.name.startswith(("cast:", "try_cast:")):
-            found.append(parse_type(term.name.partition(":")[2]))
+            types.append(parse_type(term.name.partition(":")[2]))
         term = term.args[0]
-    return found
+    return types
 
 
 def _coarsest(types: list[DataType | None]) -> DataType | None:
     """The type of these that tells values apart the least; None where they are of several kinds, or not known."""
-    ranks = [fineness(each) if each is not None else None for each in types]
-    known = [(rank, each) for rank, each in zip(ranks, types, strict=True) if rank is not None and each is not None]
-    if len(known) < len(types) or len({kind for (kind, _), _ in known}) != 1:
+    ranks = [fineness(data_type) if data_type is not None else None for data_type in types]
+    known_ranks = [
+        (rank, data_type)
+        for rank, data_type in zip(ranks, types, strict=True)
+        if rank is not None and data_type is not None
+    ]
+    if len(known_ranks) < len(types) or len({kind for (kind, _), _ in known_ranks}) != 1:
         return None
-    return min(known, key=lambda pair: pair[0][1])[1]
+    return min(known_ranks, key=lambda pair: pair[0][1])[1]

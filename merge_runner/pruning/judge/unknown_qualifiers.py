@@ -30,17 +30,17 @@ _OF_DBT = "dbt_internal_dest"
 
 @dataclass(frozen=True)
 class UnknownQualifier:
-    """The first name with the qualifier `word`: `rest` is what follows it, `span` that of its first part.
+    """The first name with the qualifier `word`: `column` is what follows it, `span` that of its first part.
 
-    `meant` is the qualifier that the author may have meant; `count` the number of names that are qualified so, or by
-    another form of the same table's name, as `u` and `raw.u` are; `words` are the first parts of all of them, folded.
+    `suggestion` is the qualifier that the author may have meant; `count` the number of names that are qualified so, or
+    by another form of the table's name, as `u` and `raw.u` are; `words` are the first parts of all of them, folded.
     """
 
     word: str
-    rest: str
+    column: str
     span: Span
     evidence: Evidence
-    meant: str | None
+    suggestion: str | None
     count: int
     words: frozenset[str]
 
@@ -52,7 +52,7 @@ class _Name:
     """Of its first part."""
     sides: frozenset[str]
     """The sides that have a row there."""
-    assigned: bool = False
+    is_assigned: bool = False
 
 
 _BOTH = frozenset({"target", "source"})
@@ -68,7 +68,7 @@ def unknown_qualifiers(
     to show that it is a table. In a source query without an alias, Spark sees the names inside it (measured on Delta
     4.1 and Iceberg 1.10), and nothing is returned.
     """
-    return tuple(_Qualifiers(statement, layout, source, scope).found())
+    return tuple(_Qualifiers(statement, layout, source, scope).findings())
 
 
 class _Qualifiers:
@@ -78,30 +78,30 @@ class _Qualifiers:
         self.source = source
         self.scope = scope
 
-    def found(self) -> Iterator[UnknownQualifier]:
+    def findings(self) -> Iterator[UnknownQualifier]:
         statement = self.statement
         for relation in (statement.target, statement.source):
             if relation.qualifier is None or (relation.alias is None and has_placeholder(relation.parts[-1])):
                 return
-        known: dict[str, Evidence] = {}
-        found: dict[tuple[str, str], list[_Name]] = {}
+        evidence_of: dict[str, Evidence] = {}
+        names_of: dict[tuple[str, str], list[_Name]] = {}
         for name in self._names():
             word = name.parts[0].casefold()
-            evidence = known.get(word) or self._evidence(name)
+            evidence = evidence_of.get(word) or self._evidence(name)
             if evidence is not None:
-                known[word] = evidence
+                evidence_of[word] = evidence
                 hidden = self._hidden(name) if evidence == "hidden by an alias" else None
-                found.setdefault(("alias", hidden[1]) if hidden is not None else ("word", word), []).append(name)
-        for names in found.values():
-            name, words = names[0], frozenset(each.parts[0].casefold() for each in names)
-            evidence = known[name.parts[0].casefold()]
-            qualifier, meant = name.parts[0], nearest(name.parts[0], self._qualifiers)
+                names_of.setdefault(("alias", hidden[1]) if hidden is not None else ("word", word), []).append(name)
+        for names in names_of.values():
+            name, words = names[0], frozenset(name.parts[0].casefold() for name in names)
+            evidence = evidence_of[name.parts[0].casefold()]
+            qualifier, suggestion = name.parts[0], nearest(name.parts[0], self._qualifiers)
             if evidence == "inside USING":
-                meant = self.statement.source.qualifier
+                suggestion = self.statement.source.qualifier
             elif evidence == "hidden by an alias":
-                qualifier, meant = self._hidden(name) or (qualifier, meant)
-            rest = ".".join(name.parts[qualifier.count(".") + 1 :])
-            yield UnknownQualifier(qualifier, rest, name.span, evidence, meant, len(names), words)
+                qualifier, suggestion = self._hidden(name) or (qualifier, suggestion)
+            column = ".".join(name.parts[qualifier.count(".") + 1 :])
+            yield UnknownQualifier(qualifier, column, name.span, evidence, suggestion, len(names), words)
 
     def _names(self) -> Iterator[_Name]:
         """The names with a qualifier that neither side has, in the order of the text."""
@@ -112,7 +112,7 @@ class _Qualifiers:
             if clause.condition is not None:
                 yield from self._in_expression(clause.condition, sides)
             for assignment in clause.assignments:
-                yield from self._assigned(assignment)
+                yield from self._names_assigned(assignment)
                 yield from self._in_expression(assignment.value, sides)
 
     def _in_expression(self, expr: Expr, sides: frozenset[str]) -> Iterator[_Name]:
@@ -128,13 +128,13 @@ class _Qualifiers:
             elif not isinstance(node, exp.Query):
                 todo += reversed(list(node.iter_expressions()))
 
-    def _assigned(self, assignment: Assignment) -> Iterator[_Name]:
+    def _names_assigned(self, assignment: Assignment) -> Iterator[_Name]:
         parts = assignment.column
         folded = tuple(part.casefold() for part in parts)
         if len(parts) > 1 and not self._is_of(folded, self.scope.target_names):
             start = assignment.span.start
             length = self.statement.text[start : assignment.span.end].find(".")
-            yield _Name(parts, Span(start, start + max(length, 1)), frozenset({"target"}), assigned=True)
+            yield _Name(parts, Span(start, start + max(length, 1)), frozenset({"target"}), is_assigned=True)
 
     def _is_known(self, parts: tuple[str, ...]) -> bool:
         folded = tuple(part.casefold() for part in parts)
@@ -147,7 +147,7 @@ class _Qualifiers:
         return any(
             len(folded) > at + 1 and all(a == b for a, b in zip(folded[at::-1], name[::-1], strict=False))
             for name in names
-            if name[-1:] not in self._aliases and not any(each[1:] == name for each in names)
+            if name[-1:] not in self._aliases and not any(other[1:] == name for other in names)
             for at in range(len(name), 3)
         )
 
@@ -155,9 +155,9 @@ class _Qualifiers:
         word = name.parts[0].casefold()
         if any(map(has_placeholder, name.parts)) or word in _ELSEWHERE:
             return None
-        if name.assigned and (word,) in self.scope.source_names:
+        if name.is_assigned and (word,) in self.scope.source_names:
             return "the source in SET" if self.layout.has_column(word) is not True else None
-        if name.assigned and self.statement.schema_evolution:
+        if name.is_assigned and self.statement.schema_evolution:
             return None  # the column may be new
         has = [self._target_has(word)] if "target" in name.sides else []
         has += [self.source.has_column(word)] if "source" in name.sides else []
@@ -169,13 +169,13 @@ class _Qualifiers:
             return "inside USING"
         if None not in has:
             return "no such column"
-        return "misspelled" if any(_is_slip(word, each.casefold()) for each in self._qualifiers) else None
+        return "misspelled" if any(_is_slip(word, qualifier.casefold()) for qualifier in self._qualifiers) else None
 
     def _target_has(self, word: str) -> bool | None:
         """Whether the target has the column; the table of a dbt model has those of its query."""
-        known = self.layout.has_column(word)
+        has_column = self.layout.has_column(word)
         is_dbt = (self.statement.target.alias or "").casefold() == _OF_DBT
-        return self.source.has_column(word) if known is None and is_dbt else known
+        return self.source.has_column(word) if has_column is None and is_dbt else has_column
 
     def _hidden(self, name: _Name) -> tuple[str, str] | None:
         """The name of a table that has an alias, where the name is qualified by it, and the alias."""
@@ -194,11 +194,11 @@ class _Qualifiers:
 
     @cached_property
     def _qualifiers(self) -> list[str]:
-        return [each.qualifier for each in self._relations if each.qualifier]
+        return [relation.qualifier for relation in self._relations if relation.qualifier]
 
     @cached_property
     def _aliases(self) -> set[tuple[str, ...]]:
-        return {(each.alias.casefold(),) for each in self._relations if each.alias}
+        return {(relation.alias.casefold(),) for relation in self._relations if relation.alias}
 
     @cached_property
     def _queries(self) -> list[exp.Expr]:
@@ -208,28 +208,28 @@ class _Qualifiers:
     @cached_property
     def _inside(self) -> set[str]:
         """The names of tables in the query of USING, and of CTEs."""
-        found = {cte.name.casefold() for cte in self.statement.ctes}
+        names = {cte.name.casefold() for cte in self.statement.ctes}
         for query in self._queries:
-            named = query.find_all(exp.Table, exp.Subquery, exp.CTE)
-            found |= {each.alias_or_name.casefold() for each in named if each.alias_or_name}
-        return found
+            relations = query.find_all(exp.Table, exp.Subquery, exp.CTE)
+            names |= {relation.alias_or_name.casefold() for relation in relations if relation.alias_or_name}
+        return names
 
     @cached_property
     def _columns(self) -> set[str]:
         """Names that the text uses as columns: unqualified, last, or assigned."""
-        found: set[str] = set()
+        names: set[str] = set()
         for clause in self.statement.clauses:
-            found |= {assignment.column[-1].casefold() for assignment in clause.assignments}
+            names |= {assignment.column[-1].casefold() for assignment in clause.assignments}
         trees = [conjunct.expression for conjunct in self.statement.on if conjunct.expression is not None]
         for tree in (*self._queries, *trees):
-            found |= {column.name.casefold() for column in tree.find_all(exp.Column)}
-            found |= {alias.alias.casefold() for alias in tree.find_all(exp.Alias)}
-        return found
+            names |= {column.name.casefold() for column in tree.find_all(exp.Column)}
+            names |= {alias.alias.casefold() for alias in tree.find_all(exp.Alias)}
+        return names
 
 
 def _first(node: exp.Expr, expr: Expr) -> Span:
     """Where the first part of a name is."""
-    marks = [each.meta for each in node.find_all(exp.Identifier) if "start" in each.meta]
+    marks = [identifier.meta for identifier in node.find_all(exp.Identifier) if "start" in identifier.meta]
     if not marks:
         return expr.span
     first = min(marks, key=lambda mark: int(mark["start"]))
@@ -241,19 +241,21 @@ def _is_lambdas(node: exp.Expr, word: str) -> bool:
     around = node.parent
     while around is not None:
         if isinstance(around, exp.Lambda) and any(
-            each.name.casefold() == word.casefold() for each in around.expressions
+            parameter.name.casefold() == word.casefold() for parameter in around.expressions
         ):
             return True
         around = around.parent
     return False
 
 
-def _is_slip(word: str, known: str) -> bool:
+def _is_slip(word: str, qualifier: str) -> bool:
     """Whether one letter is wrong, missing, too many, or two neighbours are swapped; not a plural, nor a number."""
-    if min(len(word), len(known)) < _SHORTEST_MISSPELLED or word == known:
+    if min(len(word), len(qualifier)) < _SHORTEST_MISSPELLED or word == qualifier:
         return False
-    head = next((i for i, (a, b) in enumerate(zip(word, known, strict=False)) if a != b), min(len(word), len(known)))
-    one, other = word[head:], known[head:]
+    head = next(
+        (i for i, (a, b) in enumerate(zip(word, qualifier, strict=False)) if a != b), min(len(word), len(qualifier))
+    )
+    one, other = word[head:], qualifier[head:]
     if any(char.isdigit() for char in one[:1] + other[:1]) or {one, other} == {"", "s"}:
         return False
     swapped = one[:2] == other[1::-1] and one[2:] == other[2:]

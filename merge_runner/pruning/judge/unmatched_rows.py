@@ -106,8 +106,8 @@ def unrepeated_source_filters(
     if not filters:
         return
     mirrored = set(_mirrored(statement, layout, scope, source, inserts))
-    for conjunct, wanted in filters:
-        mine = set(columns(wanted))
+    for conjunct, filter_term in filters:
+        mine = set(columns(filter_term))
         if mine <= mirrored:
             continue
         for clause in inserts:
@@ -115,7 +115,7 @@ def unrepeated_source_filters(
             if any(has_opaque(part) or not mine.isdisjoint(columns(part)) for part in own):
                 break
             rows = inserted_rows(clause, statement, layout, scope, source)
-            if not rows.may_take_no_null(wanted) and rows.facts.implies(wanted) is False:
+            if not rows.may_take_no_null(filter_term) and rows.facts.implies(filter_term) is False:
                 yield conjunct, clause
                 break
 
@@ -124,21 +124,21 @@ def _source_filters(statement: MergeStatement, scope: Scope, source: SourceFacts
     for conjunct in statement.on:
         if conjunct.expression is None or scope.side(conjunct.expression) != "source":
             continue
-        wanted = condition(conjunct.expression, on_terms(scope))
-        if has_opaque(wanted) or is_constant(wanted) or _is_tagged(wanted, statement, source):
+        filter_term = condition(conjunct.expression, on_terms(scope))
+        if has_opaque(filter_term) or is_constant(filter_term) or _is_tagged(filter_term, statement, source):
             continue
-        yield conjunct, wanted
+        yield conjunct, filter_term
 
 
-def _is_tagged(wanted: Term, statement: MergeStatement, source: SourceFacts) -> bool:
+def _is_tagged(filter_term: Term, statement: MergeStatement, source: SourceFacts) -> bool:
     """Whether USING makes the columns to steer what matches: by a CASE, or by a constant for each branch of a UNION."""
     queries = [statement.source.query, *(cte.query for cte in statement.ctes)]
     trees = [query.expression for query in queries if query is not None and query.expression is not None]
     aliases = [item for tree in trees for item in tree.find_all(exp.Alias)]
     united = any(tree.find(exp.Union) for tree in trees)
     kinds = (exp.Case, exp.If, exp.Literal, exp.Boolean, exp.Null) if united else (exp.Case, exp.If)
-    made = {item.alias.casefold() for item in aliases if isinstance(item.this.unnest(), kinds)}
-    return all(column.name in made or column.name in source.nulled for column in columns(wanted))
+    computed = {item.alias.casefold() for item in aliases if isinstance(item.this.unnest(), kinds)}
+    return all(column.name in computed or column.name in source.nulled for column in columns(filter_term))
 
 
 def _mirrored(

@@ -35,8 +35,8 @@ class _Outputs:
         cte = visible.get(parts[0].casefold()) if len(parts) == 1 else None
         if cte is not None:
             yield from self.of_query(cte.query, name, cte.visible) if cte.query is not None else ()
-        elif (known := self.lookup(parts) if parts else None) is not None and known.query is not None:
-            tree = read_query(known.query).expression
+        elif (table := self.lookup(parts) if parts else None) is not None and table.query is not None:
+            tree = read_query(table.query).expression
             yield from self.of_query(tree, name, {}) if tree is not None else ()
 
     def of_query(self, node: exp.Expr, name: str, visible: Ctes) -> Iterator[exp.Expr]:
@@ -55,15 +55,15 @@ class _Outputs:
 
     def _of_select(self, select: exp.Select, name: str, visible: Ctes) -> Iterator[exp.Expr]:
         folded = name.casefold()
-        item = next((each for each in select.expressions if each.alias_or_name.casefold() == folded), None)
+        item = next((output for output in select.expressions if output.alias_or_name.casefold() == folded), None)
         value = item.unalias() if item is not None else None
         if value is not None and not isinstance(value, exp.Column):
             yield value
-        elif value is not None or any(each.is_star for each in select.expressions):
+        elif value is not None or any(output.is_star for output in select.expressions):
             qualifier = value.table.casefold() if value is not None else ""
             inner = value.name if value is not None else name
             origin = select.args.get("from_")
-            joined = (join.this for join in select.args.get("joins") or ())
-            for relation in (*([origin.this] if origin is not None else []), *joined):
+            joins = (join.this for join in select.args.get("joins") or ())
+            for relation in (*([origin.this] if origin is not None else []), *joins):
                 if not qualifier or relation.alias_or_name.casefold() == qualifier:
                     yield from self.of_query(relation, inner, visible)

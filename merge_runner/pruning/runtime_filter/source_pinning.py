@@ -45,7 +45,7 @@ class SourcePin:
     """The token of the statement that `left_out` is about, where it is about one."""
 
 
-def source_fixing(statement: MergeStatement, lookup: Lookup) -> SourcePin:
+def pin_source(statement: MergeStatement, lookup: Lookup) -> SourcePin:
     """How the source of a MERGE is fixed so that the MERGE does what it would do without."""
     reading = source_reading(statement, lookup)
     if not reading.readable:

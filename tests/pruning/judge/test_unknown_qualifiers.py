@@ -47,7 +47,7 @@ def test_what_is_reported(case):
 @pytest.mark.parametrize(("word", "alias"), [("cdr", "cdf"), ("sorce", "source"), ("updaets", "updates")])
 def test_a_slip_is_one_letter(word, alias):
     sql = f"merge into q.t t using q.s {alias} on t.id = {word}.id when matched then delete"
-    assert [(each.word, each.meant) for each in found(sql, known=False)] == [(word, alias)]
+    assert [(each.word, each.suggestion) for each in found(sql, known=False)] == [(word, alias)]
 
 
 @pytest.mark.parametrize(("word", "alias"), [("events", "event"), ("addr1", "addr2"), ("u", "s"), ("payload", "src")])
