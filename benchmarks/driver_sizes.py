@@ -126,7 +126,7 @@ def values(number: int) -> None:
         (number, "all listed"),
     ):
         started = time.process_time()
-        text = bound_predicate("t.`id`", found, listed=listed).text
+        text = bound_predicate("t.`id`", found, most_values=listed).text
         statement = parse(
             f"merge into a.b as t using c.d as s on t.id = s.id AND {text} when matched then update set x = s.x"
         )

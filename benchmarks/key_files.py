@@ -13,7 +13,7 @@ import hashlib
 import random
 from collections.abc import Iterator
 
-from merge_runner.pruning.runtime_filter.bound_predicate import Told, ValueRange, joined_ranges
+from merge_runner.pruning.runtime_filter.bound_predicate import KeyedLiteral, ValueRange, join_ranges
 
 
 def main() -> None:
@@ -43,9 +43,9 @@ def main() -> None:
 def _read(numbers: list[int], key: str, most: int, size: int, files: int) -> Iterator[int]:
     """The files that the ranges of these keys overlap with; those above the last file's keys are of none."""
     by_key = {number if key == "bigint" else _text(number): number for number in numbers}
-    told = [Told(each, str(each)) for each in sorted(by_key)]
-    singles = [ValueRange(each, each) for each in told]
-    for each in joined_ranges(singles, 1 if key == "bigint" else None, most):
+    literals = [KeyedLiteral(key, str(key)) for key in sorted(by_key)]
+    singles = [ValueRange(each, each) for each in literals]
+    for each in join_ranges(singles, 1 if key == "bigint" else None, most):
         yield from range(by_key[each.first.key] // size, min(by_key[each.last.key] // size, files - 1) + 1)
 
 

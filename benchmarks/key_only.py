@@ -183,7 +183,7 @@ def filtering(session: SparkSession, case: Case, ranges: int) -> str:
     values = source_values(session, "", "changes AS s", [AskedValues("s.id", kind, null=False)]) if kind else [None]
     if values[0] is None:
         raise SystemExit("no literal says these keys")
-    condition = bound_predicate("t.id", values[0], listed=0, ranges=ranges).text
+    condition = bound_predicate("t.id", values[0], most_values=0, ranges=ranges).text
     if case.format == "delta":
         files_read(session, f"SELECT 1 FROM {case.target} AS t WHERE {condition}")
     return condition

@@ -136,7 +136,9 @@ class _Maker:
                 self._note(f"`{bound.column}`: the source holds values that no literal can express")
             else:
                 column, nothing = self._column(bound), self._nothing(bound, item)
-                predicates.append((bound, bound_predicate(column, found, listed=self._listed(bound), nothing=nothing)))
+                predicates.append(
+                    (bound, bound_predicate(column, found, most_values=self._listed(bound), nothing=nothing))
+                )
         if not predicates:
             raise _LeaveOutError("no column is left to bound")
         text = " AND ".join(predicate.text for _, predicate in predicates)

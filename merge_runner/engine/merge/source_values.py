@@ -13,7 +13,7 @@ from merge_runner.pruning.runtime_filter.bound_predicate import (
     KeyedLiteral,
     ValueRange,
     length_in_common,
-    merged_ranges,
+    merge_ranges,
 )
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _single(item: AskedValues, keys: set[Any]) -> BoundValues | None:
         ranges = [range_ for key in keys - {None} if (range_ := item.range(key, key)) is not None]
     except OutOfRangeError:
         return None
-    return BoundValues(merged_ranges(ranges), item.kind.step, null)
+    return BoundValues(merge_ranges(ranges), item.kind.step, null)
 
 
 def _ranges(session: SparkSession, prefix: str, source: str, key: str, item: AskedValues) -> BoundValues | None:
@@ -108,7 +108,7 @@ def _ranges(session: SparkSession, prefix: str, source: str, key: str, item: Ask
         if range_ is None:
             return None  # an end that the column cannot hold, as a bigint beyond all ints
         ranges.append(range_)
-    return BoundValues(merged_ranges(ranges), item.kind.step, item.null and ends["nulls"])
+    return BoundValues(merge_ranges(ranges), item.kind.step, item.null and ends["nulls"])
 
 
 def _width(ends: Any) -> float:

@@ -11,7 +11,7 @@ from merge_runner.pruning.judge.insert_consistency import TARGET, equated_column
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.logic.canonical import condition, term
 from merge_runner.pruning.logic.constant_value import FALSE, TRUE, Lit
-from merge_runner.pruning.logic.fold import negated, replaced
+from merge_runner.pruning.logic.fold import negate_term, replaced
 from merge_runner.pruning.logic.implication import Facts
 from merge_runner.pruning.logic.term import Call, Col, Term, columns, conjuncts, has_opaque, is_constant
 from merge_runner.pruning.predicate.scope import Scope
@@ -109,7 +109,7 @@ def target_conditions(clause: Clause, scope: Scope) -> list[Term] | None:
 
 def rest_of(own: Sequence[Term]) -> Term:
     """Return the condition of the rows that a clause with these conditions leaves to the next one."""
-    return negated(own[0] if len(own) == 1 else Call("and", tuple(own)))
+    return negate_term(own[0] if len(own) == 1 else Call("and", tuple(own)))
 
 
 def is_decided(filter_term: Term, filters: Sequence[Term], own: Sequence[Term], former: Sequence[Term]) -> bool:

@@ -9,7 +9,7 @@ from merge_runner.pruning.judge.insert_consistency import inserted_rows, on_term
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.logic.canonical import condition
 from merge_runner.pruning.logic.constant_value import Lit
-from merge_runner.pruning.logic.fold import negated
+from merge_runner.pruning.logic.fold import negate_term
 from merge_runner.pruning.logic.implication import Facts
 from merge_runner.pruning.logic.term import Call, Term, columns, conjuncts
 from merge_runner.pruning.predicate.scope import Scope
@@ -67,7 +67,7 @@ def _inserts_unnoticed(merge: JudgedMerge) -> bool:
 
 def _excludes(one: tuple[Term, ...], other: tuple[Term, ...]) -> bool:
     facts = Facts(one)
-    return any(facts.implies(negated(part)) is True for part in other)
+    return any(facts.implies(negate_term(part)) is True for part in other)
 
 
 def _moves(term: Term) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from merge_runner.merge.read_query import read_expression
 from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout
-from merge_runner.pruning.logic.canonical import KeptTerms, Resolve, condition, term
+from merge_runner.pruning.logic.canonical import Resolve, TermCache, condition, term
 from merge_runner.pruning.logic.constant_value import NULL, Lit
 from merge_runner.pruning.logic.fold import replaced
 from merge_runner.pruning.logic.implication import Facts
@@ -94,7 +94,7 @@ def _on_terms(scope: Scope) -> Resolve:
         path = tuple(part.casefold() for part in reference.path)
         return Col(TARGET if reference.side == "target" else SOURCE, path[0], path[1:])
 
-    return KeptTerms(resolve)
+    return TermCache(resolve)
 
 
 def source_terms(scope: Scope) -> Resolve:
@@ -117,7 +117,7 @@ def _terms_of_one(scope: Scope, relation: int) -> Resolve:
         path = tuple(part.casefold() for part in parts)
         return Col(relation, path[0], path[1:])
 
-    return KeptTerms(resolve_one)
+    return TermCache(resolve_one)
 
 
 def facts_of_clause(clause: Clause, scope: Scope, source: SourceFacts) -> Facts:

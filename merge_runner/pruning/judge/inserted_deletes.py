@@ -9,7 +9,7 @@ from merge_runner.merge.statement import Clause, MergeStatement
 from merge_runner.pruning.judge.insert_consistency import SOURCE, inserted_rows, on_terms, source_terms
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.logic.canonical import condition
-from merge_runner.pruning.logic.fold import joined, negated
+from merge_runner.pruning.logic.fold import join_terms, negate_term
 from merge_runner.pruning.logic.term import Col, columns, conjuncts, has_opaque
 from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.pruning.query.source import SourceFacts
@@ -45,7 +45,7 @@ def inserted_deletes(
         picked = [part for part in parts if {column.relation for column in columns(part)} == {SOURCE}]
         if not picked or any(has_opaque(part) for part in parts):
             continue
-        not_deleted = negated(joined("and", picked))
+        not_deleted = negate_term(join_terms("and", picked))
         mine = {column for part in picked for column in columns(part)}
         for insert in inserts:
             if _decides(insert, mine, scope):

@@ -13,7 +13,7 @@ from merge_runner.merge.statement import Clause, Conjunct, MergeStatement
 from merge_runner.pruning.judge.insert_consistency import on_terms, source_terms, target_terms
 from merge_runner.pruning.logic.canonical import condition
 from merge_runner.pruning.logic.constant_value import NULL, Lit
-from merge_runner.pruning.logic.fold import negated
+from merge_runner.pruning.logic.fold import negate_term
 from merge_runner.pruning.logic.implication import Facts
 from merge_runner.pruning.logic.term import Call, Term, conjuncts, has_opaque
 from merge_runner.pruning.predicate.scope import Scope
@@ -98,7 +98,7 @@ def _is_dead(facts: Facts, term: Term) -> bool:
     """Whether facts that the condition itself is one of make it false: it cannot be true then."""
     if isinstance(term, Lit) or has_opaque(term):
         return term == NULL
-    return facts.implies(negated(term)) is True
+    return facts.implies(negate_term(term)) is True
 
 
 def _compares_with_null(tree: exp.Expr | None) -> bool:

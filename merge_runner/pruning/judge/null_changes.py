@@ -23,7 +23,7 @@ from merge_runner.text import Span
 class MissedChange:
     """`t.a <> s.b` in the condition of an UPDATE that sets `a` to `s.b`, of which NULL is a value.
 
-    `span` is that of the comparison; `one` and `other` are the author's texts of its sides.
+    `span` is that of the comparison; `left` and `right` are the author's texts of its sides.
     """
 
     clause: Clause

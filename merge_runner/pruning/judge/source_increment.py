@@ -105,15 +105,15 @@ def _of_target(window: Term, name: str) -> Term:
 
 def _stored_as(names: frozenset[str], statement: MergeStatement, scope: Scope) -> frozenset[str]:
     """The columns of the target that hold, or are equal to, what the source calls by these names."""
-    columns = set(names)
-    columns |= {pair.target.casefold() for pair in equated_columns(statement, scope) if pair.source.casefold() in names}
+    stored = set(names)
+    stored |= {pair.target.casefold() for pair in equated_columns(statement, scope) if pair.source.casefold() in names}
     for clause in statement.clauses:
         for assignment in clause.assignments if clause.kind != "not_matched_by_source" else ():
             tree = assignment.value.expression
             references = scope.columns(tree) if tree is not None else ()
             if any(reference.side != "target" and reference.column.casefold() in names for reference in references):
-                columns.add(assignment.column[-1].casefold())
-    return frozenset(columns)
+                stored.add(assignment.column[-1].casefold())
+    return frozenset(stored)
 
 
 def source_increment(statement: MergeStatement, lookup: Lookup, is_added: IsAdded) -> Increment | None:

@@ -200,7 +200,7 @@ def base_columns(layout: TableLayout, name: str) -> frozenset[str]:
     column = layout.column(name)
     if column is None or column.generated is None:
         return frozenset()
-    words = {(quoted or plain or "").casefold() for quoted, plain in _WORD.findall(column.generated)}
+    words = {(backquoted or plain or "").casefold() for backquoted, plain in _WORD.findall(column.generated)}
     return frozenset(item.name.casefold() for item in layout.columns or () if item.name.casefold() in words) - {
         name.casefold()
     }

@@ -16,12 +16,12 @@ ICEBERG_INFERRED = 100
 def leaf_type(layout: TableLayout, path: tuple[str, ...]) -> DataType | None:
     """The type of a column, or of a field of a struct; None where it is unknown."""
     column = layout.column(path[0])
-    found = column.data_type if column is not None else None
+    data_type = column.data_type if column is not None else None
     for name in path[1:]:
-        if found is None or found.name != "struct":
+        if data_type is None or data_type.name != "struct":
             return None
-        found = next((field for key, field in found.fields if key.casefold() == name.casefold()), None)
-    return found
+        data_type = next((field for key, field in data_type.fields if key.casefold() == name.casefold()), None)
+    return data_type
 
 
 def is_indexed(layout: TableLayout, path: tuple[str, ...]) -> bool | None:
@@ -32,8 +32,8 @@ def is_indexed(layout: TableLayout, path: tuple[str, ...]) -> bool | None:
     """
     folded = tuple(name.casefold() for name in path)
     if layout.statistics is not None:
-        named = [tuple(part.casefold() for part in item.replace("`", "").split(".")) for item in layout.statistics]
-        return any(folded[: len(item)] == item for item in named)
+        paths = [tuple(part.casefold() for part in item.replace("`", "").split(".")) for item in layout.statistics]
+        return any(folded[: len(item)] == item for item in paths)
     if layout.is_clustered(path[0]) is True or layout.indexed == -1:
         return True
     if layout.indexed is None:

@@ -20,9 +20,9 @@ def with_properties(layout: TableLayout, properties: Mapping[str, str]) -> Table
     if not layout.properties or names is None:
         return layout
     folded = {key.lower(): value for key, value in layout.properties.items()}
-    named = folded.get(names.columns)
-    if named is not None:
-        return replace(layout, statistics=_names(named))
+    column_list = folded.get(names.columns)
+    if column_list is not None:
+        return replace(layout, statistics=_names(column_list))
     count = folded.get(names.count)
     return replace(layout, indexed=_number(count)) if count is not None else layout
 
@@ -37,12 +37,12 @@ def _number(text: str) -> int | None:
 def _names(text: str) -> tuple[str, ...]:
     """Names with commas between; one in backquotes may hold a comma."""
     names: list[str] = []
-    quoted = False
+    in_backquotes = False
     current = ""
     for character in text:
         if character == "`":
-            quoted = not quoted
-        elif character == "," and not quoted:
+            in_backquotes = not in_backquotes
+        elif character == "," and not in_backquotes:
             names.append(current.strip())
             current = ""
             continue

@@ -12,14 +12,22 @@ from sqlglot import exp
 from merge_runner.merge.syntax.placeholder import has_placeholder, is_repeatable
 from merge_runner.pruning.logic import constant_value
 from merge_runner.pruning.logic.constant_value import NULL, TRUE, Lit
-from merge_runner.pruning.logic.fold import MANY, coalesced, compared, fold, joined, listed, negated
+from merge_runner.pruning.logic.fold import (
+    MANY,
+    coalesce_terms,
+    compare_terms,
+    fold,
+    join_terms,
+    negate_term,
+    term_in_list,
+)
 from merge_runner.pruning.logic.term import Call, Col, Term, columns, has_opaque
 from merge_runner.pruning.predicate.expression_type import declared_type
 from merge_runner.sql.names import name_parts
 
 Resolve = Callable[["exp.Expr"], "Term | None"]
 """Gives the term of a column's node; None where it is not known which column that is."""
-_Made = TypeVar("_Made")
+_Result = TypeVar("_Result")
 _RANDOM = frozenset(
     [
         "rand",
@@ -47,7 +55,7 @@ _INTERVALS = {"year": (12, 0), "month": (1, 0), "week": (0, 604_800), "day": (0,
 """Months and seconds of each unit."""
 
 
-class KeptTerms:
+class TermCache:
     """A Resolve that keeps the terms of trees which were read with it: rules read the same few again and again."""
 
     def __init__(self, resolve: Resolve) -> None:
@@ -62,28 +70,28 @@ class KeptTerms:
 
 def term(node: exp.Expr, resolve: Resolve) -> Term | None:
     """The term of a value; None where it holds something that cannot be read, or is another value each time."""
-    if not isinstance(resolve, KeptTerms):
+    if not isinstance(resolve, TermCache):
         return _value(node, resolve)
-    return _kept(resolve.values, node, _value, resolve)
+    return _cached_term(resolve.values, node, _value, resolve)
 
 
 def condition(node: exp.Expr, resolve: Resolve) -> Term:
     """The term of a condition, with NOT pushed inward; `opaque` where it cannot be read."""
-    if not isinstance(resolve, KeptTerms):
+    if not isinstance(resolve, TermCache):
         return _whole_condition(node, resolve)
-    return _kept(resolve.conditions, node, _whole_condition, resolve)
+    return _cached_term(resolve.conditions, node, _whole_condition, resolve)
 
 
-def _kept(
-    kept: dict[int, tuple[exp.Expr, _Made]],
+def _cached_term(
+    entries: dict[int, tuple[exp.Expr, _Result]],
     node: exp.Expr,
-    make: Callable[[exp.Expr, Resolve], _Made],
+    make: Callable[[exp.Expr, Resolve], _Result],
     resolve: Resolve,
-) -> _Made:
-    known = kept.get(id(node))
-    if known is None:
-        known = kept[id(node)] = node, make(node, resolve)
-    return known[1]
+) -> _Result:
+    entry = entries.get(id(node))
+    if entry is None:
+        entry = entries[id(node)] = node, make(node, resolve)
+    return entry[1]
 
 
 def _value(node: exp.Expr, resolve: Resolve) -> Term | None:
@@ -106,14 +114,14 @@ def _condition(node: exp.Expr, resolve: Resolve, negate: bool) -> Term:
         node = node.this
     if isinstance(node, exp.And | exp.Or):
         name = "and" if isinstance(node, exp.And) is not negate else "or"
-        return joined(name, [_condition(part, resolve, negate) for part in node.flatten()])
-    found = _term(node, resolve)
-    if found is None:
-        seen = [resolve(column) for column in node.find_all(exp.Column)]
-        return Call("opaque", tuple(column for item in seen if item is not None for column in columns(item)))
+        return join_terms(name, [_condition(part, resolve, negate) for part in node.flatten()])
+    value = _term(node, resolve)
+    if value is None:
+        resolved = [resolve(column) for column in node.find_all(exp.Column)]
+        return Call("opaque", tuple(column for item in resolved if item is not None for column in columns(item)))
     if negate:
-        return negated(found)
-    return Call("=", (found, TRUE)) if isinstance(found, Col) else found
+        return negate_term(value)
+    return Call("=", (value, TRUE)) if isinstance(value, Col) else value
 
 
 def _term(node: exp.Expr, resolve: Resolve) -> Term | None:
@@ -133,10 +141,10 @@ def _generic(node: exp.Expr, resolve: Resolve) -> Term | None:
             continue
         for item in value if isinstance(value, list) else (value,):
             if isinstance(item, exp.Expr):
-                found = _term(item, resolve)
-                if found is None:
+                argument = _term(item, resolve)
+                if argument is None:
                     return None
-                arguments.append(found)
+                arguments.append(argument)
             elif item is not None:
                 arguments.append(Lit("argument", (key, item)))
     return Call(name, tuple(arguments))
@@ -150,7 +158,7 @@ def _handlers() -> dict[type[exp.Expr], Handler]:
     def comparison(name: str) -> Handler:
         def read(node: exp.Expr, resolve: Resolve) -> Term | None:
             left, right = _term(node.this, resolve), _term(node.expression, resolve)
-            return None if left is None or right is None else compared(name, left, right)
+            return None if left is None or right is None else compare_terms(name, left, right)
 
         return read
 
@@ -158,10 +166,10 @@ def _handlers() -> dict[type[exp.Expr], Handler]:
         def read(node: exp.Expr, resolve: Resolve) -> Term | None:
             arguments = []
             for key in keys:
-                found = _term(node.args[key], resolve) if node.args.get(key) is not None else NULL
-                if found is None:
+                argument = _term(node.args[key], resolve) if node.args.get(key) is not None else NULL
+                if argument is None:
                     return None
-                arguments.append(found)
+                arguments.append(argument)
             return fold(name, tuple(arguments))
 
         return read
@@ -170,8 +178,8 @@ def _handlers() -> dict[type[exp.Expr], Handler]:
         return None if isinstance(node, exp.Column) and isinstance(node.this, exp.Star) else resolve(node)
 
     def boolean_condition(node: exp.Expr, resolve: Resolve) -> Term | None:
-        found = _condition(node, resolve, False)
-        return None if has_opaque(found) else found
+        whole = _condition(node, resolve, False)
+        return None if has_opaque(whole) else whole
 
     comparisons: dict[type[exp.Expr], str] = {
         exp.EQ: "=",
@@ -240,7 +248,7 @@ def _between(node: exp.Expr, resolve: Resolve) -> Term | None:
     subject, low, high = (_term(node.args[key], resolve) for key in ("this", "low", "high"))
     if subject is None or low is None or high is None:
         return None
-    return joined("and", [compared(">=", subject, low), compared("<=", subject, high)])
+    return join_terms("and", [compare_terms(">=", subject, low), compare_terms("<=", subject, high)])
 
 
 def _in(node: exp.Expr, resolve: Resolve) -> Term | None:
@@ -256,8 +264,8 @@ def _in(node: exp.Expr, resolve: Resolve) -> Term | None:
     if not values:
         return None
     if not all(isinstance(value, Lit) for value in values) and len(values) <= MANY:
-        return joined("or", [compared("=", subject, value) for value in values])
-    return listed("in", subject, tuple(value for value in values if value != NULL) or (NULL,))
+        return join_terms("or", [compare_terms("=", subject, value) for value in values])
+    return term_in_list("in", subject, tuple(value for value in values if value != NULL) or (NULL,))
 
 
 def _is(node: exp.Expr, resolve: Resolve) -> Term | None:
@@ -267,12 +275,12 @@ def _is(node: exp.Expr, resolve: Resolve) -> Term | None:
     if isinstance(node.expression, exp.Null):
         return fold("isnull", (subject,))
     value = _term(node.expression, resolve)
-    return None if value is None else compared("<=>", subject, value)
+    return None if value is None else compare_terms("<=>", subject, value)
 
 
 def _distinct(node: exp.Expr, resolve: Resolve) -> Term | None:
     left, right = _term(node.this, resolve), _term(node.expression, resolve)
-    return None if left is None or right is None else negated(compared("<=>", left, right))
+    return None if left is None or right is None else negate_term(compare_terms("<=>", left, right))
 
 
 def _cast(node: exp.Expr, resolve: Resolve) -> Term | None:
@@ -319,7 +327,7 @@ def _coalesce(node: exp.Expr, resolve: Resolve) -> Term | None:
         if part is None:
             return None
         parts.append(part)
-    return coalesced(tuple(parts))
+    return coalesce_terms(tuple(parts))
 
 
 def _anonymous(node: exp.Expr, resolve: Resolve) -> Term | None:
@@ -330,7 +338,7 @@ def _anonymous(node: exp.Expr, resolve: Resolve) -> Term | None:
     if name == "make_date" and len(node.expressions) == 3:
         parts = [_term(item, resolve) for item in node.expressions]
         if all(isinstance(part, Lit) and isinstance(part.value, Decimal) for part in parts):
-            found = constant_value.day("-".join(f"{int(part.value):02}" for part in parts if isinstance(part, Lit)))
-            if found is not None:
-                return found
+            day = constant_value.day("-".join(f"{int(part.value):02}" for part in parts if isinstance(part, Lit)))
+            if day is not None:
+                return day
     return _generic(node, resolve)

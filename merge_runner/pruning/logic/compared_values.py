@@ -24,51 +24,55 @@ def is_perhaps_among(value: Term, values: tuple[Term, ...]) -> bool:
     if not isinstance(value, Lit) or len(values) > MANY:
         return False
     number = constant_value.cast(value, "decimal")
-    others = (other for other in values if isinstance(other, Lit) and other.kind != value.kind)
-    return number is not None and any(constant_value.cast(other, "decimal") == number for other in others)
+    mixed = (other for other in values if isinstance(other, Lit) and other.kind != value.kind)
+    return number is not None and any(constant_value.cast(other, "decimal") == number for other in mixed)
 
 
-def follows(known: str, value: Term, wanted: str, other: Term) -> bool | None:
-    """Return whether `x known value` makes `x wanted other` true; None where the two values cannot be compared."""
-    if not _may_follow(known, wanted):
+def follows(operator: str, value: Term, goal: str, other: Term) -> bool | None:
+    """Return whether `x operator value` makes `x goal other` true; None where the two values cannot be compared."""
+    if not _may_follow(operator, goal):
         return False
     order = order_of(value, other)
     if order is None:
         return None if is_constant(value) and is_constant(other) else False
-    if known == "=":
-        return holds(wanted, order)
-    if known == "<>":
+    if operator == "=":
+        return holds(goal, order)
+    if operator == "<>":
         return order == 0
-    beyond = order > 0 if known in (">", ">=") else order < 0
-    if wanted == "<>":
-        return beyond or (order == 0 and known in (">", "<"))
+    beyond = order > 0 if operator in (">", ">=") else order < 0
+    if goal == "<>":
+        return beyond or (order == 0 and operator in (">", "<"))
     if order == 0:
-        return known == wanted or wanted in (">=", "<=")
-    if not beyond and wanted == f"{known}=" and _is_next(value, other):
+        return operator == goal or goal in (">=", "<=")
+    if not beyond and goal == f"{operator}=" and _is_next(value, other):
         return None  # `x > 4` says `x >= 5` of whole numbers, and of days alike
     return beyond
 
 
-def _is_next(one: Term, other: Term) -> bool:
+def _is_next(first: Term, second: Term) -> bool:
     """Whether two constants are no more than a day or a whole number apart."""
-    if not isinstance(one, Lit) or not isinstance(other, Lit):
+    if not isinstance(first, Lit) or not isinstance(second, Lit):
         return False
-    if one.kind == other.kind == "number":
-        return bool(abs(one.value - other.value) <= 1)
-    if one.kind == other.kind == "today":
-        return bool(one.value[0] == other.value[0] and abs(one.value[1] - other.value[1]) <= 1)
-    if one.moves or other.moves:
+    if first.kind == second.kind == "number":
+        return bool(abs(first.value - second.value) <= 1)
+    if first.kind == second.kind == "today":
+        return bool(first.value[0] == second.value[0] and abs(first.value[1] - second.value[1]) <= 1)
+    if first.moves or second.moves:
         return False
-    first, second = constant_value.cast(one, "timestamp"), constant_value.cast(other, "timestamp")
-    return first is not None and second is not None and bool(abs(first.value - second.value) <= timedelta(days=1))
+    first_time, second_time = constant_value.cast(first, "timestamp"), constant_value.cast(second, "timestamp")
+    return (
+        first_time is not None
+        and second_time is not None
+        and bool(abs(first_time.value - second_time.value) <= timedelta(days=1))
+    )
 
 
-def _may_follow(known: str, wanted: str) -> bool:
-    if known == "=":
+def _may_follow(operator: str, goal: str) -> bool:
+    if operator == "=":
         return True
-    if known == "<>":
-        return wanted == "<>"
-    return wanted == "<>" or wanted[0] == known[0]
+    if operator == "<>":
+        return goal == "<>"
+    return goal == "<>" or goal[0] == operator[0]
 
 
 def hull(values: tuple[Term, ...]) -> list[tuple[str, Term]]:

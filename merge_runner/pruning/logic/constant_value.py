@@ -88,10 +88,10 @@ def cast(lit: Lit, type_name: str) -> Lit | None:
     if type_name in ("timestamp", "timestamp_ntz"):
         return lit if kind == "today" else _instant(lit)
     if type_name in ("tinyint", "smallint", "int", "bigint", "decimal", "double", "float"):
-        found = lit if kind == "number" else number(value) if kind == "text" else None
-        if found is not None and type_name.endswith("int") and found.value != found.value.to_integral_value():
+        amount = lit if kind == "number" else number(value) if kind == "text" else None
+        if amount is not None and type_name.endswith("int") and amount.value != amount.value.to_integral_value():
             return None
-        return found
+        return amount
     return None
 
 
@@ -121,7 +121,7 @@ def plus(lit: Lit, interval: Lit, sign: int) -> Lit | None:
     return Lit(lit.kind, moved)
 
 
-def truncated(lit: Lit, unit: str) -> Lit | None:
+def truncate(lit: Lit, unit: str) -> Lit | None:
     """The start of the unit (`day`, `month`…) that a day or moment lies in; None where that is not known."""
     if lit.kind == "today":
         return lit if unit == "day" else None
@@ -231,11 +231,11 @@ def _compare_moving(left: Lit, right: Lit) -> int | None:
 
 def _range(lit: Lit) -> tuple[int, int]:
     """The first and last second, counted from the midnight before now, that a moving constant can be."""
-    months, rest = lit.value
+    months, days_or_seconds = lit.value
     days = sorted((months * _SHORTEST_MONTH, months * _LONGEST_MONTH))
     if lit.kind == "today":
-        return (days[0] + rest) * _DAY, (days[1] + rest) * _DAY
-    return days[0] * _DAY + rest, (days[1] + 1) * _DAY + rest
+        return (days[0] + days_or_seconds) * _DAY, (days[1] + days_or_seconds) * _DAY
+    return days[0] * _DAY + days_or_seconds, (days[1] + 1) * _DAY + days_or_seconds
 
 
 def _add_months(instant: date, months: int) -> date:

@@ -14,9 +14,9 @@ MANY = 1000
 
 def replaced(term: Term, replacement: Callable[[Term], Term | None]) -> Term:
     """The term with each largest part for which there is a replacement exchanged, and folded again."""
-    found = replacement(term)
-    if found is not None:
-        return found
+    exchange = replacement(term)
+    if exchange is not None:
+        return exchange
     if isinstance(term, Call):
         arguments = tuple(replaced(argument, replacement) for argument in term.args)
         if arguments != term.args:
@@ -24,7 +24,7 @@ def replaced(term: Term, replacement: Callable[[Term], Term | None]) -> Term:
     return term
 
 
-def compared(name: str, left: Term, right: Term) -> Term:
+def compare_terms(name: str, left: Term, right: Term) -> Term:
     """A comparison, folded where both sides are constants; a constant is on the right."""
     left_constant, right_constant = is_constant(left), is_constant(right)
     if isinstance(left, Lit) and isinstance(right, Lit):
@@ -44,7 +44,7 @@ def compared(name: str, left: Term, right: Term) -> Term:
     return Call(name, (left, right))
 
 
-def negated(term: Term) -> Term:
+def negate_term(term: Term) -> Term:
     """The condition that is true where the given one is false."""
     if isinstance(term, Lit):
         return NULL if term.kind != "bool" else FALSE if term.value else TRUE
@@ -53,9 +53,9 @@ def negated(term: Term) -> Term:
         if opposite is not None:
             return Call(opposite, term.args)
         if term.name == "<=>" and isinstance(term.args[1], Lit):
-            return joined("or", [Call("isnull", term.args[:1]), compared("<>", *term.args)])
+            return join_terms("or", [Call("isnull", term.args[:1]), compare_terms("<>", *term.args)])
         if term.name in ("and", "or"):
-            return joined("or" if term.name == "and" else "and", [negated(argument) for argument in term.args])
+            return join_terms("or" if term.name == "and" else "and", [negate_term(argument) for argument in term.args])
         if term.name == "not":
             return term.args[0]
         if term.name == "opaque":
@@ -89,7 +89,7 @@ def holds(name: str, order: int) -> bool:
     }[name]
 
 
-def joined(name: str, parts: list[Term]) -> Term:
+def join_terms(name: str, parts: list[Term]) -> Term:
     """Return `name` (`and` or `or`) of conditions: flat, and without those that decide nothing."""
     neutral, final = (TRUE, FALSE) if name == "and" else (FALSE, TRUE)
     flat: list[Term] = []
@@ -107,41 +107,43 @@ def joined(name: str, parts: list[Term]) -> Term:
     return flat[0] if len(flat) == 1 else Call(name, tuple(flat))
 
 
-def null_safe(one: Term, other: Term) -> Call | None:
+def null_safe(equality: Term, both_null: Term) -> Call | None:
     """`a = b OR (a IS NULL AND b IS NULL)` as `a <=> b`."""
-    if not (isinstance(one, Call) and one.name == "=" and isinstance(other, Call) and other.name == "and"):
+    if not (
+        isinstance(equality, Call) and equality.name == "=" and isinstance(both_null, Call) and both_null.name == "and"
+    ):
         return None
-    empty = {part.args[0] for part in other.args if isinstance(part, Call) and part.name == "isnull"}
-    return Call("<=>", one.args) if len(other.args) == 2 and empty == set(one.args) else None
+    empty = {part.args[0] for part in both_null.args if isinstance(part, Call) and part.name == "isnull"}
+    return Call("<=>", equality.args) if len(both_null.args) == 2 and empty == set(equality.args) else None
 
 
 def fold(name: str, arguments: tuple[Term, ...]) -> Term:
     """A call of new arguments, folded like those made of text."""
     first = arguments[0] if arguments else NULL
     if name in FLIPPED:
-        return compared(name, first, arguments[1])
+        return compare_terms(name, first, arguments[1])
     if name in ("and", "or"):
-        return joined(name, list(arguments))
+        return join_terms(name, list(arguments))
     if name in ("in", "notin"):
-        return listed(name, first, arguments[1:])
+        return term_in_list(name, first, arguments[1:])
     if name in ("isnull", "notnull") and isinstance(first, Lit):
         return Lit("bool", (first == NULL) == (name == "isnull"))
     if name == "not":
-        return negated(first)
+        return negate_term(first)
     if name == "coalesce":
-        return coalesced(arguments)
+        return coalesce_terms(arguments)
     if isinstance(first, Lit):
-        folded = _folded_call(name, first, arguments)
+        folded = _fold_call(name, first, arguments)
         if folded is not None:
             return folded
     return Call(name, arguments)
 
 
-def _folded_call(name: str, first: Lit, arguments: tuple[Term, ...]) -> Lit | None:
+def _fold_call(name: str, first: Lit, arguments: tuple[Term, ...]) -> Lit | None:
     if name.startswith(("cast:", "try_cast:")):
         return constant_value.cast(first, name.partition(":")[2].partition("(")[0])
     if name.startswith("trunc:"):
-        return constant_value.truncated(first, name[6:])
+        return constant_value.truncate(first, name[6:])
     if name == "neg":
         return Lit("number", -first.value) if first.kind == "number" else None
     second = arguments[1] if len(arguments) == 2 else None
@@ -161,25 +163,25 @@ def _folded_call(name: str, first: Lit, arguments: tuple[Term, ...]) -> Lit | No
     return None
 
 
-def listed(name: str, subject: Term, values: tuple[Term, ...]) -> Term:
+def term_in_list(name: str, subject: Term, values: tuple[Term, ...]) -> Term:
     """Return `name` (`in` or `notin`) of a list of values; a comparison where there is one value."""
     if len(values) == 1:
-        return compared("=" if name == "in" else "<>", subject, values[0])
+        return compare_terms("=" if name == "in" else "<>", subject, values[0])
     if isinstance(subject, Lit) and len(values) <= MANY:
-        single = [compared("=" if name == "in" else "<>", subject, value) for value in values]
-        return joined("or" if name == "in" else "and", single)
+        single = [compare_terms("=" if name == "in" else "<>", subject, value) for value in values]
+        return join_terms("or" if name == "in" else "and", single)
     return Call(name, (subject, *values))
 
 
-def coalesced(arguments: tuple[Term, ...]) -> Term:
+def coalesce_terms(arguments: tuple[Term, ...]) -> Term:
     """Return COALESCE of terms without NULLs and without what follows a constant."""
-    kept: list[Term] = []
+    remaining: list[Term] = []
     for argument in arguments:
         if argument == NULL:
             continue
-        kept.append(argument)
+        remaining.append(argument)
         if isinstance(argument, Lit):
             break
-    if not kept:
+    if not remaining:
         return NULL
-    return kept[0] if len(kept) == 1 else Call("coalesce", tuple(kept))
+    return remaining[0] if len(remaining) == 1 else Call("coalesce", tuple(remaining))

@@ -9,7 +9,7 @@ from itertools import chain
 from merge_runner.pruning.logic.budget import Budget
 from merge_runner.pruning.logic.compared_values import MANY, follows, hull, is_among, is_perhaps_among
 from merge_runner.pruning.logic.constant_value import NULL, TRUE, Lit
-from merge_runner.pruning.logic.fold import holds, joined, negated, replaced
+from merge_runner.pruning.logic.fold import holds, join_terms, negate_term, replaced
 from merge_runner.pruning.logic.restriction import COMPARISONS, STRICT, inside_functions, is_strict, restricted_columns
 from merge_runner.pruning.logic.term import FLIPPED, Call, Col, Term, columns, conjuncts, is_constant
 from merge_runner.pruning.logic.time_units import PARTS, of_inside, of_part, of_start, order_of, unit_of
@@ -37,9 +37,9 @@ class Facts:
         self._cases = cases or Budget(_MAX_CASES)
         self._same: dict[Term, Term] = {}
         self.not_null = tuple(not_null)
-        self._read()
+        self._read_terms()
 
-    def _read(self) -> None:
+    def _read_terms(self) -> None:
         self._equate()
         if self._same:
             self.terms.update(dict.fromkeys([self._canonical(term) for term in self.terms]))
@@ -78,9 +78,9 @@ class Facts:
         elif name == "isnull":
             self._null.add(arguments[0])
         elif name == "or":
-            listed = _as_list(arguments)
-            if listed is not None:
-                self._learn(listed)
+            in_list = _as_list(arguments)
+            if in_list is not None:
+                self._learn(in_list)
         elif name in ("like", "regexplike", "startswith"):
             self._reject_null(arguments[0])
 
@@ -97,8 +97,8 @@ class Facts:
                 left, right = (self._canonical(argument) for argument in term.args)
                 if left != right and not is_constant(left) and not is_constant(right):
                     # Put in for a part of it, a term would grow with each look for its equals.
-                    longer, other = (left, right) if _contains(left, right) else (right, left)
-                    self._same[longer] = other
+                    longer, equal = (left, right) if _contains(left, right) else (right, left)
+                    self._same[longer] = equal
 
     def _put_in_constants(self) -> None:
         """What is compared with a column that has one value is compared with that value."""
@@ -117,10 +117,10 @@ class Facts:
 
     def _canonical(self, term: Term) -> Term:
         for _ in self._same:  # no chain of equalities is longer
-            changed = replaced(term, self._same.get)
-            if changed == term:
+            substituted = replaced(term, self._same.get)
+            if substituted == term:
                 break
-            term = changed
+            term = substituted
         return term
 
     def same_as(self, term: Term) -> list[Term]:
@@ -130,10 +130,10 @@ class Facts:
     @cached_property
     def _equal(self) -> Mapping[Term, Sequence[Term]]:
         """The terms of all equalities, by the one that stands for them."""
-        found: dict[Term, list[Term]] = {}
+        groups: dict[Term, list[Term]] = {}
         for term in dict.fromkeys((*self._same, *self._same.values())):
-            found.setdefault(self._canonical(term), []).append(term)
-        return found
+            groups.setdefault(self._canonical(term), []).append(term)
+        return groups
 
     def implies(self, goal: Term) -> bool | None:
         """True: proven. None: a condition on the same columns may do so, which is not known. False: none does."""
@@ -154,10 +154,10 @@ class Facts:
             goal = Call("=", (goal, TRUE))
         if goal.name == "and":
             return _all(self._implies(part) for part in goal.args)
-        found = self._any_leg(goal) if goal.name == "or" else self._single(goal)
-        if found is not True and self._depth < _MAX_SPLITS and self._by_cases(goal):
+        answer = self._any_leg(goal) if goal.name == "or" else self._single(goal)
+        if answer is not True and self._depth < _MAX_SPLITS and self._by_cases(goal):
             return True
-        return None if found is False and (self._cases.left < 0 or self._is_doubtful(goal)) else found
+        return None if answer is False and (self._cases.left < 0 or self._is_doubtful(goal)) else answer
 
     def _is_doubtful(self, goal: Call) -> bool:
         """Whether the columns of the goal are restricted, and one of the two is written in a way that is not known."""
@@ -176,9 +176,9 @@ class Facts:
         return {column for term in self.terms for column in inside_functions(term)} & self._restricted
 
     def _any_leg(self, goal: Call) -> bool | None:
-        listed = _as_list(goal.args)
-        if listed is not None:
-            if self._in(listed.args[0], listed.args[1:]):
+        in_list = _as_list(goal.args)
+        if in_list is not None:
+            if self._in(in_list.args[0], in_list.args[1:]):
                 return True
             if len(goal.args) > MANY:
                 return False
@@ -190,21 +190,22 @@ class Facts:
         """Whether the other legs hold of the rows of which one leg does not, for each leg that is never NULL."""
         for leg in goal.args:
             if isinstance(leg, Call) and leg.name in COMPARISONS and all(map(self._never_null, leg.args)):
-                others = joined("or", [other for other in goal.args if other != leg])
+                other_legs = join_terms("or", [other for other in goal.args if other != leg])
                 if not self._cases.take():
                     yield None
                     return
-                yield self._case([*self.terms, negated(leg)]).implies(others)
+                yield self._case([*self.terms, negate_term(leg)]).implies(other_legs)
 
     def _by_cases(self, goal: Call) -> bool:
         """Whether every leg of some OR that holds proves it, or of an OR every value of a list."""
         for term in self.terms:
             legs = _legs(term, lists=goal.name == "or")
             if legs and len(legs) <= _MAX_LEGS:
-                others = [other for other in self.terms if other != term]
-                known = Facts(others, self.not_null, _MAX_SPLITS)
-                legs = tuple(leg for leg in legs if known.implies(negated(leg)) is not True)  # it cannot be this one
-                if all(self._cases.take() and self._case([*others, leg]).implies(goal) is True for leg in legs):
+                other_terms = [other for other in self.terms if other != term]
+                facts = Facts(other_terms, self.not_null, _MAX_SPLITS)
+                # A leg that the other terms contradict cannot be the one that holds.
+                legs = tuple(leg for leg in legs if facts.implies(negate_term(leg)) is not True)
+                if all(self._cases.take() and self._case([*other_terms, leg]).implies(goal) is True for leg in legs):
                     return True
         return False
 
@@ -219,16 +220,16 @@ class Facts:
                 return True
             name = "="
         if name in COMPARISONS:
-            return self._compared(name, *arguments)
+            return self._comparison(name, *arguments)
         if name == "in":
             return self._in(arguments[0], arguments[1:])
         if name == "notin":
-            return _all(self._compared("<>", arguments[0], value) for value in arguments[1:])
+            return _all(self._comparison("<>", arguments[0], value) for value in arguments[1:])
         if name == "notnull":
             return self._never_null(arguments[0])
         return None if name == "opaque" else False
 
-    def _compared(self, name: str, left: Term, right: Term) -> bool | None:
+    def _comparison(self, name: str, left: Term, right: Term) -> bool | None:
         if left == right:
             return name in ("=", "<=", ">=") and self._never_null(left)
         if name == "<>" and right in self._excluded.get(left, ()):
@@ -238,35 +239,35 @@ class Facts:
             if all(order is not None and holds(name, order) for order in orders):
                 return True
         doubtful = False
-        for known, value in self.bounds(left):
-            answer = follows(known, value, name, right)
+        for operator, value in self.bounds(left):
+            answer = follows(operator, value, name, right)
             if answer:
                 return True
             doubtful |= answer is None
         if isinstance(left, Call) and left.name == "coalesce":
-            return self._coalesced(name, left, right)
+            return self._coalesce(name, left, right)
         if name == "=":
-            return _all(self._compared(end, left, right) for end in (">=", "<="))
+            return _all(self._comparison(end, left, right) for end in (">=", "<="))
         return None if doubtful else False
 
-    def _coalesced(self, name: str, left: Call, right: Term) -> bool:
+    def _coalesce(self, name: str, left: Call, right: Term) -> bool:
         """`coalesce(a, 0) = 0` holds where a = 0 does, and where a is NULL."""
-        first, *rest = left.args
+        first, *alternatives = left.args
         if self._implies(Call(name, (first, right))) is True:
             return True
         if first not in self._null:
             return False
-        remaining = rest[0] if len(rest) == 1 else Call("coalesce", tuple(rest))
+        remaining = alternatives[0] if len(alternatives) == 1 else Call("coalesce", tuple(alternatives))
         order = order_of(remaining, right)
         if order is not None:
             return holds(name, order)
         return self._implies(Call(name, (remaining, right))) is True
 
     def _in(self, subject: Term, values: tuple[Term, ...]) -> bool | None:
-        wanted, doubtful = set(values), False
-        known = [*self._lists.get(subject, ()), *((value,) for name, value in self.bounds(subject) if name == "=")]
-        for legs in known:
-            missing = [leg for leg in legs if leg not in wanted and not is_among(leg, values)]
+        goal_values, doubtful = set(values), False
+        lists = [*self._lists.get(subject, ()), *((value,) for name, value in self.bounds(subject) if name == "=")]
+        for legs in lists:
+            missing = [leg for leg in legs if leg not in goal_values and not is_among(leg, values)]
             if not missing:
                 return True
             doubtful |= all(is_perhaps_among(leg, values) for leg in missing)
@@ -288,27 +289,27 @@ class Facts:
 
     def bounds(self, term: Term) -> list[tuple[str, Term]]:
         """Comparisons with constants and other terms that hold for it, those that follow from truncations included."""
-        found = list(self._bounds.get(term, ()))
+        bounds = list(self._bounds.get(term, ()))
         for values in self._lists.get(term, ()):
-            found += hull(values)
+            bounds += hull(values)
         if isinstance(term, Call):
             unit = unit_of(term)
             if unit is not None:
                 for name, value in self.bounds(term.args[0]):
-                    found += of_start(name, value, unit)
+                    bounds += of_start(name, value, unit)
             if term.name in PARTS:
-                found += of_part(term.name, self.bounds(term.args[0]))
+                bounds += of_part(term.name, self.bounds(term.args[0]))
         for other in self._bounds:
             if isinstance(other, Call) and other.args[:1] == (term,) and (unit := unit_of(other)) is not None:
                 for name, value in self._bounds[other]:
-                    found += of_inside(name, value, unit)
-        return found
+                    bounds += of_inside(name, value, unit)
+        return bounds
 
     def constant(self, term: Term, *, whole: bool = False) -> bool:
         """Whether the term has one value in all rows; `whole` says that its values are whole numbers."""
-        known = self.bounds(self._canonical(term))
-        lows = [value for name, value in known if name == ">="]
-        for name, value in known:
+        bounds = self.bounds(self._canonical(term))
+        lows = [value for name, value in bounds if name == ">="]
+        for name, value in bounds:
             if name == "=" and is_constant(value):
                 return True
             if name == "<=" and is_constant(value) and any(order_of(low, value) == 0 for low in lows):
@@ -322,11 +323,11 @@ class Facts:
 
 def _as_list(legs: tuple[Term, ...]) -> Call | None:
     """The IN that an OR of values, and of lists, of one term is."""
-    listed = [leg for leg in legs if isinstance(leg, Call) and (leg.name == "in" or _is_one_value(leg))]
-    subjects = {leg.args[0] for leg in listed}
-    if len(listed) < len(legs) or len(subjects) > 1:
+    tests = [leg for leg in legs if isinstance(leg, Call) and (leg.name == "in" or _is_one_value(leg))]
+    subjects = {leg.args[0] for leg in tests}
+    if len(tests) < len(legs) or len(subjects) > 1:
         return None
-    return Call("in", (*subjects, *(value for leg in listed for value in leg.args[1:])))
+    return Call("in", (*subjects, *(value for leg in tests for value in leg.args[1:])))
 
 
 def _is_one_value(leg: Call) -> bool:

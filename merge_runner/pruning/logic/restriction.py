@@ -14,7 +14,7 @@ STRICT = frozenset({"+", "-", "*", "neg", "date_add", "add_months", "lower", "up
 
 def restricted_columns(terms: Iterable[Term]) -> set[Col]:
     """The columns that some condition restricts by more than leaving out NULL or single values."""
-    found: set[Col] = set()
+    restricted: set[Col] = set()
     compared: list[set[Col]] = []
     for term in terms:
         if not isinstance(term, Call) or term.name in ("notnull", "notin", "<>"):
@@ -23,17 +23,17 @@ def restricted_columns(terms: Iterable[Term]) -> set[Col]:
         if term.name in FLIPPED and not any(is_constant(argument) for argument in term.args):
             compared.append(own)
         else:
-            found |= own
+            restricted |= own
     sharing: dict[Col, list[set[Col]]] = {}
     for own in compared:
         for column in own:
             sharing.setdefault(column, []).append(own)
-    todo = list(found)
+    todo = list(restricted)
     while todo:
-        added = {column for own in sharing.pop(todo.pop(), ()) for column in own} - found
-        found |= added
-        todo += added
-    return found
+        reached = {column for own in sharing.pop(todo.pop(), ()) for column in own} - restricted
+        restricted |= reached
+        todo += reached
+    return restricted
 
 
 def strict_column(term: Term) -> Col | None:
@@ -62,5 +62,5 @@ def inside_functions(condition: Term) -> set[Col]:
         return set()
     if condition.name in ("and", "or"):
         return {column for leg in condition.args for column in inside_functions(leg)}
-    known = condition.name in COMPARISONS or condition.name in ("<=>", "in", "notin", "isnull", "notnull")
-    return {column for part in condition.args if not (known and is_plain(part)) for column in columns(part)}
+    is_comparison = condition.name in COMPARISONS or condition.name in ("<=>", "in", "notin", "isnull", "notnull")
+    return {column for part in condition.args if not (is_comparison and is_plain(part)) for column in columns(part)}

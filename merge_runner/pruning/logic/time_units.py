@@ -51,7 +51,7 @@ def unit_of(term: Call) -> str | None:
 
 def of_start(name: str, value: Term, unit: str) -> list[tuple[str, Term]]:
     """What holds for the start of the unit that x lies in, where `x name value` does."""
-    start = constant_value.truncated(value, unit) if isinstance(value, Lit) else None
+    start = constant_value.truncate(value, unit) if isinstance(value, Lit) else None
     if name in ("<", "<="):
         if name == "<" and start is not None and order_of(value, start) == 0:
             start = constant_value.plus(start, _LENGTHS[unit], -1)
@@ -64,10 +64,10 @@ def of_start(name: str, value: Term, unit: str) -> list[tuple[str, Term]]:
     return [(">=", start)] if start is not None and name in (">", ">=") else []
 
 
-def of_part(part: str, known: Iterable[tuple[str, Term]]) -> list[tuple[str, Term]]:
+def of_part(part: str, bounds: Iterable[tuple[str, Term]]) -> list[tuple[str, Term]]:
     """What holds for the year, month, day or hour of what constants bound."""
     lows, highs = [], []
-    for name, value in known:
+    for name, value in bounds:
         instant = constant_value.cast(value, "timestamp") if isinstance(value, Lit) and not value.moves else None
         if instant is None or instant.kind != "timestamp":
             continue
@@ -77,7 +77,7 @@ def of_part(part: str, known: Iterable[tuple[str, Term]]) -> list[tuple[str, Ter
             highs.append(instant.value - _TICK if name == "<" else instant.value)
     low, high = max(lows, default=None), min(highs, default=None)
     above = PARTS[part]
-    if above and (low is None or high is None or any(getattr(low, each) != getattr(high, each) for each in above)):
+    if above and (low is None or high is None or any(getattr(low, unit) != getattr(high, unit) for unit in above)):
         return []
     field = "day" if part == "dayofmonth" else part
     ends: list[tuple[str, Term]] = [
@@ -91,13 +91,13 @@ def of_part(part: str, known: Iterable[tuple[str, Term]]) -> list[tuple[str, Ter
 
 def of_inside(name: str, value: Term, unit: str) -> list[tuple[str, Term]]:
     """What holds for x, where `name value` holds for the start of the unit that it lies in."""
-    found: list[tuple[str, Term]] = []
+    bounds: list[tuple[str, Term]] = []
     if name in ("=", ">=", ">"):
-        found.append((">" if name == ">" else ">=", value))
-    start = constant_value.truncated(value, unit) if isinstance(value, Lit) else None
+        bounds.append((">" if name == ">" else ">=", value))
+    start = constant_value.truncate(value, unit) if isinstance(value, Lit) else None
     if name in ("=", "<=", "<") and start is not None:
         ends_before = name == "<" and order_of(value, start) == 0
         end = start if ends_before else constant_value.plus(start, _LENGTHS[unit], 1)
         if end is not None:
-            found.append(("<", end))
-    return found
+            bounds.append(("<", end))
+    return bounds

@@ -49,7 +49,7 @@ class BoundValues:
     @property
     def are_single(self) -> bool:
         """Whether each of them is one value."""
-        return all(each.first == each.last for each in self.ranges)
+        return all(value_range.first == value_range.last for value_range in self.ranges)
 
 
 @dataclass(frozen=True)
@@ -61,23 +61,23 @@ class BoundPredicate:
 
 
 def bound_predicate(
-    column: str, found: BoundValues, *, listed: int, ranges: int = MOST_RANGES, nothing: str = "false"
+    column: str, values: BoundValues, *, most_values: int, ranges: int = MOST_RANGES, nothing: str = "false"
 ) -> BoundPredicate:
     """The condition that `column` (SQL) holds one of the values.
 
-    `listed`: up to so many values make a list, more of them at most so many `ranges`.
+    `most_values`: up to so many values make a list, more of them at most so many `ranges`.
 
     Where no value is found it is `nothing`: a condition that no row passes.
     """
-    if found.are_single and len(found.ranges) <= listed:
-        text = _list(column, [each.first.literal for each in found.ranges]) or nothing
-        words = _counted(len(found.ranges), "value")
+    if values.are_single and len(values.ranges) <= most_values:
+        text = _list(column, [value_range.first.literal for value_range in values.ranges]) or nothing
+        words = _count(len(values.ranges), "value")
     else:
-        joined = joined_ranges(found.ranges, found.step, ranges)
-        text, words = _ranges(column, joined), _counted(len(joined), "range")
-    if found.null:
-        text = f"({text} OR {column} IS NULL)" if found.ranges else f"{column} IS NULL"
-        words = f"{words} and NULL" if found.ranges else "NULL"
+        ranges_to_write = join_ranges(values.ranges, values.step, ranges)
+        text, words = _ranges(column, ranges_to_write), _count(len(ranges_to_write), "range")
+    if values.null:
+        text = f"({text} OR {column} IS NULL)" if values.ranges else f"{column} IS NULL"
+        words = f"{words} and NULL" if values.ranges else "NULL"
     return BoundPredicate(text, words)
 
 
@@ -89,15 +89,15 @@ def _list(column: str, literals: Sequence[str]) -> str:
 
 def _ranges(column: str, ranges: Sequence[ValueRange]) -> str:
     parts = [
-        f"{column} = {each.first.literal}"
-        if each.first == each.last
-        else f"{column} BETWEEN {each.first.literal} AND {each.last.literal}"
-        for each in ranges
+        f"{column} = {value_range.first.literal}"
+        if value_range.first == value_range.last
+        else f"{column} BETWEEN {value_range.first.literal} AND {value_range.last.literal}"
+        for value_range in ranges
     ]
     return f"({' OR '.join(parts)})" if len(parts) > 1 else parts[0]
 
 
-def joined_ranges(ranges: Sequence[ValueRange], step: Decimal | int | None, most: int) -> list[ValueRange]:
+def join_ranges(ranges: Sequence[ValueRange], step: Decimal | int | None, most: int) -> list[ValueRange]:
     """Return at most so many ranges of these, cut at the widest gaps; `step` as in a LiteralType."""
     if len(ranges) < 2:
         return list(ranges)
@@ -113,14 +113,14 @@ def joined_ranges(ranges: Sequence[ValueRange], step: Decimal | int | None, most
     return [ValueRange(ranges[start].first, ranges[stop - 1].last) for start, stop in zip(starts, stops, strict=True)]
 
 
-def merged_ranges(ranges: Sequence[ValueRange]) -> tuple[ValueRange, ...]:
+def merge_ranges(ranges: Sequence[ValueRange]) -> tuple[ValueRange, ...]:
     """Return ranges in the order of their keys, those that overlap as one."""
     merged: list[ValueRange] = []
-    for each in sorted(ranges, key=lambda range_: range_.first.key):
-        if not merged or merged[-1].last.key < each.first.key:
-            merged.append(each)
-        elif merged[-1].last.key < each.last.key:
-            merged[-1] = ValueRange(merged[-1].first, each.last)
+    for value_range in sorted(ranges, key=lambda range_: range_.first.key):
+        if not merged or merged[-1].last.key < value_range.first.key:
+            merged.append(value_range)
+        elif merged[-1].last.key < value_range.last.key:
+            merged[-1] = ValueRange(merged[-1].first, value_range.last)
     return tuple(merged)
 
 
@@ -132,18 +132,20 @@ def _on_a_line(keys: Sequence[str]) -> list[Decimal]:
     texts = [bytes.fromhex(key) for key in keys]
     same = length_in_common(texts[0], texts[-1])
     parts = [text[same : same + _COMPARED_BYTES] for text in texts]
-    used = {byte for part in parts for byte in part}
-    ranges = (range(min(of), max(of) + 1) for of in (used & kind for kind in _KINDS) if of)
-    order = {byte: place for place, byte in enumerate(sorted(used.union(*ranges)), 1)}
+    used_bytes = {byte for part in parts for byte in part}
+    ranges = (range(min(of), max(of) + 1) for of in (used_bytes & kind for kind in _KINDS) if of)
+    order = {byte: place for place, byte in enumerate(sorted(used_bytes.union(*ranges)), 1)}
     weights = [(len(order) + 1) ** place for place in reversed(range(_COMPARED_BYTES))]
     return [Decimal(sum(order[byte] * weight for byte, weight in zip(part, weights, strict=False))) for part in parts]
 
 
-def length_in_common(one: Sequence[object], other: Sequence[object]) -> int:
+def length_in_common(left: Sequence[object], right: Sequence[object]) -> int:
     """Return how many items two sequences begin with alike."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
+    pairs = enumerate(zip(left, right, strict=False))
+    return next(
+        (place for place, (left_item, right_item) in pairs if left_item != right_item), min(len(left), len(right))
+    )
 
 
-def _counted(number: int, word: str) -> str:
+def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number:,} {word}s"

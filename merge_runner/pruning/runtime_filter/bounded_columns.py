@@ -27,19 +27,19 @@ Bounds = Literal["auto", "off", "not-run"] | Sequence[str]
 _NONE = {"off": "`bounds` is off", "not-run": "only a model that merge-runner runs gets a runtime filter"}
 
 
-def derivable_bounds(statement: MergeStatement, layout: TableLayout, scope: Scope, wanted: Bounds) -> tuple[Bound, ...]:
+def derivable_bounds(statement: MergeStatement, layout: TableLayout, scope: Scope, bounds: Bounds) -> tuple[Bound, ...]:
     """The bounds that equalities at the top of ON imply: by which the engine skips files, or of columns that are named.
 
     There are none where a WHEN NOT MATCHED BY SOURCE clause turns pruning off.
     """
-    if (isinstance(wanted, str) and wanted in _NONE) or any(
+    if (isinstance(bounds, str) and bounds in _NONE) or any(
         clause.kind == "not_matched_by_source" for clause in statement.clauses
     ):
         return ()
-    return tuple(bound for conjunct in statement.on for bound in _bound(conjunct, layout, scope, wanted))
+    return tuple(bound for conjunct in statement.on for bound in _bound(conjunct, layout, scope, bounds))
 
 
-def _bound(conjunct: Conjunct, layout: TableLayout, scope: Scope, wanted: Bounds) -> Iterator[Bound]:
+def _bound(conjunct: Conjunct, layout: TableLayout, scope: Scope, bounds: Bounds) -> Iterator[Bound]:
     tree = conjunct.expression
     if not isinstance(tree, (exp.EQ, exp.NullSafeEQ)):
         return
@@ -53,14 +53,14 @@ def _bound(conjunct: Conjunct, layout: TableLayout, scope: Scope, wanted: Bounds
             continue
         if scope.side(values) != "source" or not _is_deterministic(values):
             continue
-        if not _is_wanted(reference.column, layout, wanted):
+        if not _is_bounded(reference.column, layout, bounds):
             continue
         prunes = _prunes(reference, values, null_safe, layout, scope)
-        if prunes or wanted != "auto":
+        if prunes or bounds != "auto":
             yield Bound(reference.column, span, null_safe, prunes)
 
 
-def missing_bound(conjunct: Conjunct, layout: TableLayout, scope: Scope, wanted: Bounds) -> str | None:
+def missing_bound(conjunct: Conjunct, layout: TableLayout, scope: Scope, bounds: Bounds) -> str | None:
     """Return why a join on a column that the table is laid out by bounds no column; None where ON joins no such column.
 
     It is for a conjunct that `derivable_bounds` has nothing of, in a statement without WHEN NOT MATCHED BY SOURCE.
@@ -72,21 +72,21 @@ def missing_bound(conjunct: Conjunct, layout: TableLayout, scope: Scope, wanted:
     reference = next((ref for ref in own if layout.is_laid_out(ref.column)), None)
     if reference is None:
         return None
-    if isinstance(wanted, str) and wanted in _NONE:
-        return _NONE[wanted]
-    if wanted != "auto" and not _is_wanted(reference.column, layout, wanted):
-        return f"`bounds` names {listed(wanted)} only"
+    if isinstance(bounds, str) and bounds in _NONE:
+        return _NONE[bounds]
+    if bounds != "auto" and not _is_bounded(reference.column, layout, bounds):
+        return f"`bounds` names {listed(bounds)} only"
     return _why_not(conjunct, tree, reference, layout, scope)
 
 
-def _why_not(conjunct: Conjunct, tree: exp.Expr, joined: ColumnRef, layout: TableLayout, scope: Scope) -> str:
+def _why_not(conjunct: Conjunct, tree: exp.Expr, column_in_join: ColumnRef, layout: TableLayout, scope: Scope) -> str:
     sides = equality_sides(conjunct)
     text = f"`{' '.join(conjunct.text.split())}`"
     if sides is None or not isinstance(tree, (exp.EQ, exp.NullSafeEQ)):
         return f"{text} is no plain equality"
     for column, values in ((tree.left, tree.right), (tree.right, tree.left)):
         reference = scope.reference(column)
-        if reference is None or reference != joined:
+        if reference is None or reference != column_in_join:
             continue
         if len(reference.path) > 1:
             return f"`{reference.dotted}` is a field of a struct"
@@ -101,10 +101,10 @@ def _why_not(conjunct: Conjunct, tree: exp.Expr, joined: ColumnRef, layout: Tabl
     return f"it is inside an expression in {text}, and only the bare column can be bounded"
 
 
-def _is_wanted(name: str, layout: TableLayout, wanted: Bounds) -> bool:
+def _is_bounded(name: str, layout: TableLayout, bounds: Bounds) -> bool:
     """Whether the column is to be bounded."""
-    if wanted != "auto":
-        return name.casefold() in {str(item).casefold() for item in wanted}
+    if bounds != "auto":
+        return name.casefold() in {str(item).casefold() for item in bounds}
     return layout.is_laid_out(name)
 
 
@@ -125,11 +125,11 @@ def _prunes(column: ColumnRef, values: exp.Expr, null_safe: bool, layout: TableL
 def _listed_values(column: ColumnRef, values: exp.Expr, null_safe: bool, layout: TableLayout, scope: Scope) -> Outcome:
     """What a list of the values in ON does to the scan."""
     value = Constant(_source_type(values, scope) or leaf_type(layout, column.path))
-    asked: list[Predicate] = [Comparison(column, "in", (value, value))]
-    declared = layout.column(column.column)
-    if null_safe and (declared is None or declared.nullable is not False):
-        asked.append(Comparison(column, "is null"))
-    return pruning_model(layout).conjunct(disjunction(asked))
+    tests: list[Predicate] = [Comparison(column, "in", (value, value))]
+    target_column = layout.column(column.column)
+    if null_safe and (target_column is None or target_column.nullable is not False):
+        tests.append(Comparison(column, "is null"))
+    return pruning_model(layout).conjunct(disjunction(tests))
 
 
 def _source_type(values: exp.Expr, scope: Scope) -> DataType | None:

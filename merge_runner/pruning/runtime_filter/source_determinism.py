@@ -152,10 +152,10 @@ class _Reader:
         self.unknown: list[tuple[str, ...]] = []
         self.seen: set[tuple[str, ...]] = set()
 
-    def cannot_read(self, what: str, at: Span | None = None) -> None:
+    def cannot_read(self, problem: str, at: Span | None = None) -> None:
         """Note that something cannot be read: the first one counts. `at` is a span of the statement."""
         if self.readable:
-            self.readable, self.unread, self.at = False, what, at
+            self.readable, self.unread, self.at = False, problem, at
 
     def query(self, query: Expr, text: str, visible: Ctes, view: str | None = None) -> None:
         """Read a query of the statement's text, or that of a view; `visible` are the CTEs that it sees."""
@@ -182,16 +182,16 @@ class _Reader:
             return
         self.seen.add(folded)
         self.tables.append(folded)
-        known = self.lookup(parts)
-        if known is not None and known.fixed:
+        table = self.lookup(parts)
+        if table is not None and table.fixed:
             return
-        if known is None or (known.query is None and known.layout.format is None):
+        if table is None or (table.query is None and table.layout.format is None):
             self.unknown.append(parts)
-        elif known.query is not None:
+        elif table.query is not None:
             if len(self.seen) > _MAX_VIEWS:
                 self.cannot_read(f"its source reads more than {_MAX_VIEWS} tables and views")
             else:
-                self.query(read_query(known.query), known.query, {}, ".".join(parts))
+                self.query(read_query(table.query), table.query, {}, ".".join(parts))
 
 
 def varying(tree: exp.Expr) -> str | None:
@@ -234,7 +234,7 @@ def varying_word(text: str) -> str | None:
 
     It reads the clock, is no deterministic function, or a function that merge-runner does not know.
     """
-    known = SCALAR | AGGREGATES | GENERATORS | WINDOW_ONLY | _BEFORE_PARENTHESES
+    known_words = SCALAR | AGGREGATES | GENERATORS | WINDOW_ONLY | _BEFORE_PARENTHESES
     tokens = lex(text)
     for token, after in zip(tokens, [*tokens[1:], None], strict=True):
         word = text[token.start : token.end].casefold()
@@ -242,11 +242,11 @@ def varying_word(text: str) -> str | None:
             continue
         if any(part in _CLOCK_WORDS for part in re.findall(r"\w+", word)):
             return word
-        called = after is not None and text[after.start : after.end] == "("
+        is_called = after is not None and text[after.start : after.end] == "("
         if (
-            called
+            is_called
             and token.kind != "string"
-            and (word in NON_DETERMINISTIC or word in _OF_THE_USER or word not in known)
+            and (word in NON_DETERMINISTIC or word in _OF_THE_USER or word not in known_words)
         ):
             return word
     return None
@@ -260,7 +260,7 @@ def reads_row_by_row(text: str) -> bool:
 def _scan(statement: MergeStatement, lookup: Lookup, constants: frozenset[int]) -> Scan | None:
     source = statement.source
     if source.query is None:
-        return _known_scan(source.parts, source.relation, source.alias is not None, lookup)
+        return _catalog_scan(source.parts, source.relation, source.alias is not None, lookup)
     table = _plain_table(source.query.expression, constants)
     if table is None or any(table.args.get(key) for key in ("version", "when", "only", "hints")):
         return None
@@ -271,7 +271,7 @@ def _scan(statement: MergeStatement, lookup: Lookup, constants: frozenset[int]) 
     if len(names) != len(table.parts) or any("start" not in name.meta for name in names):
         return None
     span = Span(source.query.span.start + names[0].meta["start"], source.query.span.start + names[-1].meta["end"] + 1)
-    return _known_scan(tuple(name.name for name in names), span, alias is not None, lookup)
+    return _catalog_scan(tuple(name.name for name in names), span, alias is not None, lookup)
 
 
 def _plain_table(tree: exp.Expr | None, constants: frozenset[int]) -> exp.Table | None:
@@ -287,11 +287,11 @@ def _plain_table(tree: exp.Expr | None, constants: frozenset[int]) -> exp.Table 
     return None if _has_more(tree) else tree
 
 
-def _known_scan(parts: tuple[str, ...], span: Span, aliased: bool, lookup: Lookup) -> Scan | None:
-    known = lookup(parts) if parts else None
-    if known is None or known.query is not None or (known.layout.format is None and not known.fixed):
+def _catalog_scan(parts: tuple[str, ...], span: Span, aliased: bool, lookup: Lookup) -> Scan | None:
+    table = lookup(parts) if parts else None
+    if table is None or table.query is not None or (table.layout.format is None and not table.fixed):
         return None
-    return Scan(parts, span, aliased, known.layout.format)
+    return Scan(parts, span, aliased, table.layout.format)
 
 
 def _has_more(node: exp.Expr) -> bool:

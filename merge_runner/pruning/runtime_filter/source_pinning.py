@@ -65,11 +65,11 @@ def pin_source(statement: MergeStatement, lookup: Lookup) -> SourcePin:
     return SourcePin(None if reading.reads_clock else reading.scan, reading.unknown, marks=marks)
 
 
-def bounds_left_out(statement: MergeStatement, fixing: SourcePin) -> str | None:
+def bounds_left_out(statement: MergeStatement, pin: SourcePin) -> str | None:
     """Why the runner derives no bounds from a source that is fixed so, whatever ON says; None: it does."""
     if statement.target.qualifier is None:
         return "the target has neither a plain name nor an alias"
-    return fixing.left_out
+    return pin.left_out
 
 
 def reads_target(statement: MergeStatement, reading: SourceReading) -> bool:
@@ -77,10 +77,10 @@ def reads_target(statement: MergeStatement, reading: SourceReading) -> bool:
     return any(is_named_alike(name, statement.target.parts) for name in reading.tables)
 
 
-def is_named_alike(one: Sequence[str], other: Sequence[str]) -> bool:
+def is_named_alike(left: Sequence[str], right: Sequence[str]) -> bool:
     """Return whether two names may mean one table: a schema or catalog may be left out."""
-    length = min(len(one), len(other))
-    return not length or [part.casefold() for part in one[-length:]] == [part.casefold() for part in other[-length:]]
+    length = min(len(left), len(right))
+    return not length or [part.casefold() for part in left[-length:]] == [part.casefold() for part in right[-length:]]
 
 
 def named_through_schema(statement: MergeStatement, table: Source | Target) -> bool:

@@ -48,8 +48,8 @@ def target_marks(statement: MergeStatement) -> tuple[Mark, ...]:
         for table in query.expression.find_all(exp.Table):
             if not names_target(table, statement.target.parts) or not _only_aggregates(table):
                 continue
-            select, read = table.find_ancestor(exp.Select), read_of(table, query)
-            inside = _parentheses(statement, read.span)
+            select, target_read = table.find_ancestor(exp.Select), read_of(table, query)
+            inside = _parentheses(statement, target_read.span)
             if inside is not None and isinstance(select, exp.Select) and _is_plain_aggregate(select):
                 marks.append(Mark(inside, (select, table)))
     return tuple(sorted(marks, key=lambda mark: mark.query.start))
@@ -57,11 +57,11 @@ def target_marks(statement: MergeStatement) -> tuple[Mark, ...]:
 
 def _is_plain_aggregate(select: exp.Select) -> bool:
     """Whether a SELECT has items, FROM and WHERE and nothing else, and is no leg of a set operation."""
-    others = {key for key, value in select.args.items() if value} - {"expressions", "from_", "where"}
+    other_parts = {key for key, value in select.args.items() if value} - {"expressions", "from_", "where"}
     # The row of IN and EXISTS is compared by a join, which need not look at it.
     user = select.parent.parent if isinstance(select.parent, exp.Subquery) else select.parent
     is_own = not isinstance(user, exp.SetOperation | exp.In | exp.Exists)
-    return is_own and not others and len(list(select.find_all(exp.Query))) == 1
+    return is_own and not other_parts and len(list(select.find_all(exp.Query))) == 1
 
 
 def _parentheses(statement: MergeStatement, name: Span) -> Span | None:
@@ -84,7 +84,7 @@ def target_reads(statement: MergeStatement) -> tuple[TargetRead, ...]:
     if source.query is None and _folded(source.parts) == _folded(parts):
         return (TargetRead(source.relation, only_aggregates=False),)
     queries = [cte.query for cte in statement.ctes] + ([source.query] if source.query is not None else [])
-    return tuple(read for query in queries for read in _reads(query, parts, statement))
+    return tuple(target_read for query in queries for target_read in _reads(query, parts, statement))
 
 
 def _reads(query: Expr, parts: tuple[str, ...], statement: MergeStatement) -> Iterator[TargetRead]:

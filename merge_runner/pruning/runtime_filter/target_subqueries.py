@@ -56,7 +56,7 @@ class _Cte(NamedTuple):
     columns: bool
 
 
-class _Resolved(NamedTuple):
+class _Resolution(NamedTuple):
     """When Spark has resolved a relation: `late` is why not in the first pass, `functions` that its functions are last.
 
     Both are the least that is certain.
@@ -66,7 +66,7 @@ class _Resolved(NamedTuple):
     functions: bool = False
 
 
-_LATE_FUNCTION = _Resolved("a function below another SELECT")
+_LATE_FUNCTION = _Resolution("a function below another SELECT")
 
 
 def target_subqueries(
@@ -88,10 +88,10 @@ def target_subqueries(
             ctes = {**ctes, cte.name.casefold(): _Cte(cte.query.expression, cte.query, ctes, bool(cte.columns))}
     if source.query is not None and source.query.expression is not None:
         walk.query(source.query.expression, source.query, ctes)
-    elif len(source.parts) == 1 and (named := ctes.get(source.parts[0].casefold())) is not None:
-        walk.query(named.query, named.text, named.ctes)
-    found = {each.read.span: each for each in reversed(walk.found)}
-    return tuple(found[span] for span in sorted(found, key=lambda span: span.start))
+    elif len(source.parts) == 1 and (source_cte := ctes.get(source.parts[0].casefold())) is not None:
+        walk.query(source_cte.query, source_cte.text, source_cte.ctes)
+    subqueries = {subquery.read.span: subquery for subquery in reversed(walk.subqueries)}
+    return tuple(subqueries[span] for span in sorted(subqueries, key=lambda span: span.start))
 
 
 class _Walk:
@@ -100,72 +100,74 @@ class _Walk:
     def __init__(self, target: tuple[str, ...], is_files: Callable[[tuple[str, ...]], bool]) -> None:
         self._target = target
         self._is_files = is_files
-        self._known: dict[int, _Resolved] = {}
-        self.found: list[TargetSubquery] = []
+        self._resolutions: dict[int, _Resolution] = {}
+        self.subqueries: list[TargetSubquery] = []
 
-    def query(self, query: exp.Expr, text: Expr, ctes: Mapping[str, _Cte]) -> _Resolved:
+    def query(self, query: exp.Expr, text: Expr, ctes: Mapping[str, _Cte]) -> _Resolution:
         """Walk over a query, and return when it is resolved."""
-        if id(query) in self._known:
-            return self._known[id(query)]
+        if id(query) in self._resolutions:
+            return self._resolutions[id(query)]
         ctes = _with_own(query, text, ctes)
-        found = _Resolved()
+        resolution = _Resolution()
         if isinstance(query, exp.Subquery):
-            found = self.query(query.this, text, ctes)
+            resolution = self.query(query.this, text, ctes)
         elif isinstance(query, exp.SetOperation):
             sides = [self.query(side, text, ctes) for side in (query.this, query.expression)]
             late = next((side.late for side in sides if side.late is not None), None)
-            found = _Resolved(late, any(side.functions for side in sides))
+            resolution = _Resolution(late, any(side.functions for side in sides))
         elif isinstance(query, exp.Select):
-            found = self._select(query, text, ctes)
-        self._known[id(query)] = found
-        return found
+            resolution = self._select(query, text, ctes)
+        self._resolutions[id(query)] = resolution
+        return resolution
 
-    def _select(self, select: exp.Select, text: Expr, ctes: Mapping[str, _Cte]) -> _Resolved:
+    def _select(self, select: exp.Select, text: Expr, ctes: Mapping[str, _Cte]) -> _Resolution:
         origin = self._from(select, text, ctes)
         for name, part in select.args.items():
             if name not in ("from_", "joins", "laterals", "with_"):
                 self._subqueries(part, text, ctes, origin)
         return _of_select(select, origin)
 
-    def _from(self, select: exp.Select, text: Expr, ctes: Mapping[str, _Cte]) -> _Resolved:
+    def _from(self, select: exp.Select, text: Expr, ctes: Mapping[str, _Cte]) -> _Resolution:
         """Walk over FROM and its joins, and return when all of it is resolved."""
         origin = select.args.get("from_")
         if origin is None:
-            return _Resolved()
-        found = self._relation(origin.this, text, ctes, _Resolved())
+            return _Resolution()
+        resolution = self._relation(origin.this, text, ctes, _Resolution())
         for join in select.args.get("joins") or ():
-            right = self._relation(join.this, text, ctes, found)
-            below = _Resolved(found.late or right.late, found.functions or right.functions)
+            right = self._relation(join.this, text, ctes, resolution)
+            below = _Resolution(resolution.late or right.late, resolution.functions or right.functions)
             self._subqueries(join.args.get("on"), text, ctes, below)
-            found = _joined(join, below)
+            resolution = _resolve_join(join, below)
         if select.args.get("laterals"):
-            found = _Resolved(found.late or "LATERAL VIEW")
-        return found
+            resolution = _Resolution(resolution.late or "LATERAL VIEW")
+        return resolution
 
-    def _relation(self, node: exp.Expr, text: Expr, ctes: Mapping[str, _Cte], left: _Resolved) -> _Resolved:
+    def _relation(self, node: exp.Expr, text: Expr, ctes: Mapping[str, _Cte], left: _Resolution) -> _Resolution:
         """Walk over a relation of FROM, and return when it is resolved; `left` is what a LATERAL query can see."""
-        found = _Resolved()
+        resolution = _Resolution()
         if isinstance(node, exp.Table):
             cte = ctes.get(node.name.casefold()) if not node.db else None
             if cte is not None:
-                found = self.query(cte.query, cte.text, cte.ctes)
-                found = found._replace(late=found.late or ("a list of column aliases" if cte.columns else None))
+                resolution = self.query(cte.query, cte.text, cte.ctes)
+                resolution = resolution._replace(
+                    late=resolution.late or ("a list of column aliases" if cte.columns else None)
+                )
             elif self._is_files(tuple(part.name for part in node.parts)):
-                found = _Resolved("a table of files")
+                resolution = _Resolution("a table of files")
         elif isinstance(node, exp.Subquery):
-            found = self.query(node.this, text, _with_own(node, text, ctes))
+            resolution = self.query(node.this, text, _with_own(node, text, ctes))
         elif isinstance(node, exp.Lateral):
             self._subqueries(node.this, text, ctes, left)
         alias = node.args.get("alias")
         if isinstance(alias, exp.TableAlias) and alias.columns and isinstance(node, exp.Table | exp.Subquery):
-            found = found._replace(late=found.late or "a list of column aliases")
-        return found
+            resolution = resolution._replace(late=resolution.late or "a list of column aliases")
+        return resolution
 
-    def _subqueries(self, part: object, text: Expr, ctes: Mapping[str, _Cte], below: _Resolved) -> None:
+    def _subqueries(self, part: object, text: Expr, ctes: Mapping[str, _Cte], below: _Resolution) -> None:
         """Keep the subqueries of an expression that read the target; `below` is the relation that it is about."""
         for query in _queries(part):
-            for read in self._reads(query, text, ctes):
-                self.found.append(TargetSubquery(read, below.late))
+            for target_read in self._reads(query, text, ctes):
+                self.subqueries.append(TargetSubquery(target_read, below.late))
 
     def _reads(self, query: exp.Expr, text: Expr, ctes: Mapping[str, _Cte]) -> Iterator[TargetRead]:
         for table in query.find_all(exp.Table):
@@ -189,8 +191,8 @@ def _with_own(query: exp.Expr, text: Expr, ctes: Mapping[str, _Cte]) -> Mapping[
 def _queries(part: object) -> Iterator[exp.Expr]:
     """Yield the outermost queries in an expression or a list of them."""
     if isinstance(part, list):
-        for each in part:
-            yield from _queries(each)
+        for item in part:
+            yield from _queries(item)
     elif isinstance(part, exp.Query):
         yield part
     elif isinstance(part, exp.Expr):
@@ -198,21 +200,21 @@ def _queries(part: object) -> Iterator[exp.Expr]:
             yield from _queries(child)
 
 
-def _joined(join: exp.Join, below: _Resolved) -> _Resolved:
+def _resolve_join(join: exp.Join, below: _Resolution) -> _Resolution:
     """Return when a join is resolved whose sides are resolved as `below`."""
     on = join.args.get("on")
     if below.late is not None:
         return below
     if join.args.get("using"):
-        return _Resolved("JOIN … USING")
+        return _Resolution("JOIN … USING")
     if join.method.upper() == "NATURAL":
-        return _Resolved("NATURAL JOIN")
+        return _Resolution("NATURAL JOIN")
     if on is None or not _names_columns(on):
         return below
-    return _LATE_FUNCTION if below.functions else _Resolved(functions=_calls(on))
+    return _LATE_FUNCTION if below.functions else _Resolution(functions=_calls(on))
 
 
-def _of_select(select: exp.Select, origin: _Resolved) -> _Resolved:
+def _of_select(select: exp.Select, origin: _Resolution) -> _Resolution:
     """Return when a SELECT is resolved whose FROM is resolved as `origin`."""
     if origin.late is not None:
         return origin
@@ -222,17 +224,17 @@ def _of_select(select: exp.Select, origin: _Resolved) -> _Resolved:
     if functions and any(map(_names_columns, items)):
         return _LATE_FUNCTION
     if any(_holds(item, exp.Window) for item in items):
-        return _Resolved("a window function")
+        return _Resolution("a window function")
     stars = [item for item in items if item.is_star and not isinstance(item, exp.AggFunc)]
     if stars and any(not item.is_star and _names_columns(item) for item in items):
-        return _Resolved("a star next to other columns")
+        return _Resolution("a star next to other columns")
     if select.args.get("having") is not None:
-        return _Resolved("HAVING")
+        return _Resolution("HAVING")
     if group is not None and group.args.get("all"):
-        return _Resolved("GROUP BY ALL")
+        return _Resolution("GROUP BY ALL")
     if group is None and any(_holds(item, exp.AggFunc) for item in items):
-        return _Resolved("an aggregate without GROUP BY")
-    return _Resolved(functions=functions or any(map(_waits, items)))
+        return _Resolution("an aggregate without GROUP BY")
+    return _Resolution(functions=functions or any(map(_waits, items)))
 
 
 def _names_columns(part: exp.Expr) -> bool:

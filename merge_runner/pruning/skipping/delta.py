@@ -13,7 +13,7 @@ from merge_runner.formats.facts.statistics import NULL_COUNTS
 from merge_runner.pruning.layout.statistics import is_indexed, leaf_type
 from merge_runner.pruning.predicate.predicate import Comparison, Predicate, Some, Truth, columns_of
 from merge_runner.pruning.skipping.pruning_model import PruningModel
-from merge_runner.pruning.skipping.pruning_result import Outcome, outside_the_target, quoted, target_columns
+from merge_runner.pruning.skipping.pruning_result import Outcome, outside_the_target, quote_column, target_columns
 from merge_runner.pruning.skipping.type_coercion import null_of_cast
 from merge_runner.pruning.verdict import listed
 
@@ -66,7 +66,7 @@ class DeltaPruning(PruningModel):
     def comparison(self, predicate: Comparison) -> Outcome:
         """Return what a comparison does inside a condition: one of a partition column has no statistics there."""
         is_partition = self.layout.is_partition(predicate.column.column)
-        name = quoted(predicate.column)
+        name = quote_column(predicate.column)
         if is_partition is None:
             return Outcome(None, "unknown-layout", f"whether {name} has statistics is unknown")
         if is_partition:
@@ -75,7 +75,7 @@ class DeltaPruning(PruningModel):
         return self._by_statistics(predicate)
 
     def _by_statistics(self, predicate: Comparison) -> Outcome:
-        name = quoted(predicate.column)
+        name = quote_column(predicate.column)
         if predicate.function is not None and predicate.function != "try_cast":
             return Outcome(False, "wrapped", f"{predicate.function}({name}) is not the bare column", predicate.function)
         indexed = is_indexed(self.layout, predicate.column.path)
@@ -92,8 +92,10 @@ class DeltaPruning(PruningModel):
             return typed
         if indexed is None:
             count = self.layout.indexed
-            those = "the columns with file statistics" if count is None else f"the first {count} columns"
-            return Outcome(None, "unknown-layout", f"it prunes if {name} is among {those}, which lint does not know")
+            indexed_columns = "the columns with file statistics" if count is None else f"the first {count} columns"
+            return Outcome(
+                None, "unknown-layout", f"it prunes if {name} is among {indexed_columns}, which lint does not know"
+            )
         if predicate.operator == "in":
             reason = (
                 f"the files' smallest and largest {name} are held against the smallest and largest value of the list"
@@ -103,7 +105,7 @@ class DeltaPruning(PruningModel):
         return Outcome(True, "prunes", reason)
 
     def _null_question(self, predicate: Comparison, indexed: bool | None) -> Outcome:
-        name = quoted(predicate.column)
+        name = quote_column(predicate.column)
         data_type = leaf_type(self.layout, predicate.column.path)
         cast = null_of_cast(predicate, data_type)
         if cast is not None:

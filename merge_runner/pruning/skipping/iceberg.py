@@ -12,7 +12,7 @@ from merge_runner.pruning.layout.layout import PartitionField
 from merge_runner.pruning.layout.statistics import iceberg_metrics, leaf_type
 from merge_runner.pruning.predicate.predicate import All, Comparison, Other, Some, Truth
 from merge_runner.pruning.skipping.pruning_model import PruningModel
-from merge_runner.pruning.skipping.pruning_result import Outcome, quoted, strongest
+from merge_runner.pruning.skipping.pruning_result import Outcome, quote_column, strongest_outcome
 from merge_runner.pruning.skipping.type_coercion import null_of_cast
 
 _ORDERED = frozenset({"years", "months", "days", "hours", "truncate"})
@@ -33,7 +33,7 @@ class IcebergPruning(PruningModel):
             if outcome.prunes is False and not outcome.pushed:
                 return outcome
         unknown = next((outcome for _, outcome in parts if outcome.prunes is None), None)
-        return unknown or strongest(parts)
+        return unknown or strongest_outcome(parts)
 
     def disjunction(self, predicate: Some) -> Outcome:
         """Return what an OR does: Spark drops its legs without columns."""
@@ -53,7 +53,7 @@ class IcebergPruning(PruningModel):
         column = predicate.column
         if predicate.function is not None and predicate.function != "try_cast":
             return self._call(predicate)
-        data_type = _stored(leaf_type(self.layout, column.path))
+        data_type = _stored_type(leaf_type(self.layout, column.path))
         is_null_question = predicate.operator in ("is null", "is not null")
         typed = null_of_cast(predicate, data_type) if is_null_question else self.by_types(predicate, data_type)
         if typed is not None:
@@ -62,7 +62,7 @@ class IcebergPruning(PruningModel):
         unknown = self.layout.partition_by is None and len(column.path) == 1
         if unknown and outcome.prunes is False:  # identity partitions take every operator of such a comparison
             reason = (
-                f"it prunes if the table is partitioned by {quoted(column)}, which lint does not know; "
+                f"it prunes if the table is partitioned by {quote_column(column)}, which lint does not know; "
                 f"otherwise: {outcome.reason}"
             )
             return Outcome(None, "unknown-layout", reason, outcome.pattern)
@@ -96,7 +96,7 @@ class IcebergPruning(PruningModel):
         return True
 
     def _by_bounds(self, predicate: Comparison) -> Outcome:
-        name = quoted(predicate.column)
+        name = quote_column(predicate.column)
         useless = next((item for item in self._fields(predicate) if item.transform != "identity"), None)
         pattern = f"transform {useless.transform}" if useless is not None else ""
         asks_null = predicate.operator in ("is null", "is not null")
@@ -130,8 +130,8 @@ class IcebergPruning(PruningModel):
 
     def _call(self, predicate: Comparison) -> Outcome:
         """Return what a call of one of Iceberg's transforms against a constant does."""
-        name, function = quoted(predicate.column), str(predicate.function)
-        shown = f"{function}({name})"
+        name, function = quote_column(predicate.column), str(predicate.function)
+        call = f"{function}({name})"
         for item in self._fields(predicate):
             if item.transform == function and item.parameter == predicate.parameter:
                 return Outcome(True, "prunes", f"the partitioning by {item}: other partitions are skipped")
@@ -141,16 +141,16 @@ class IcebergPruning(PruningModel):
                 return Outcome(None, "unknown-layout", f"it prunes if files keep bounds of {name}, which is not known")
             if metrics != "bounds":
                 return Outcome(False, "transform", f"files keep no bounds of {name}", function, pushed=True)
-            return Outcome(True, "prunes", f"{shown} keeps the order of {name}: files outside are skipped")
+            return Outcome(True, "prunes", f"{call} keeps the order of {name}: files outside are skipped")
         if function == "bucket":
             if self.layout.partition_by is None:
                 return Outcome(None, "unknown-layout", f"it prunes if the table is partitioned by this bucket({name})")
             reason = f"the table is not partitioned by bucket({predicate.parameter}, {predicate.column.dotted})"
             return Outcome(False, "transform", reason, "bucket", pushed=True)
-        return Outcome(False, "wrapped", f"{shown} is no transform that Iceberg knows", function)
+        return Outcome(False, "wrapped", f"{call} is no transform that Iceberg knows", function)
 
 
-def _stored(data_type: DataType | None) -> DataType | None:
+def _stored_type(data_type: DataType | None) -> DataType | None:
     """Return the type that Iceberg keeps a column as, and gives it back as."""
     return DataType("int") if data_type is not None and data_type.name in ("tinyint", "smallint") else data_type
 

@@ -20,8 +20,8 @@ from merge_runner.pruning.skipping.pruning_result import (
     Outcome,
     never_or_always,
     outside_the_target,
-    quoted,
-    strongest,
+    quote_column,
+    strongest_outcome,
     target_columns,
 )
 from merge_runner.pruning.skipping.type_coercion import by_cast, by_literal, compared_type, out_of_range
@@ -30,7 +30,7 @@ from merge_runner.pruning.verdict import listed
 
 def _repeats_percent(tree: Any) -> bool:
     """Whether a condition is LIKE with a pattern that has %%."""
-    return isinstance(tree, exp.Like) and any("%%" in str(each.this) for each in tree.find_all(exp.Literal))
+    return isinstance(tree, exp.Like) and any("%%" in str(literal.this) for literal in tree.find_all(exp.Literal))
 
 
 def _has_text(predicate: Comparison) -> bool:
@@ -56,7 +56,7 @@ class PruningModel(ABC):
     def conjunct(self, predicate: Predicate) -> Outcome:
         """Return what a conjunct of ON does to the scan: each of its ANDs prunes by itself."""
         if isinstance(predicate, All):
-            return strongest([(part, self.conjunct(part)) for part in predicate.parts])
+            return strongest_outcome([(part, self.conjunct(part)) for part in predicate.parts])
         return self.whole(predicate)
 
     def whole(self, predicate: Predicate) -> Outcome:
@@ -84,7 +84,7 @@ class PruningModel(ABC):
 
     def conjunction(self, predicate: All) -> Outcome:
         """Return what an AND inside an OR does: one part that prunes is enough."""
-        return strongest([(part, self.part(part)) for part in predicate.parts])
+        return strongest_outcome([(part, self.part(part)) for part in predicate.parts])
 
     def disjunction(self, predicate: Some) -> Outcome:
         """Return what an OR does: a leg that keeps every file decides, then one of which that is not known."""
@@ -112,8 +112,10 @@ class PruningModel(ABC):
             reason = f"whether Spark makes one of the casts around {names} is not known"
             return Outcome(None, "unknown-type", reason, "cast")
         if predicate.kind == "columns":
-            others = "each other" if len(columns) > 1 else "a new value for each row"
-            return Outcome(False, "columns", f"it compares {names} with {others}, not with a constant", predicate.name)
+            comparand = "each other" if len(columns) > 1 else "a new value for each row"
+            return Outcome(
+                False, "columns", f"it compares {names} with {comparand}, not with a constant", predicate.name
+            )
         if predicate.kind == "never":
             reason = "NULL is among its values: it is true for no row, but no file is skipped for that"
             return Outcome(False, "negation", reason, "not in")
@@ -127,7 +129,7 @@ class PruningModel(ABC):
 
     def not_null(self, predicate: Comparison) -> Outcome:
         """Return what IS NOT NULL does where the NULLs of the column are counted: of a NOT NULL column it is true."""
-        column, name = self.layout.column(predicate.column.column), quoted(predicate.column)
+        column, name = self.layout.column(predicate.column.column), quote_column(predicate.column)
         if len(predicate.column.path) == 1 and (column is None or column.nullable is None):
             reason = f"it skips files that hold only NULLs, if {name} can be NULL, which lint does not know"
             return Outcome(None, "unknown-type", reason, predicate.operator, pushed=True)
@@ -135,7 +137,7 @@ class PruningModel(ABC):
 
     def by_types(self, predicate: Comparison, data_type: DataType | None) -> Outcome | None:
         """Return what the types of column and constants decide; None where they leave the bare column comparable."""
-        name = quoted(predicate.column)
+        name = quote_column(predicate.column)
         if data_type is None:
             useless = self._useless_constant(predicate)
             if useless is not None:
@@ -161,7 +163,7 @@ class PruningModel(ABC):
         if not patterns and predicate.operator == "startswith" and _repeats_percent(predicate.tree):
             return Outcome(False, "wrapped", f"{self.line} finds no prefix in a pattern with %%", "LIKE")
         if not texts and predicate.operator in ("in", "not in") and not data_type.is_text and _has_text(predicate):
-            name = quoted(predicate.column)
+            name = quote_column(predicate.column)
             reason = f"{name} is {data_type}: {self.line} casts it to string to compare it with a list of strings"
             return Outcome(False, "literal-type", reason, "string")
         return None
@@ -169,14 +171,14 @@ class PruningModel(ABC):
     def _useless_constant(self, predicate: Comparison) -> str | None:
         """Return the type of the constants where no column that can be compared with it has statistics to use."""
         types = {item.data_type.name if item.data_type is not None else None for item in predicate.constants}
-        given = types.pop() if len(types) == 1 and predicate.cast is None else None
-        if given is None or STATISTICS.answer(given, self.format, self.line) is None:
+        type_name = types.pop() if len(types) == 1 and predicate.cast is None else None
+        if type_name is None or STATISTICS.answer(type_name, self.format, self.line) is None:
             return None
-        comparable = {column for column, other in LITERALS.rows if other == given} | {given}
+        comparable = {column for column, other in LITERALS.rows if other == type_name} | {type_name}
         useful = (
             STATISTICS.answer(column, self.format, self.line) == "yes"
-            and (column == given or LITERALS.answer((column, given), self.format, self.line) == "yes")
+            and (column == type_name or LITERALS.answer((column, type_name), self.format, self.line) == "yes")
             for column in comparable
-            if (column, given) not in REFUSED_LITERALS
+            if (column, type_name) not in REFUSED_LITERALS
         )
-        return None if any(useful) else given
+        return None if any(useful) else type_name

@@ -41,8 +41,8 @@ def side_of(predicate: Predicate) -> Side:
 
 def target_columns(predicate: Predicate) -> tuple[str, ...]:
     """Names of the target's columns in a predicate, each once."""
-    found = {column.column.casefold(): column.column for column in columns_of(predicate) if column.side == "target"}
-    return tuple(found.values())
+    names = {column.column.casefold(): column.column for column in columns_of(predicate) if column.side == "target"}
+    return tuple(names.values())
 
 
 def outside_the_target(predicate: Predicate) -> Outcome | None:
@@ -70,7 +70,7 @@ def outside_the_target(predicate: Predicate) -> Outcome | None:
     if side == "both" and isinstance(predicate, Some):
         return Outcome(False, "or", "a leg of the OR names the source, so the whole skips no file", "mixed")
     if side == "both" and isinstance(predicate, Other):
-        return _both(predicate)
+        return _both_sides(predicate)
     return None
 
 
@@ -96,7 +96,7 @@ def never_or_always(passes: bool, name: str, data_type: DataType) -> Outcome:
     return Outcome(True, "always-false", f"no value of {name}, {data_type}, passes it: no file is read")
 
 
-def _both(predicate: Other) -> Outcome:
+def _both_sides(predicate: Other) -> Outcome:
     columns = target_columns(predicate)
     names = listed(columns) or "the target"
     if predicate.name == "=":
@@ -106,15 +106,15 @@ def _both(predicate: Other) -> Outcome:
     return Outcome(False, "both-sides", reason)
 
 
-def quoted(column: ColumnRef) -> str:
+def quote_column(column: ColumnRef) -> str:
     """A column as messages name it."""
     return f"`{column.dotted}`"
 
 
-def strongest(outcomes: list[tuple[Predicate, Outcome]]) -> Outcome:
+def strongest_outcome(outcomes: list[tuple[Predicate, Outcome]]) -> Outcome:
     """The outcome of conditions that AND joins: one that prunes is enough."""
-    for wanted in (True, None, False):
+    for prunes in (True, None, False):
         for _, outcome in outcomes:
-            if outcome.prunes is wanted:
+            if outcome.prunes is prunes:
                 return outcome
     raise ValueError("no conditions")

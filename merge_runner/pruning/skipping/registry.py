@@ -12,7 +12,7 @@ from merge_runner.pruning.skipping.iceberg import IcebergPruning
 from merge_runner.pruning.skipping.pruning_model import PruningModel
 
 _MODELS: Mapping[Format, type[PruningModel]] = MappingProxyType(
-    {each.format: each for each in (DeltaPruning, IcebergPruning)}
+    {model.format: model for model in (DeltaPruning, IcebergPruning)}
 )
 
 

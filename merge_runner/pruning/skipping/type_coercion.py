@@ -11,7 +11,7 @@ from merge_runner.formats.lines import Line
 from merge_runner.formats.types import INTEGERS, DataType
 from merge_runner.pruning.predicate.constant_folding import Constant
 from merge_runner.pruning.predicate.predicate import Comparison
-from merge_runner.pruning.skipping.pruning_result import Outcome, quoted
+from merge_runner.pruning.skipping.pruning_result import Outcome, quote_column
 
 
 def compared_type(predicate: Comparison, data_type: DataType) -> DataType:
@@ -28,12 +28,12 @@ def _is_wider(data_type: DataType, to: DataType) -> bool:
 
 def by_cast(predicate: Comparison, data_type: DataType, table_format: Format, line: Line) -> Outcome | None:
     """The outcome where a cast surrounds the column that Spark does not unwrap, or may not; None: it unwraps it."""
-    to, name = predicate.cast, quoted(predicate.column)
+    to, name = predicate.cast, quote_column(predicate.column)
     if to is None:
         return None
     prunes = CASTS.answer((data_type.name, to.name), table_format, line)
-    others = any(item.data_type is None or item.data_type.name != "float" for item in predicate.constants)
-    if prunes is None or (to.name == "float" and prunes != "yes" and others):  # a second cast hides the first
+    has_others = any(item.data_type is None or item.data_type.name != "float" for item in predicate.constants)
+    if prunes is None or (to.name == "float" and prunes != "yes" and has_others):  # a second cast hides the first
         return Outcome(None, "unknown-type", f"whether Spark takes the cast of {name} to {to} off is not known", "cast")
     if prunes != "yes" or not _holds_all(data_type, to):
         reason = f"{name} is {data_type}: Spark does not take the cast to {to} off the column"
@@ -58,14 +58,14 @@ def _moves(data_type: DataType, to: DataType) -> bool:
     return data_type.name != to.name and data_type.name in _TIMES and to.name in _TIMES
 
 
-def _casts_up(data_type: DataType, given: DataType) -> bool:
+def _casts_up(data_type: DataType, to: DataType) -> bool:
     """Whether the column is cast, not the constant: to a timestamp from a date, with a time zone from without."""
-    return _moves(data_type, given) and _TIMES.index(data_type.name) < _TIMES.index(given.name)
+    return _moves(data_type, to) and _TIMES.index(data_type.name) < _TIMES.index(to.name)
 
 
 def _in_time(predicate: Comparison, data_type: DataType, to: DataType) -> str:
-    asked, name = predicate.operator.upper(), quoted(predicate.column)
-    return f"{name} is {data_type}: Spark takes a cast to {to} off for `=` and ranges, not for {asked}"
+    operator, name = predicate.operator.upper(), quote_column(predicate.column)
+    return f"{name} is {data_type}: Spark takes a cast to {to} off for `=` and ranges, not for {operator}"
 
 
 def _holds_all(data_type: DataType, to: DataType) -> bool:
@@ -81,7 +81,7 @@ def _holds_all(data_type: DataType, to: DataType) -> bool:
 
 def null_of_cast(predicate: Comparison, data_type: DataType | None) -> Outcome | None:
     """What IS NULL of a cast does; None where there is no cast, or Spark drops it."""
-    name, to = quoted(predicate.column), predicate.cast
+    name, to = quote_column(predicate.column), predicate.cast
     if to is None or to == data_type:
         return None
     if data_type is None:
@@ -117,10 +117,10 @@ def _overflows(constant: Constant, data_type: DataType) -> bool:
     """Whether a number has more digits before the point than a decimal column: Spark widens the column then."""
     if data_type.name != "decimal" or data_type.precision is None:
         return False
-    value, given = constant.value, constant.data_type
-    if given is not None and given.name == "decimal" and given.precision is not None:
-        own, scale = data_type.scale or 0, given.scale or 0
-        if max(given.precision - scale, data_type.precision - own) + max(scale, own) > _MOST_DIGITS:
+    value, constant_type = constant.value, constant.data_type
+    if constant_type is not None and constant_type.name == "decimal" and constant_type.precision is not None:
+        own, scale = data_type.scale or 0, constant_type.scale or 0
+        if max(constant_type.precision - scale, data_type.precision - own) + max(scale, own) > _MOST_DIGITS:
             return True
     return (
         constant.known
@@ -131,10 +131,10 @@ def _overflows(constant: Constant, data_type: DataType) -> bool:
 
 def by_literal(predicate: Comparison, data_type: DataType, table_format: Format, line: Line) -> Outcome | None:
     """The outcome where a constant's type makes Spark cast the column, or may; None: the column stays bare."""
-    name = quoted(predicate.column)
+    name = quote_column(predicate.column)
     unknown = None
     for constant in predicate.constants:
-        given = constant.data_type
+        constant_type = constant.data_type
         if constant.parameter:
             if data_type.is_text:  # the column is cast where the parameter is a number
                 unknown = Outcome(
@@ -144,19 +144,19 @@ def by_literal(predicate: Comparison, data_type: DataType, table_format: Format,
         if _overflows(constant, data_type):
             reason = f"the constant has more digits than {name}, {data_type}: Spark casts the column, not the constant"
             return Outcome(False, "literal-type", reason, "decimal")
-        if given is None:
+        if constant_type is None:
             unknown = Outcome(None, "unknown-type", f"the type that {name} is compared with is not known", "literal")
             continue
-        if given.name in (data_type.name, "void") or (given.is_text and data_type.is_text):
+        if constant_type.name in (data_type.name, "void") or (constant_type.is_text and data_type.is_text):
             continue
-        types = data_type.name, given.name
+        types = data_type.name, constant_type.name
         prunes = LITERALS.answer(types, table_format, line)
         if prunes is None or types in REFUSED_LITERALS:
-            reason = f"how Spark compares {name}, {data_type}, with {given} is not known"
+            reason = f"how Spark compares {name}, {data_type}, with {constant_type} is not known"
             unknown = Outcome(None, "unknown-type", reason)
         elif prunes != "yes":
-            reason = f"{name} is {data_type} and the constant {given}: Spark casts the column, not the constant"
-            return Outcome(False, "literal-type", reason, given.name)
-        elif _casts_up(data_type, given) and predicate.operator in _LISTS:
-            return Outcome(False, "literal-type", _in_time(predicate, data_type, given), given.name)
+            reason = f"{name} is {data_type} and the constant {constant_type}: Spark casts the column, not the constant"
+            return Outcome(False, "literal-type", reason, constant_type.name)
+        elif _casts_up(data_type, constant_type) and predicate.operator in _LISTS:
+            return Outcome(False, "literal-type", _in_time(predicate, data_type, constant_type), constant_type.name)
     return unknown

@@ -58,7 +58,7 @@ def test_each_file_with_the_value_is_read(session, table_format, number):
         if found is None:
             left_out += 1
             continue
-        condition = bound_predicate("k", found, listed=1000).text
+        condition = bound_predicate("k", found, most_values=1000).text
         files = {
             row.file for row in session.sql(f"select file from {table} where place = {place} and {condition}").collect()
         }

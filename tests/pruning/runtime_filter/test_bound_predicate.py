@@ -15,7 +15,7 @@ from merge_runner.pruning.runtime_filter.bound_predicate import (
     KeyedLiteral,
     ValueRange,
     bound_predicate,
-    merged_ranges,
+    merge_ranges,
 )
 from tests.yaml_data import read_yaml
 
@@ -44,7 +44,7 @@ def test_bound_predicate(case):
             values(kind, keys)
         return
     listed, ranges = case.get("listed", 1), case.get("ranges", MOST_RANGES)
-    found = bound_predicate("t.p", values(kind, keys, case.get("with_null", False)), listed=listed, ranges=ranges)
+    found = bound_predicate("t.p", values(kind, keys, case.get("with_null", False)), most_values=listed, ranges=ranges)
     assert (found.text, found.words) == (case["text"], case["words"])
 
 
@@ -93,7 +93,7 @@ def test_a_text_as_a_literal_of_its_type(kind, text, literal):
 @given(st.sets(st.integers(-(10**6), 10**6), min_size=1, max_size=200), st.integers(1, 300))
 def test_every_value_passes_and_the_ends_are_values(keys, listed):
     kind = literal_type(parse_type("int"), parse_type("int"))
-    text = bound_predicate("p", values(kind, keys), listed=listed).text
+    text = bound_predicate("p", values(kind, keys), most_values=listed).text
     passed = [key for key in keys if _passes(text, key)]
     assert sorted(passed) == sorted(keys)
     assert text.count("BETWEEN") + text.count("=") <= MOST_RANGES
@@ -102,7 +102,7 @@ def test_every_value_passes_and_the_ends_are_values(keys, listed):
 @given(st.sets(st.binary(max_size=20), min_size=1, max_size=100), st.integers(1, 40))
 def test_every_text_passes(texts, most):
     kind = literal_type(parse_type("string"), parse_type("string"))
-    text = bound_predicate("p", values(kind, {each.hex() for each in texts}), listed=0, ranges=most).text
+    text = bound_predicate("p", values(kind, {each.hex() for each in texts}), most_values=0, ranges=most).text
     ends = [each.split(" BETWEEN ")[-1].split(" = ")[-1].split(" AND ") for each in text.strip("()").split(" OR p")]
     assert len(ends) <= most
     literals = {each: kind.literal(each.hex()) for each in texts}
@@ -136,7 +136,7 @@ def test_ranges_that_overlap_are_one():
     def range_(first, last):
         return ValueRange(KeyedLiteral(first, str(first)), KeyedLiteral(last, str(last)))
 
-    merged = merged_ranges([range_(5, 9), range_(1, 3), range_(3, 3), range_(2, 4), range_(10, 10), range_(6, 7)])
+    merged = merge_ranges([range_(5, 9), range_(1, 3), range_(3, 3), range_(2, 4), range_(10, 10), range_(6, 7)])
     assert merged == (range_(1, 4), range_(5, 9), range_(10, 10))
 
 

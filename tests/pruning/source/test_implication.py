@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from merge_runner.pruning.logic.constant_value import FALSE, TRUE, Lit
-from merge_runner.pruning.logic.fold import holds, negated
+from merge_runner.pruning.logic.fold import holds, negate_term
 from merge_runner.pruning.logic.implication import Facts
 from merge_runner.pruning.logic.term import Call, Col
 
@@ -102,7 +102,7 @@ def test_what_is_constant_has_one_value(facts):
 
 @given(conditions)
 def test_the_negation_is_true_where_the_condition_is_false(condition):
-    opposite = negated(condition)
+    opposite = negate_term(condition)
     if opposite.name != "not":
         for row in ROWS:
             assert (truth(opposite, row) is True) == (truth(condition, row) is False), row
