@@ -73,7 +73,7 @@ class ModelEnvironment(SandboxedEnvironment):
         for name in ("as_text", "as_native", "as_bool", "as_number"):
             self.filters[name] = _as_it_is
         for name, function in self.filters.items():
-            self.filters[name] = _bounded(name, function, FILTER_SIZES.get(name, _no_size))
+            self.filters[name] = _limit_filter(name, function, FILTER_SIZES.get(name, _no_size))
         self.tests["mapping"] = _is_mapping
         for name in self.tests.keys() - MAY_BE_UNDEFINED["tests"]:
             self.tests[name] = _of_defined(self.tests[name], divides=name == "divisibleby")
@@ -88,7 +88,7 @@ class ModelEnvironment(SandboxedEnvironment):
             if attribute == "get":
                 return _RELATION.get
             if attribute == "render":
-                return partial(_rendered, obj)
+                return partial(_relation_name, obj)
             if attribute == "is_cte":
                 return False  # an ephemeral model has columns as any other
         if attribute in CLOCK and isinstance(obj, date | time):
@@ -158,7 +158,7 @@ class ModelContext(JinjaContext):
 
     def missing(self, name: str, offset: int) -> ReportedUndefined:
         """The value of a name that has none, which the template may ask for that."""
-        return self._reported(ReportedUndefined(name=name), offset)
+        return self._report_uses(ReportedUndefined(name=name), offset)
 
     def not_defined(self, name: str, offset: int) -> ReportedUndefined:
         """The value of a name that has none, where the template needs one."""
@@ -170,11 +170,11 @@ class ModelContext(JinjaContext):
 
     def attribute(self, value: Any, name: str, offset: int) -> Any:
         """Return `value.name`; the dot is at `offset`."""
-        return self._placed(self.environment.getattr(value, name), offset)
+        return self._with_place(self.environment.getattr(value, name), offset)
 
     def item(self, value: Any, key: Any, offset: int) -> Any:
         """Return `value[key]`; the bracket is at `offset`."""
-        return self._placed(self.environment.getitem(value, key), offset)
+        return self._with_place(self.environment.getitem(value, key), offset)
 
     def display(self, value: Any) -> Any:
         """A list, tuple or dict that a template writes down."""
@@ -188,11 +188,11 @@ class ModelContext(JinjaContext):
         self.rendering.limits.build(sum(map(written_size, parts)))
         return str_join(parts)
 
-    def _placed(self, value: Any, offset: int) -> Any:
-        return self._reported(value, offset) if isinstance(value, ReportedUndefined) else value
+    def _with_place(self, value: Any, offset: int) -> Any:
+        return self._report_uses(value, offset) if isinstance(value, ReportedUndefined) else value
 
-    def _reported(self, value: ReportedUndefined, offset: int) -> ReportedUndefined:
-        return value.reported_to(lambda undefined: self.rendering.report(undefined, self.path, offset))
+    def _report_uses(self, value: ReportedUndefined, offset: int) -> ReportedUndefined:
+        return value.report_to(lambda undefined: self.rendering.report(undefined, self.path, offset))
 
 
 def _printable(value: Any) -> Any:
@@ -215,11 +215,11 @@ def _no_size(*_: Any, **__: Any) -> int:
     return 0
 
 
-def _bounded(name: str, function: Callable[..., Any], size: Callable[..., int]) -> Callable[..., Any]:
+def _limit_filter(name: str, function: Callable[..., Any], size: Callable[..., int]) -> Callable[..., Any]:
     """A filter of Jinja that counts what it reads and builds before it does; iterators are read first."""
 
     @pass_context
-    def bounded(context: ModelContext, value: Any, *args: Any, **kwargs: Any) -> Any:
+    def limited(context: ModelContext, value: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(value, Iterator) and name not in _LAZY:
             value = list(value)
         undefined = use_undefined((value, *args, *kwargs.values())) if name not in MAY_BE_UNDEFINED["filters"] else None
@@ -230,12 +230,12 @@ def _bounded(name: str, function: Callable[..., Any], size: Callable[..., int]) 
             with suppress(TypeError):  # the filter itself says what is wrong with its arguments
                 context.rendering.limits.build(size(value, *args, **kwargs))
         result = function(*_leading(function, context), value, *args, **kwargs)
-        return _counted(context, result) if isinstance(result, Iterator) else result
+        return _count_steps(context, result) if isinstance(result, Iterator) else result
 
-    return bounded
+    return limited
 
 
-def _counted(context: ModelContext, values: Iterator[Any]) -> Iterator[Any]:
+def _count_steps(context: ModelContext, values: Iterator[Any]) -> Iterator[Any]:
     """The values that a lazy filter gives: Python's own code reads them, and asks no limits."""
     for value in values:
         context.rendering.limits.work(written_size(value))
@@ -244,9 +244,9 @@ def _counted(context: ModelContext, values: Iterator[Any]) -> Iterator[Any]:
 
 def _leading(function: Callable[..., Any], context: ModelContext) -> tuple[Any, ...]:
     """Return what a filter or test of Jinja has before its value."""
-    passed = getattr(function, "jinja_pass_arg", None)
+    pass_arg = getattr(function, "jinja_pass_arg", None)
     leading = {"context": (context,), "eval_context": (context.eval_ctx,), "environment": (context.environment,)}
-    return leading.get(passed.name if passed else "", ())
+    return leading.get(pass_arg.name if pass_arg else "", ())
 
 
 def _of_defined(test: Any, *, divides: bool) -> Callable[..., Any]:
@@ -266,18 +266,18 @@ def _of_defined(test: Any, *, divides: bool) -> Callable[..., Any]:
 
 
 def _literal(value: Any) -> str:
-    return _quoted(literal, bool(value) if isinstance(value, RunFlag) else value)
+    return _quote(literal, bool(value) if isinstance(value, RunFlag) else value)
 
 
 def _identifier(value: Any) -> str:
-    return _quoted(identifier, value)
+    return _quote(identifier, value)
 
 
 def _column_name(value: Any) -> str:
-    return _quoted(column_name, value)
+    return _quote(column_name, value)
 
 
-def _quoted(quote: Callable[[Any], str], value: Any) -> str:
+def _quote(quote: Callable[[Any], str], value: Any) -> str:
     if isinstance(value, Undefined):
         return str(value)
     try:
@@ -297,7 +297,7 @@ def _no_json(value: Any) -> str:
     raise RefusedError("jinja-runtime", f"JSON has no value of type {kind(value)}")
 
 
-def _rendered(relation: Relation) -> str:
+def _relation_name(relation: Relation) -> str:
     """Return the name of a table, also where a sampled run reads a part of it; of an ephemeral model its query."""
     return str(relation if relation.schema is None else replace(relation, sql=None))
 

@@ -63,24 +63,24 @@ def failure(
 
 def innermost(traceback: TracebackType | None) -> tuple[str, int] | None:
     """The file and offset of the template code that was running deepest in a traceback; None without any."""
-    found = None
+    innermost_code = None
     while traceback is not None:
         template = traceback.tb_frame.f_globals.get("__jinja_template__")
         if isinstance(template, Template) and template.name is not None:
             # Both numbers of a pair grow; the first is the offset plus one (see compiler.py).
             before = [number for number, line in template.debug_info if line <= traceback.tb_lineno]
             if before:
-                found = template.name, before[-1] - 1
+                innermost_code = template.name, before[-1] - 1
         traceback = traceback.tb_next
-    return found
+    return innermost_code
 
 
-def undefined_use(undefined: ReportedUndefined, source: SourceText, offset: int, known: Collection[str]) -> Problem:
+def undefined_use(undefined: ReportedUndefined, source: SourceText, offset: int, names: Collection[str]) -> Problem:
     """The use of an undefined name, attribute or key; `offset` is the name's, or the dot's or bracket's before it."""
     name, owner = undefined.name, undefined.owner
     if name is not None and undefined.variable is not None:
         place = source.place(offset, offset + len(name))
-        return Problem("undefined-name", f'"{name}" is not defined', place, _hint_for_name(name, source, known))
+        return Problem("undefined-name", f'"{name}" is not defined', place, _hint_for_name(name, source, names))
     start = source.text.find(name, offset) if name is not None else -1
     place = source.place(start, start + len(name)) if name is not None and start >= 0 else source.place(offset)
     if name is None:
@@ -115,14 +115,14 @@ def undefined_use(undefined: ReportedUndefined, source: SourceText, offset: int,
     return Problem("undefined-name", message, place, did_you_mean(name, attributes))
 
 
-def _hint_for_name(name: str, source: SourceText, known: Collection[str]) -> str | None:
+def _hint_for_name(name: str, source: SourceText, names: Collection[str]) -> str | None:
     if name == "this":
         return "only a model has its own table"
     if name in HINTS:
         return HINTS[name]
-    if name in known:
+    if name in names:
         return f'"{name}" is set elsewhere in {source.path}: what a loop or macro sets ends with it; use namespace()'
-    return did_you_mean(name, known)
+    return did_you_mean(name, names)
 
 
 def _mismatch(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str | None:

@@ -63,40 +63,40 @@ def operation_size(operator: str, left: Any, right: Any) -> int:
 
 def call_size(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> int:
     """The size of what a method of a text, number or list gives, or makes of its object."""
-    wrapped = getattr(callee, "__wrapped__", callee)  # the sandbox wraps str.format
-    owner, name = getattr(wrapped, "__self__", None), getattr(wrapped, "__name__", "")
-    given = [*args, *kwargs.values()]
+    function = getattr(callee, "__wrapped__", callee)  # the sandbox wraps str.format
+    owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+    arguments = [*args, *kwargs.values()]
     if callee is dict or (isinstance(owner, dict) and name == "update"):
         _check_hashes(args[0] if args and isinstance(args[0], Mapping) else (pair[0] for pair in (*args, ())[0]))
     if isinstance(owner, str | bytes):
-        return _text_method(owner, name, given)
+        return _text_method(owner, name, arguments)
     if isinstance(owner, int) and name == "to_bytes":
-        return _largest(given)
+        return _largest(arguments)
     if owner is int and name == "from_bytes":
-        _check_bits("number", 8 * max(map(_length, given), default=0))
+        _check_bits("number", 8 * max(map(_length, arguments), default=0))
     if owner is dict and name == "fromkeys":
-        _check_hashes(given[0] if given else ())
-        return _length(given[0]) * max(map(_nested, given[1:]), default=1) if given else 0
+        _check_hashes(arguments[0] if arguments else ())
+        return _length(arguments[0]) * max(map(_nested, arguments[1:]), default=1) if arguments else 0
     if isinstance(owner, list) and name in ("sort", "count", "index", "remove"):
         return written_size(owner)
     if isinstance(owner, list) and name == "extend":
-        return len(owner) + sum(_nested(each) for each in given if hasattr(each, "__len__"))
+        return len(owner) + sum(_nested(argument) for argument in arguments if hasattr(argument, "__len__"))
     if isinstance(owner, list | dict | set):
-        return sum(map(_nested, given))
+        return sum(map(_nested, arguments))
     return 0
 
 
 def call_work(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> int:
     """How much a method of a text or list reads of its object. Raises LimitError for what may take its square."""
-    wrapped = getattr(callee, "__wrapped__", callee)
-    owner, name = getattr(wrapped, "__self__", None), getattr(wrapped, "__name__", "")
+    function = getattr(callee, "__wrapped__", callee)
+    owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     if not isinstance(owner, _SIZED):
         return 0
     if name in _BACKWARDS or name in _STRIPS:
-        return len(owner) * _looked_for([*args, *kwargs.values()])
+        return len(owner) * _searches([*args, *kwargs.values()])
     if name in ("encode", "decode"):
-        for each in (*args[:1], kwargs.get("encoding")):
-            _check_encoding(each)
+        for encoding in (*args[:1], kwargs.get("encoding")):
+            _check_encoding(encoding)
     return len(owner)
 
 
@@ -105,7 +105,7 @@ def filter_work(name: str, value: Any, args: tuple[Any, ...] = ()) -> int:
     if not isinstance(value, (*_SIZED, dict)):
         return 0
     if name == "trim":
-        return len(value) * _looked_for(args)
+        return len(value) * _searches(args)
     return len(value) * (_SLOW if name in _SLOW_FILTERS else 1)
 
 
@@ -116,42 +116,42 @@ def test_work(args: tuple[Any, ...]) -> int:
 
 def _nested(value: Any) -> int:
     """The size of a text; of a list with all that is in it, since to compare it goes through that."""
-    if isinstance(value, list | tuple) and not any(isinstance(each, _NESTING) for each in value):
+    if isinstance(value, list | tuple) and not any(isinstance(item, _NESTING) for item in value):
         return len(value)
     return len(value) if isinstance(value, str | bytes) else written_size(value)
 
 
 def written_size(value: Any) -> int:
     """About how many characters a value is as text: a list that holds one list twice is written with both."""
-    return _written(value, {})
+    return _written_size(value, {})
 
 
-def _written(value: Any, known: dict[int, int]) -> int:
+def _written_size(value: Any, sizes: dict[int, int]) -> int:
     if isinstance(value, str | bytes):
         return len(value)
     if not isinstance(value, dict | list | tuple | set | frozenset):
         return 1
-    if id(value) not in known:
-        known[id(value)] = 1  # for one that holds itself, which Python writes as [...]
+    if id(value) not in sizes:
+        sizes[id(value)] = 1  # for one that holds itself, which Python writes as [...]
         inside = chain(value, value.values()) if isinstance(value, dict) else value
-        known[id(value)] = min(2 + sum(_written(each, known) + 2 for each in inside), MAX_CHARACTERS + 1)
-    return known[id(value)]
+        sizes[id(value)] = min(2 + sum(_written_size(item, sizes) + 2 for item in inside), MAX_CHARACTERS + 1)
+    return sizes[id(value)]
 
 
-def _text_method(owner: str | bytes, name: str, given: list[Any]) -> int:
+def _text_method(owner: str | bytes, name: str, arguments: list[Any]) -> int:
     if name in ("center", "ljust", "rjust", "zfill"):
-        return _largest(given)
+        return _largest(arguments)
     if name == "expandtabs":
-        return len(owner) + _tabs(owner) * _largest(given)
-    if name == "replace" and len(given) >= 2:
-        return _replaced(owner, given[0], given[1])
-    if name == "join" and given and isinstance(given[0], list | tuple):
-        return _joined(given[0], owner)
-    if name == "translate" and given and isinstance(given[0], dict):
-        return len(owner) * max(map(written_size, given[0].values()), default=1)
+        return len(owner) + _tabs(owner) * _largest(arguments)
+    if name == "replace" and len(arguments) >= 2:
+        return _replace_size(owner, arguments[0], arguments[1])
+    if name == "join" and arguments and isinstance(arguments[0], list | tuple):
+        return _join_size(arguments[0], owner)
+    if name == "translate" and arguments and isinstance(arguments[0], dict):
+        return len(owner) * max(map(written_size, arguments[0].values()), default=1)
     if name in ("format", "format_map") and isinstance(owner, str):
-        return _formatted(owner, given)
-    if name == "encode" and len(given) > 1:  # the errors, which may be written
+        return _format_size(owner, arguments)
+    if name == "encode" and len(arguments) > 1:  # the errors, which may be written
         return len(owner) * _LONGEST_NAME
     return 0
 
@@ -160,17 +160,17 @@ def _length(value: Any) -> int:
     return len(value) if isinstance(value, (*_SIZED, dict, range)) else 0
 
 
-def _looked_for(values: Iterable[Any]) -> int:
+def _searches(values: Iterable[Any]) -> int:
     """How often a text is gone through to look for others at each of its places."""
     return 1 + sum(map(_length, values)) // _SHORT
 
 
 def _check_encoding(name: Any) -> None:
     try:
-        known = not isinstance(name, str) or codecs.lookup(name).name in _ENCODINGS
+        is_fast = not isinstance(name, str) or codecs.lookup(name).name in _ENCODINGS
     except (LookupError, ValueError):
-        known = True  # Python says that there is none
-    if not known:
+        is_fast = True  # Python says that there is none
+    if not is_fast:
         raise LimitError(f"the encoding {name} takes too long: {', '.join(sorted(_ENCODINGS))} do not")
 
 
@@ -203,34 +203,34 @@ def _conversions(text: str) -> Iterator[int]:
     at = 0
     while at := text.find("%", at) + 1:
         depth = 0
-        for found in _PARENTHESIS.finditer(text, at) if text.startswith("(", at) else ():
-            depth += 1 if found[0] == "(" else -1
+        for parenthesis in _PARENTHESIS.finditer(text, at) if text.startswith("(", at) else ():
+            depth += 1 if parenthesis[0] == "(" else -1
             if depth == 0:
-                at = found.end()
+                at = parenthesis.end()
                 break
         if depth:
             return  # Python refuses a name without an end
         yield at
 
 
-def _formatted(text: str, values: list[Any]) -> int:
-    size, largest, written = len(text), _largest([values]), written_size(values)
+def _format_size(text: str, values: list[Any]) -> int:
+    size, largest, written_length = len(text), _largest([values]), written_size(values)
     try:
         for _, field, spec, _ in Formatter().parse(text):
             size += largest if spec and "{" in spec else 0
             size += sum(int(number[:20]) for number in _NUMBER.findall(spec or ""))
-            size += written if field is not None else 0
+            size += written_length if field is not None else 0
     except ValueError:
         return 0  # the call says what is wrong with it
     return size
 
 
-def _joined(values: Iterable[Any], between: Any) -> int:
+def _join_size(values: Iterable[Any], between: Any) -> int:
     sizes = [written_size(value) for value in values]
     return sum(sizes) + written_size(between) * max(len(sizes) - 1, 0)
 
 
-def _replaced(text: Any, old: Any, new: Any) -> int:
+def _replace_size(text: Any, old: Any, new: Any) -> int:
     if not isinstance(old, type(text)) or not isinstance(new, type(text)):
         return 0
     return len(text) + int(text.count(old)) * max(len(new) - len(old), 0)
@@ -240,18 +240,18 @@ def _largest(values: Any) -> int:
     """The largest whole number in what a call was given, at least 0."""
     if isinstance(values, dict):
         values = list(values.values())
-    found = 0
+    largest = 0
     for value in values:
         if isinstance(value, int):
-            found = max(found, value)
+            largest = max(largest, value)
         elif isinstance(value, list | tuple | dict) and value is not values:
-            found = max(found, _largest(value))
-    return found
+            largest = max(largest, _largest(value))
+    return largest
 
 
-def _check_bits(what: str, bits: int) -> None:
+def _check_bits(subject: str, bits: int) -> None:
     if bits > MAX_BITS:
-        raise LimitError(f"a {what} of more than {MAX_BITS:,} bits")
+        raise LimitError(f"a {subject} of more than {MAX_BITS:,} bits")
 
 
 def _batch(_value: Any, linecount: Any, fill_with: Any = None) -> int:
@@ -269,8 +269,8 @@ def _format(value: Any, *args: Any, **kwargs: Any) -> int:
 def _indent(value: Any, width: Any = 4, *_: Any, **__: Any) -> int:
     if not isinstance(value, str):
         return 0
-    each = len(width) if isinstance(width, str) else _largest([width])
-    return len(value) + (value.count("\n") + 1) * each
+    step = len(width) if isinstance(width, str) else _largest([width])
+    return len(value) + (value.count("\n") + 1) * step
 
 
 def _int(value: Any, *_: Any, **__: Any) -> int:
@@ -279,11 +279,11 @@ def _int(value: Any, *_: Any, **__: Any) -> int:
 
 
 def _join(value: Any, d: Any = "", attribute: Any = None) -> int:
-    return _joined(value, d) if attribute is None else written_size(d) * len(value)
+    return _join_size(value, d) if attribute is None else written_size(d) * len(value)
 
 
 def _replace(value: Any, old: Any, new: Any, count: Any = None) -> int:
-    return _replaced(str(value), str(old), str(new))
+    return _replace_size(str(value), str(old), str(new))
 
 
 def _round(value: Any, precision: Any = 0, method: Any = "common") -> int:
@@ -294,7 +294,7 @@ def _round(value: Any, precision: Any = 0, method: Any = "common") -> int:
 
 def _sum(value: Any, attribute: Any = None, start: Any = 0) -> int:
     # Each step of a sum of lists makes another list.
-    return sum(len(each) for each in value if isinstance(each, _SIZED)) * len(value) if attribute is None else 0
+    return sum(len(item) for item in value if isinstance(item, _SIZED)) * len(value) if attribute is None else 0
 
 
 def _tojson(value: Any, indent: Any = None) -> int:

@@ -49,7 +49,7 @@ _WITHOUT = {
 
 
 @dataclass(frozen=True)
-class Compiled:
+class CompiledTemplate:
     """A template that is ready to run. `root` yields the text and the origin of each piece of it."""
 
     source: SourceText
@@ -57,7 +57,7 @@ class Compiled:
     tags: tuple[Span, ...]
 
 
-def compile_template(environment: Environment, source: SourceText) -> Compiled:
+def compile_template(environment: Environment, source: SourceText) -> CompiledTemplate:
     """Parses and compiles `source`; raises ProblemsError (`jinja-syntax`, for a filter `undefined-name`)."""
     if "\r" in source.text:
         # Jinja would make newlines of them, and no later offset would be right.
@@ -80,7 +80,7 @@ def compile_template(environment: Environment, source: SourceText) -> Compiled:
         offset = _offset_of_code_line(generator, error) if isinstance(error, SyntaxError) else parser.offset
         raise ProblemsError([Problem("jinja-syntax", _first_line(error), source.place(offset))]) from None
     template = Template.from_code(environment, code, environment.globals)
-    return Compiled(source, template.root_render_func, tuple(parser.tags))
+    return CompiledTemplate(source, template.root_render_func, tuple(parser.tags))
 
 
 def assigned_names(environment: Environment, source: SourceText) -> set[str]:
@@ -109,7 +109,7 @@ class OffsetParser(Parser):
         super().__init__(environment, "", source.path)
         self.tags: list[Span] = []
         self.offset = 0
-        self.opened: int | None = None
+        self.open_tag: int | None = None
         self.extensions |= dict.fromkeys(("test", "data_test"), _test_block)
         self._source = source
         self._text = source.text
@@ -142,10 +142,10 @@ class OffsetParser(Parser):
             end = start + len(value)
             tokens += kind not in ("data", "whitespace")
             if kind in ("variable_begin", "block_begin"):
-                self.opened = start
-            elif kind in ("variable_end", "block_end") and self.opened is not None:
-                self.tags.append(Span(self.opened, start + len(value.rstrip())))
-                self.opened = None
+                self.open_tag = start
+            elif kind in ("variable_end", "block_end") and self.open_tag is not None:
+                self.tags.append(Span(self.open_tag, start + len(value.rstrip())))
+                self.open_tag = None
             yield start + 1, kind, value
 
     def parse_statement(self) -> nodes.Node | list[nodes.Node]:
@@ -160,10 +160,10 @@ class OffsetParser(Parser):
     def fail_unknown_tag(self, name: str, lineno: int | None = None) -> NoReturn:
         closes = name.startswith("end") or name in ("else", "elif")
         if closes and len(self._blocks) > 1:  # the last one is this tag
-            opened, number = self._blocks[-2]
+            open_tag, number = self._blocks[-2]
             line = self._text.count("\n", 0, number - 1) + 1
-            inside = f"{{% {name} %}} is inside {{% {opened} %}} of line {line}, which is not closed"
-            self.fail(f"{inside}: {{% end{opened} %}} is missing", lineno)
+            inside = f"{{% {name} %}} is inside {{% {open_tag} %}} of line {line}, which is not closed"
+            self.fail(f"{inside}: {{% end{open_tag} %}} is missing", lineno)
         if closes:
             self.fail(f"{{% {name} %}} belongs to no tag before it", lineno)
         self.fail(f"there is no tag {{% {name} %}}: {did_you_mean(name, _TAGS)}", lineno)
@@ -239,8 +239,8 @@ class OffsetGenerator(CodeGenerator):
             callee = node.node
             while isinstance(callee, nodes.Getattr):
                 callee = callee.node
-            named = callee if isinstance(callee, nodes.Name) else node
-            extra_kwargs = {**(extra_kwargs or {}), CALL_OFFSET: named.lineno - 1}
+            callee_name = callee if isinstance(callee, nodes.Name) else node
+            extra_kwargs = {**(extra_kwargs or {}), CALL_OFFSET: callee_name.lineno - 1}
         super().signature(node, frame, extra_kwargs)
 
     def visit_Name(self, node: nodes.Name, frame: Frame) -> None:  # noqa: N802
@@ -340,8 +340,8 @@ def unknown_filter(environment: Environment, message: str) -> Problem | None:
     if match is None:
         return None
     kind, name = match.groups()
-    known = environment.filters if kind == "filter" else environment.tests
-    return Problem("undefined-name", f'there is no {kind} "{name}"', hint=did_you_mean(name, known))
+    names = environment.filters if kind == "filter" else environment.tests
+    return Problem("undefined-name", f'there is no {kind} "{name}"', hint=did_you_mean(name, names))
 
 
 def _problem(environment: Environment, source: SourceText, parser: OffsetParser, error: TemplateSyntaxError) -> Problem:
@@ -350,11 +350,11 @@ def _problem(environment: Environment, source: SourceText, parser: OffsetParser,
     if unknown := unknown_filter(environment, message):
         return replace(unknown, place=source.place(offset))
     hint = None
-    opened = parser.opened
-    if opened is not None and message.startswith("unexpected end of template"):
-        offset, message = opened, f"{source.text[opened : opened + 2]} is never closed"
-    elif opened is not None and "\n" in source.text[opened:offset]:
-        hint = f"this is read as part of the tag that begins at {source.place(opened)}; is its end missing?"
+    open_tag = parser.open_tag
+    if open_tag is not None and message.startswith("unexpected end of template"):
+        offset, message = open_tag, f"{source.text[open_tag : open_tag + 2]} is never closed"
+    elif open_tag is not None and "\n" in source.text[open_tag:offset]:
+        hint = f"this is read as part of the tag that begins at {source.place(open_tag)}; is its end missing?"
     return Problem("jinja-syntax", message, source.place(offset), hint)
 
 

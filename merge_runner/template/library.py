@@ -9,7 +9,7 @@ from typing import Any
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.template.current_rendering import MacroPackage, OwnMacros, ProjectMacro
 from merge_runner.template.environment import ModelEnvironment
-from merge_runner.template.jinja_compiler import Compiled, compile_template, required_arguments
+from merge_runner.template.jinja_compiler import CompiledTemplate, compile_template, required_arguments
 from merge_runner.template.packages import COMMON, Packages
 from merge_runner.template.static.macro_definitions import TEST_PREFIX
 from merge_runner.text import SourceText
@@ -38,7 +38,7 @@ class Library:
         """Macros that dbt has for all databases, which are called without the name of their package as well."""
         self._macro_files = macro_files
         self._sources = sources
-        self._compiled: dict[str, Compiled] = {}
+        self._compiled: dict[str, CompiledTemplate] = {}
 
     def macro_file(self, name: str) -> SourceText:
         """The file that defines the macro; one of a package has a dotted name."""
@@ -51,7 +51,7 @@ class Library:
         if packaged is None:
             return ()
         names = required_arguments(self.environment, SourceText(packaged.source.path, packaged.definition.text))
-        return [each for each in names[len(args) :] if each not in kwargs]
+        return [argument for argument in names[len(args) :] if argument not in kwargs]
 
     def broken_definition(self, name: str) -> tuple[Problem, ...]:
         """Return what is wrong with a macro file that cannot be read and seems to define the macro."""
@@ -60,16 +60,16 @@ class Library:
         for source in self._sources:
             if begin.search(source.text):
                 try:
-                    self.compiled(source)
+                    self.compile(source)
                 except ProblemsError as error:
                     return error.problems
         return ()
 
-    def compiled(self, source: SourceText) -> Compiled:
+    def compile(self, source: SourceText) -> CompiledTemplate:
         """The file, compiled; the cache keeps the newest text per path. Raises ProblemsError."""
-        known = self._compiled.get(source.path)
-        if known is not None and known.source == source:
-            return known
+        entry = self._compiled.get(source.path)
+        if entry is not None and entry.source == source:
+            return entry
         # Two threads may both compile a file: that costs time, and either result is right.
         compiled = self._compiled[source.path] = compile_template(self.environment, source)
         return compiled

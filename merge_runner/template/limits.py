@@ -85,7 +85,7 @@ class Limits:
 
     def __init__(self) -> None:
         self._steps = 0
-        self._built = 0
+        self._built_size = 0
         self._deadline = time.monotonic() + MAX_SECONDS
 
     def step(self) -> None:
@@ -109,8 +109,8 @@ class Limits:
         """Counts what is read of a value to make another one; raises LimitError."""
         if time.monotonic() > self._deadline:
             raise LimitError(f"rendering takes more than {MAX_SECONDS:.0f} seconds; is there an endless loop?")
-        self._built += size
-        if self._built > MAX_BUILT:
+        self._built_size += size
+        if self._built_size > MAX_BUILT:
             raise LimitError(f"rendering builds texts and lists of more than {MAX_BUILT:,} characters or items in all")
 
 

@@ -57,8 +57,8 @@ def column_name(name: Any) -> str:
 
     Raises ValueError as `identifier` does.
     """
-    quoted = identifier(name)
-    return name if isinstance(name, str) and _PLAIN.match(name) and name.lower() not in _RESERVED else quoted
+    text = identifier(name)
+    return name if isinstance(name, str) and _PLAIN.match(name) and name.lower() not in _RESERVED else text
 
 
 def _scalar(value: Any) -> str:

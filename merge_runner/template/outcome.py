@@ -10,7 +10,7 @@ ASKS_ENGINE = "asks-engine"
 """The code of a problem: the text depends on what a query returns, and no engine is there to ask."""
 
 
-class Returned(Exception):  # noqa: N818 (it is no error)
+class MacroReturn(Exception):  # noqa: N818 (it is no error)
     """`return(value)` ends the macro that contains it."""
 
     def __init__(self, value: Any, place: Place) -> None:

@@ -55,7 +55,7 @@ class RawVar:
     """That of the var, where it is written out in the call."""
     of: Span | None = None
     """The call whose value the name at `span` has; None where a call is there itself."""
-    quoted: bool = False
+    in_string: bool = False
     """Whether the tag is inside a string of SQL."""
     whole: bool = False
     """Whether the tag holds nothing else."""
@@ -85,7 +85,7 @@ def raw_vars(source: SourceText, returning: Collection[str] = ()) -> list[RawVar
         return []
     surroundings = _Surroundings(source.text, parser.tags)
     names: dict[str, nodes.Node | None] = {**{f"{name}()": None for name in returning}, **_raw_names(tree, returning)}
-    found = []
+    values = []
     for output in _outputs(tree):
         for child in output.nodes:
             if isinstance(child, nodes.TemplateData):
@@ -94,10 +94,10 @@ def raw_vars(source: SourceText, returning: Collection[str] = ()) -> list[RawVar
                 raw = surroundings.raw_var(_span(source.text, node), whole=node is child)
                 if raw is None:
                     continue
-                held = names.get(_key(node))
-                of = _span(source.text, held) if held is not None else None
-                found.append(replace(raw, name=_var_name(held or node), of=of))
-    return sorted(found, key=lambda raw: raw.span)
+                value = names.get(_key(node))
+                of = _span(source.text, value) if value is not None else None
+                values.append(replace(raw, name=_var_name(value or node), of=of))
+    return sorted(values, key=lambda raw: raw.span)
 
 
 @cache
@@ -137,9 +137,9 @@ def _raw_names(tree: nodes.Template, returning: Collection[str]) -> dict[str, no
     An attribute of a namespace is `name.attribute`.
     """
     names: dict[str, nodes.Node | None] = {f"{name}()": None for name in returning}
-    bound: list[nodes.Node] = [argument for macro in tree.find_all(nodes.Macro) for argument in macro.args]
-    bound += [argument for block in tree.find_all(nodes.CallBlock) for argument in block.args]
-    shadowed = {name.name for target in bound for name in _names_of(target)}
+    targets: list[nodes.Node] = [argument for macro in tree.find_all(nodes.Macro) for argument in macro.args]
+    targets += [argument for block in tree.find_all(nodes.CallBlock) for argument in block.args]
+    shadowed = {name.name for target in targets for name in _names_of(target)}
     pairs = [pair for node in tree.find_all((nodes.Assign, nodes.For, nodes.With)) for pair in _pairs(node)]
     for _ in range(_MOST_ROUNDS):
         before = len(names)
@@ -160,19 +160,19 @@ def _pairs(node: nodes.Node) -> Iterator[tuple[str, nodes.Node]]:
     """The names that a statement binds, each with the expression that its value comes from."""
     if isinstance(node, nodes.With):
         for target, value in zip(node.targets, node.values, strict=True):
-            yield from _bound(target, value)
+            yield from _bindings(target, value)
     elif isinstance(node, nodes.For):
         yield from ((name.name, node.iter) for name in _names_of(node.target))
     elif isinstance(node, nodes.Assign):
-        yield from _bound(node.target, node.node)
+        yield from _bindings(node.target, node.node)
 
 
-def _bound(target: nodes.Node, value: nodes.Node) -> Iterator[tuple[str, nodes.Node]]:
+def _bindings(target: nodes.Node, value: nodes.Node) -> Iterator[tuple[str, nodes.Node]]:
     if isinstance(target, nodes.NSRef):
         yield f"{target.name}.{target.attr}", value
     elif isinstance(target, nodes.Tuple) and isinstance(value, nodes.Tuple) and len(target.items) == len(value.items):
         for name, item in zip(target.items, value.items, strict=True):
-            yield from _bound(name, item)
+            yield from _bindings(name, item)
     elif isinstance(value, nodes.Call) and isinstance(value.node, nodes.Name) and value.node.name == "namespace":
         for name in _names_of(target):
             yield from ((f"{name.name}.{keyword.key}", keyword.value) for keyword in value.kwargs)
@@ -275,8 +275,8 @@ def _span(text: str, node: nodes.Node) -> Span:
     start = node.node.lineno - 1
     if isinstance(node, nodes.Call):
         return Span(start, read_call(text, start)[0])
-    named = _ATTRIBUTE.match(text, start)
-    return Span(start, named.end() if named else start)
+    attribute = _ATTRIBUTE.match(text, start)
+    return Span(start, attribute.end() if attribute else start)
 
 
 class _Surroundings:
@@ -297,23 +297,23 @@ class _Surroundings:
         around = next((token for token in self._tokens if token.start() < tag.start < token.end()), None)
         if around is not None and around.lastgroup == "comment":
             return None
-        quoted = around is not None and around.lastgroup == "string"
-        found = RawVar(span, tag, quoted=quoted, whole=whole)
+        in_string = around is not None and around.lastgroup == "string"
+        value = RawVar(span, tag, in_string=in_string, whole=whole)
         if not whole:
-            return found
+            return value
         before, inside, after = self._text[tag.start : span.start], span.of(self._text), self._text[span.end : tag.end]
         if around is None:
             if _VALUE_BEFORE.search(self._text[max(tag.start - 80, 0) : tag.start]) and not _GLUED.match(
                 self._text, tag.end
             ):
-                return replace(found, replaces=Span(span.end, span.end), replacement=" | literal")
-            return found
+                return replace(value, replaces=Span(span.end, span.end), replacement=" | literal")
+            return value
         if (around.start() + 1, around.end() - 1) != (tag.start, tag.end):
-            return found
+            return value
         quoting = " | identifier" if around.lastgroup == "name" else " | literal"
         if around.lastgroup == "string" and _TYPE_BEFORE.search(
             self._text[max(around.start() - 80, 0) : around.start()]
         ):
             quoting = " | string | literal"  # a date in YAML would bring its own DATE
         replaces = Span(around.start(), around.end())
-        return replace(found, replaces=replaces, replacement=f"{before}{inside}{quoting}{after}")
+        return replace(value, replaces=replaces, replacement=f"{before}{inside}{quoting}{after}")

@@ -34,19 +34,19 @@ def redact(text: str, secrets: Iterable[str]) -> str:
 
 def redact_data(value: Any, secrets: Iterable[str]) -> Any:
     """Plain data with every secret in its texts replaced; keys, and what only this program writes, stay."""
-    known = frozenset(secrets)
-    return _redacted(value, known) if _pattern(known) is not None else value
+    distinct = frozenset(secrets)
+    return _redact_value(value, distinct) if _pattern(distinct) is not None else value
 
 
-def same_but_hidden(shown: Any, value: Any) -> bool:
-    """Return whether plain data may be what `shown` shows of it: a hidden part matches any text."""
-    if isinstance(shown, str) and HIDDEN in shown:
-        return isinstance(value, str) and _fits(shown.split(HIDDEN), value)
-    if isinstance(shown, Mapping) and isinstance(value, Mapping):
-        return shown.keys() == value.keys() and all(same_but_hidden(shown[key], value[key]) for key in shown)
-    if isinstance(shown, list | tuple) and isinstance(value, list | tuple):
-        return len(shown) == len(value) and all(map(same_but_hidden, shown, value))
-    return bool(shown == value)
+def same_but_hidden(redacted: Any, value: Any) -> bool:
+    """Return whether plain data may be what `redacted` shows of it: a hidden part matches any text."""
+    if isinstance(redacted, str) and HIDDEN in redacted:
+        return isinstance(value, str) and _fits(redacted.split(HIDDEN), value)
+    if isinstance(redacted, Mapping) and isinstance(value, Mapping):
+        return redacted.keys() == value.keys() and all(same_but_hidden(redacted[key], value[key]) for key in redacted)
+    if isinstance(redacted, list | tuple) and isinstance(value, list | tuple):
+        return len(redacted) == len(value) and all(map(same_but_hidden, redacted, value))
+    return bool(redacted == value)
 
 
 def _fits(parts: Sequence[str], text: str) -> bool:
@@ -57,10 +57,10 @@ def _fits(parts: Sequence[str], text: str) -> bool:
         return False
     at = len(first)
     for part in middle:
-        found = text.find(part, at, end)
-        if found < 0:
+        start = text.find(part, at, end)
+        if start < 0:
             return False
-        at = found + len(part)
+        at = start + len(part)
     return True
 
 
@@ -75,13 +75,13 @@ def java_pattern(secrets: Iterable[str]) -> str:
     return "|".join(alternatives) or "(?!)"
 
 
-def _redacted(value: Any, secrets: frozenset[str]) -> Any:
+def _redact_value(value: Any, secrets: frozenset[str]) -> Any:
     if isinstance(value, str):
         return redact(value, secrets)
     if isinstance(value, Mapping):
-        return {key: each if key in _OWN_WORDS else _redacted(each, secrets) for key, each in value.items()}
+        return {key: item if key in _OWN_WORDS else _redact_value(item, secrets) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_redacted(each, secrets) for each in value]
+        return [_redact_value(item, secrets) for item in value]
     return value
 
 
@@ -103,8 +103,8 @@ def _alternatives(secrets: frozenset[str], escape: Callable[[str], str]) -> Iter
             yield from (f"(?<={mark}){text}(?={mark})" for mark in "'\"")
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) > _TORN:
-            rest = [escape(each) for each in secret[_TORN:_LONGEST_TORN]]
-            yield escape(secret[:_TORN]) + "(?:" + "(?:".join(rest) + ")?" * len(rest) + r"(?=\.\.\.)"
+            characters = [escape(character) for character in secret[_TORN:_LONGEST_TORN]]
+            yield escape(secret[:_TORN]) + "(?:" + "(?:".join(characters) + ")?" * len(characters) + r"(?=\.\.\.)"
 
 
 def _forms(secret: str) -> Iterator[str]:

@@ -68,8 +68,8 @@ class RelationColumn:
         """How long a text may be. Raises RefusedError where it is none."""
         if not self.is_string():
             raise RefusedError("jinja-runtime", f"the column {self.name} is no text")
-        found = re.search(r"\((\d+)\)", self.data_type)
-        return int(found[1]) if found else 2**31 - 1
+        length = re.search(r"\((\d+)\)", self.data_type)
+        return int(length[1]) if length else 2**31 - 1
 
     @property
     def _kind(self) -> str:

@@ -49,7 +49,7 @@ class SourceMap:
         first, last = self._piece(start), self._piece(end - 1)
         origin = self.origins[first]
         begin = origin + start - self.starts[first] if origin >= 0 else origin
-        starts = (0, *(each - start for each in self.starts[first + 1 : last + 1]))
+        starts = (0, *(piece_start - start for piece_start in self.starts[first + 1 : last + 1]))
         return SourceMap(starts, (begin, *self.origins[first + 1 : last + 1]), self.tags)
 
     def is_authored(self, start: int, end: int) -> bool:

@@ -92,7 +92,7 @@ class Templates:
         for source in self._macro_sources:
             if OPENING.search(source.text):
                 with problems.collecting():
-                    self._library.compiled(source)
+                    self._library.compile(source)
         problems.check()
 
     def render(self, source: SourceText, context: Context) -> Rendered:
@@ -128,8 +128,8 @@ class Templates:
         """
         if OPENING.search(source.text) is None:
             return source.text
-        rendered = self._rendering(context).render_unanswered(source)
-        return rendered.text if rendered is not None else ""
+        rendering = self._rendering(context).render_unanswered(source)
+        return rendering.text if rendering is not None else ""
 
     def scanned(self, source: SourceText) -> Captured | None:
         """Return what `capture` does for every context, read without Jinja; None where that takes rendering."""

@@ -34,7 +34,7 @@ class ReportedUndefined(StrictUndefined):
         super().__init__(hint, obj, name, exc)
         self._report: Report | None = None
 
-    def reported_to(self, report: Report) -> ReportedUndefined:
+    def report_to(self, report: Report) -> ReportedUndefined:
         """This value, reporting its uses; the first report that it is given stays."""
         if self._report is None:
             self._report = report

@@ -15,7 +15,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[2] / "merge_runner"
 OF_RULES = ("lint", "reference")
 """Packages where other things have codes: rules of lint."""
-NOT_OF_ERRORS = ("__init__", "Compiled", "CompiledText", "_names")
+NOT_OF_ERRORS = ("__init__", "CompiledTemplate", "CompiledText", "_names")
 """What has another kind of `code`: of Python or of Jinja. (A constructor counts by its class.)"""
 OF_OTHERS = ("engine_error", "_show_refused")
 """Functions whose codes are those of Spark, Delta and Iceberg, and those of lint rules."""

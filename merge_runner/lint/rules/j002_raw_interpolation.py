@@ -103,8 +103,8 @@ def check_project(project: LintedProject, options: Options) -> Iterator[Hit]:
 def _is_safe(source: SourceText, raw: RawVar, kind: VarType) -> bool:
     """Whether a value of the declared type means in SQL what it is: dates do in quotes, the others anywhere."""
     if kind in ("date", "timestamp"):
-        return raw.quoted
-    return raw.quoted or kind == "boolean" or not source.text.endswith("-", 0, raw.tag.start)
+        return raw.in_string
+    return raw.in_string or kind == "boolean" or not source.text.endswith("-", 0, raw.tag.start)
 
 
 def _typed_hit(source: SourceText, raw: RawVar, kind: VarType) -> Hit:

@@ -17,7 +17,7 @@ from merge_runner.relation import Relation, changes_of
 from merge_runner.template.captured import Captured, Record, Ref, SourceRef
 from merge_runner.template.environment import RunFlag
 from merge_runner.template.kind import kind
-from merge_runner.template.outcome import RefusedError, Returned
+from merge_runner.template.outcome import MacroReturn, RefusedError
 from merge_runner.template.redact import redact
 from merge_runner.template.rendered import Log
 from merge_runner.text import Place
@@ -39,7 +39,7 @@ class BuiltIns:
         self._rendering = rendering
         self._context = rendering.context
         self._record = Record()
-        self._named: dict[Relation, Ref | SourceRef] = {}
+        self._calls: dict[Relation, Ref | SourceRef] = {}
         self.logs: list[Log] = []
 
     def names(self) -> dict[str, Any]:
@@ -77,25 +77,25 @@ class BuiltIns:
 
         With `v=2` it is the model `model_v2`, the name that dbt gives the file and table of a version.
         """
-        named = _text(name if model is _NOTHING else model, "a model's name")
+        model_name = _text(name if model is _NOTHING else model, "a model's name")
         number = v if version is None else version
-        return self._resolved(Ref(named if number is None else f"{named}_v{number}", self._place()))
+        return self._resolve(Ref(model_name if number is None else f"{model_name}_v{number}", self._place()))
 
     def changes(self, name: Any, model: Any = _NOTHING, /) -> Relation:
         """`changes('model')`, the changes that this model has not consumed yet: a view of the session that runs it."""
         call = Ref(_text(name if model is _NOTHING else model, "a model's name"), self._place())
         self._record.changes[call] = None
-        self._resolved(call)
+        self._resolve(call)
         return changes_of(call.name)
 
-    def _resolved(self, call: Ref) -> Relation:
+    def _resolve(self, call: Ref) -> Relation:
         self._record.refs[call] = None
         try:
             relation = self._context.resolve_ref(call.name)
         except LookupError as error:
             self._rendering.add("unknown-ref", _message(error), call.place)
             return Relation(call.name)
-        self._named[relation] = call
+        self._calls[relation] = call
         return relation
 
     def _place(self) -> Place:
@@ -112,12 +112,12 @@ class BuiltIns:
         except LookupError as error:
             self._rendering.add("unknown-source", _message(error), place)
             return Relation(table, name)
-        self._named[relation] = call
+        self._calls[relation] = call
         return relation
 
     def columns(self, relation: Any) -> list[RelationColumn]:
         """Return the columns of what `ref`, `source` or `this` returned, as far as text and YAML say them."""
-        call = self._named.get(relation) if isinstance(relation, Relation) else None
+        call = self._calls.get(relation) if isinstance(relation, Relation) else None
         if relation is self._context.this and relation is not None:
             self._record.uses_this = True
             call = Ref(self._context.model_name, self._place())
@@ -184,14 +184,14 @@ class BuiltIns:
 
     def return_(self, value: Any = None, /) -> NoReturn:
         """`return(value)` in a macro."""
-        raise Returned(value, self._rendering.call_place())
+        raise MacroReturn(value, self._rendering.call_place())
 
     def _set_config(self, values: Mapping[str, Any]) -> None:
         keywords = self._rendering.keyword_places()
-        for written, value in values.items():
-            key = config_key(written)
+        for keyword, value in values.items():
+            key = config_key(keyword)
             self._record.config[key] = plain(value, f"config({key}=…)")
-            self._record.config_places[key] = keywords.get(written) or self._rendering.call_place()
+            self._record.config_places[key] = keywords.get(keyword) or self._rendering.call_place()
 
 
 class InlineConfig:
@@ -208,10 +208,10 @@ class InlineConfig:
         self._described = described
 
     def __call__(self, *dicts: Any, **values: Any) -> str:
-        for given in dicts:
-            if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+        for values_of_dict in dicts:
+            if not isinstance(values_of_dict, Mapping) or not all(isinstance(key, str) for key in values_of_dict):
                 raise RefusedError("jinja-runtime", "config takes keywords, or a dict whose keys are texts")
-            self._set(given)
+            self._set(values_of_dict)
         self._set(values)
         return ""
 
@@ -276,9 +276,9 @@ def surrogate(text: str) -> int | None:
     return None
 
 
-def _text(value: Any, what: str) -> str:
+def _text(value: Any, subject: str) -> str:
     if not isinstance(value, (str, Undefined)):
-        raise RefusedError("jinja-runtime", f"{what} is a text, not a value of type {kind(value)}")
+        raise RefusedError("jinja-runtime", f"{subject} is a text, not a value of type {kind(value)}")
     return str(value)
 
 

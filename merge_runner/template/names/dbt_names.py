@@ -71,19 +71,19 @@ class DbtNames:
     def to_json(self, value: Any, default: Any = _NOTHING, sort_keys: bool = False) -> Any:
         """`tojson(value)`; `default` where JSON cannot hold the value."""
         self._rendering.limits.build(written_size(value))
-        return _or_default("tojson", lambda: json.dumps(value, sort_keys=sort_keys), default)
+        return _value_or_default("tojson", lambda: json.dumps(value, sort_keys=sort_keys), default)
 
     def from_json(self, text: Any, default: Any = _NOTHING) -> Any:
         """`fromjson(text)`; `default` where the text is no JSON."""
         self._rendering.limits.build(len(_text(text)))
-        return _or_default("fromjson", lambda: json.loads(text), default)
+        return _value_or_default("fromjson", lambda: json.loads(text), default)
 
     def to_yaml(self, value: Any, default: Any = _NOTHING, sort_keys: bool = False) -> Any:
         """`toyaml(value)`; `default` where YAML cannot hold the value."""
         size = written_size(value)
         self._rendering.limits.build(size)
         self._rendering.limits.work(size * _SLOW)
-        return _or_default(
+        return _value_or_default(
             "toyaml", lambda: yaml.safe_dump(value, sort_keys=sort_keys, allow_unicode=True), default, yaml.YAMLError
         )
 
@@ -105,14 +105,14 @@ class DbtNames:
                     raise ValueError(f"more than {MAX_DEPTH} levels of nesting")
             return yaml.safe_load(text)
 
-        return _or_default("fromyaml", load, default, yaml.YAMLError)
+        return _value_or_default("fromyaml", load, default, yaml.YAMLError)
 
     def zip(self, *lists: Any, default: Any = _NOTHING) -> Any:
         """`zip(a, b)` as a list; `default` where one of them is no list."""
-        for each in lists:
-            if not isinstance(each, Iterable):
+        for item in lists:
+            if not isinstance(item, Iterable):
                 if default is _NOTHING:
-                    raise RefusedError("jinja-runtime", f"zip takes lists, not a value of type {kind(each)}")
+                    raise RefusedError("jinja-runtime", f"zip takes lists, not a value of type {kind(item)}")
                 return default
         zipped = []
         for items in zip(*lists, strict=False):
@@ -169,13 +169,13 @@ class Adapter:
         return "`" + _text(identifier).replace("`", "``") + "`"
 
 
-def _or_default(what: str, make: Callable[[], Any], default: Any, also: type[Exception] = ValueError) -> Any:
+def _value_or_default(subject: str, make: Callable[[], Any], default: Any, also: type[Exception] = ValueError) -> Any:
     try:
         return make()
     except (TypeError, ValueError, RecursionError, also) as error:
         if default is _NOTHING:
             message = str(error).partition("\n")[0] or type(error).__name__
-            raise RefusedError("jinja-runtime", f"{what}: {message}") from None
+            raise RefusedError("jinja-runtime", f"{subject}: {message}") from None
         return default
 
 

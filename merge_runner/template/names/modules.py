@@ -63,20 +63,20 @@ class _Modules(Namespace):
 
     def __init__(self, name: str, names: Mapping[str, Callable[[], Namespace]]) -> None:
         super().__init__(name, names)
-        self._made: dict[str, Namespace] = {}
+        self._namespaces: dict[str, Namespace] = {}
 
     def __getattr__(self, name: str) -> Any:
         make = super().__getattr__(name)
-        if name not in self._made:
-            self._made[name] = make()
-        return self._made[name]
+        if name not in self._namespaces:
+            self._namespaces[name] = make()
+        return self._namespaces[name]
 
 
 class Constructor(Namespace):
     """A class of Python: it makes values, and has some of its attributes."""
 
     def __init__(self, name: str, make: Callable[..., Any], names: tuple[str, ...]) -> None:
-        super().__init__(name, {each: getattr(make, each) for each in names})
+        super().__init__(name, {attribute: getattr(make, attribute) for attribute in names})
         self._make = make
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -117,15 +117,15 @@ def _pytz() -> Namespace:
 def _lists(limits: Limits) -> Namespace:
     def counted(name: str, make: Callable[..., Iterable[Any]]) -> Callable[..., list[Any]]:
         def call(*args: Any, **kwargs: Any) -> list[Any]:
-            found = []
+            items = []
             try:
-                for each in make(*args, **kwargs):
+                for item in make(*args, **kwargs):
                     limits.step()
-                    limits.build(written_size(each))  # each sum of texts is a longer one
-                    found.append(list(each) if isinstance(each, tuple) else each)
+                    limits.build(written_size(item))  # each sum of texts is a longer one
+                    items.append(list(item) if isinstance(item, tuple) else item)
             except (TypeError, ValueError) as error:
                 raise RefusedError("jinja-runtime", f"itertools.{name}: {error}") from None
-            return found
+            return items
 
         return call
 
@@ -148,7 +148,7 @@ class Pattern:
 
 def _re(limits: Limits) -> Namespace:
     def prepared(pattern: Any, text: Any, flags: Any) -> re.Pattern[str]:
-        compiled = pattern._pattern if isinstance(pattern, Pattern) else _compiled(_text(pattern), _flags(flags))
+        compiled = pattern._pattern if isinstance(pattern, Pattern) else _compile(_text(pattern), _flags(flags))
         limits.work(len(_text(text)))
         if len(text) * steps(compiled.pattern, compiled.flags, len(text)) > _MOST_STEPS:
             message = f"the pattern {compiled.pattern!r} may take forever on a text of {len(text):,} characters"
@@ -164,11 +164,11 @@ def _re(limits: Limits) -> Namespace:
     def sub(pattern: Any, repl: Any, string: Any, count: Any = 0, flags: Any = 0) -> str:
         compiled = prepared(pattern, string, flags)
         limits.build(len(string) * (1 + _text(repl).count("\\")) + (len(string) + 1) * len(repl))
-        return str(_checked(lambda: compiled.sub(repl, string, count)))
+        return str(_run_checked(lambda: compiled.sub(repl, string, count)))
 
     def split(pattern: Any, string: Any, maxsplit: Any = 0, flags: Any = 0) -> list[Any]:
         compiled = prepared(pattern, string, flags)
-        return list(_checked(lambda: compiled.split(string, maxsplit)))
+        return list(_run_checked(lambda: compiled.split(string, maxsplit)))
 
     def escape(text: Any) -> str:
         limits.build(2 * len(_text(text)))
@@ -181,19 +181,19 @@ def _re(limits: Limits) -> Namespace:
     }
 
     def make(pattern: Any, flags: Any = 0) -> Pattern:
-        return Pattern(_compiled(_text(pattern), _flags(flags)), functions)
+        return Pattern(_compile(_text(pattern), _flags(flags)), functions)
 
     return Namespace("re", {**functions, "compile": make, "escape": escape, **{k: int(v) for k, v in _FLAGS.items()}})
 
 
-def _checked(run: Callable[[], Any]) -> Any:
+def _run_checked(run: Callable[[], Any]) -> Any:
     try:
         return run()
     except (re.error, IndexError, TypeError) as error:
         raise RefusedError("jinja-runtime", f"re: {error}") from None
 
 
-def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
+def _compile(pattern: str, flags: int) -> re.Pattern[str]:
     if len(pattern) > _MOST_CHARACTERS:
         raise RefusedError("jinja-runtime", f"re: a pattern has at most {_MOST_CHARACTERS:,} characters")
     try:
@@ -203,7 +203,7 @@ def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
 
 
 def _flags(value: Any) -> int:
-    if not isinstance(value, int) or value & ~sum({int(each) for each in _FLAGS.values()}):
+    if not isinstance(value, int) or value & ~sum({int(flag) for flag in _FLAGS.values()}):
         raise RefusedError("jinja-runtime", f"re: flags are {', '.join(_FLAGS)}")
     return value
 
@@ -226,10 +226,10 @@ def _parser() -> ModuleType:
 
 
 def _sequence(items: Iterable[Any], size: int) -> int:
-    found = 1
+    ways = 1
     for operator, argument in items:
-        found = min(found * _item(str(operator), argument, size), _MOST_STEPS + 1)
-    return found
+        ways = min(ways * _item(str(operator), argument, size), _MOST_STEPS + 1)
+    return ways
 
 
 def _item(operator: str, argument: Any, size: int) -> int:
@@ -241,7 +241,7 @@ def _item(operator: str, argument: Any, size: int) -> int:
             return 1 + ways
         return min(int(most), size) - min(least, size) + 1 if ways == 1 else _MOST_STEPS + 1
     if operator == "BRANCH":
-        return sum(_sequence(each, size) for each in argument[1])
+        return sum(_sequence(branch, size) for branch in argument[1])
     if operator == "SUBPATTERN":
         return _sequence(argument[-1], size)
     if operator in ("ASSERT", "ASSERT_NOT"):
@@ -249,7 +249,7 @@ def _item(operator: str, argument: Any, size: int) -> int:
     if operator == "ATOMIC_GROUP":
         return _sequence(argument, size)
     if operator == "GROUPREF_EXISTS":
-        return sum(_sequence(each, size) for each in argument[1:] if each is not None)
+        return sum(_sequence(branch, size) for branch in argument[1:] if branch is not None)
     return size if operator == "GROUPREF" else 1
 
 

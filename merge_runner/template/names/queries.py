@@ -66,28 +66,28 @@ class Queries:
         if not isinstance(relation, Relation):
             raise RefusedError("jinja-runtime", f"load_relation takes a table, not a value of type {kind(relation)}")
         if self._operation is None:
-            return self._unanswered()
-        return relation if self._timed(lambda operation: operation.exists(relation)) else None
+            return self._needs_engine()
+        return relation if self._run_timed(lambda operation: operation.exists(relation)) else None
 
     def _keep(self, name: Any, table: Any) -> None:
-        known = isinstance(table, Table)
-        data = {"data": [row.values() for row in table], "table": table, "response": "OK"} if known else table
+        is_table = isinstance(table, Table)
+        data = {"data": [row.values() for row in table], "table": table, "response": "OK"} if is_table else table
         self._results[name] = data
 
     def _run(self, sql: Any) -> Any:
         """Return the rows of a statement; where the engine cannot be asked, a value to go on with."""
         text = str(sql).strip()
         if self._operation is None:
-            return self._unanswered()
+            return self._needs_engine()
         if not text:
             raise RefusedError("jinja-runtime", "the statement is empty")
-        return self._timed(lambda operation: operation.run(text))
+        return self._run_timed(lambda operation: operation.run(text))
 
-    def _unanswered(self) -> ReportedUndefined:
+    def _needs_engine(self) -> ReportedUndefined:
         self._rendering.add("asks-engine", _MESSAGE, self._rendering.call_place(), _HINT)
         return self._rendering.placeholder("run_query")
 
-    def _timed(self, ask: Callable[[Operation], _Answer]) -> _Answer:
+    def _run_timed(self, ask: Callable[[Operation], _Answer]) -> _Answer:
         """Return an answer of the engine; its time is not that of the rendering."""
         assert self._operation is not None
         begun = time.monotonic()

@@ -50,7 +50,7 @@ class Packages:
     def macros(self, package: str) -> Mapping[str, PackagedMacro]:
         """Return the macros of a package by their names, in the order of the files; none where there is no such one."""
         if package in INSTALLED:
-            return _installed(package)
+            return _read_macros(package)
         if package not in self._macros:
             self._macros[package] = _by_name(self.of_project.get(package, ()))
         return self._macros[package]
@@ -67,22 +67,22 @@ class Packages:
 
 
 @cache
-def _installed(package: str) -> Mapping[str, PackagedMacro]:
+def _read_macros(package: str) -> Mapping[str, PackagedMacro]:
     inside = files("merge_runner.template.packages").joinpath(package).iterdir()
-    found = sorted((each for each in inside if each.name.endswith(".sql")), key=lambda each: each.name)
-    return _by_name([SourceText(f"{package}/{file.name}", file.read_text(encoding="utf-8")) for file in found])
+    macro_files = sorted((file for file in inside if file.name.endswith(".sql")), key=lambda file: file.name)
+    return _by_name([SourceText(f"{package}/{file.name}", file.read_text(encoding="utf-8")) for file in macro_files])
 
 
 def installed_macro(name: str) -> PackagedMacro | None:
     """Return the macro of an installed package by its dotted name; None where there is none."""
     package, _, macro = name.rpartition(".")
-    return _installed(package).get(macro) if package in INSTALLED else None
+    return _read_macros(package).get(macro) if package in INSTALLED else None
 
 
 def patterns(package: str) -> list[MacroDefinition]:
     """Return the macros of a package that models call: files are named after them, and what they share has another."""
-    named = _installed(package).items()
-    return [macro.definition for name, macro in named if macro.source.path == f"{package}/{name}.sql"]
+    macros = _read_macros(package).items()
+    return [macro.definition for name, macro in macros if macro.source.path == f"{package}/{name}.sql"]
 
 
 def package_file(path: str) -> Path | None:

@@ -13,18 +13,18 @@ _ASKED = re.compile(r"\s*(?P<negated>not\s+)?is_incremental\s*\(\s*\)(?:\s+and\b
 
 def incremental_branches(text: str) -> Iterator[Span]:
     """Yield the branches of `{% if is_incremental() %}`, and what follows ELSE where the condition is negated."""
-    opened: list[tuple[int | None, bool]] = []
+    branches: list[tuple[int | None, bool]] = []
     for tag in _BRANCH.finditer(text):
         word = tag["word"]
         if word != "if":
-            if not opened:
+            if not branches:
                 return
-            start, is_next = opened.pop()
+            start, is_next = branches.pop()
             if start is not None:
                 yield Span(start, tag.start())
             if word != "endif":
-                opened.append((tag.end() if is_next and word == "else" else None, False))
+                branches.append((tag.end() if is_next and word == "else" else None, False))
             continue
-        asked = _ASKED.match(tag["condition"])
-        negated = asked is not None and asked["negated"] is not None
-        opened.append((tag.end() if asked is not None and not negated else None, negated))
+        condition = _ASKED.match(tag["condition"])
+        negated = condition is not None and condition["negated"] is not None
+        branches.append((tag.end() if condition is not None and not negated else None, negated))

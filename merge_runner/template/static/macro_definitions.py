@@ -38,7 +38,7 @@ class MacroDefinition:
 
 def macro_definitions(source: SourceText) -> list[MacroDefinition]:
     """The macros of a file in their order; a macro inside a macro is not seen from outside and left out."""
-    found = []
+    definitions = []
     outer: list[re.Match[str]] = []
     for tag in _TAG.finditer(source.text):
         if tag["open"]:
@@ -48,8 +48,8 @@ def macro_definitions(source: SourceText) -> list[MacroDefinition]:
             if not outer:
                 place = source.place(*opening.span("name"))
                 name = opening["name"] if opening["open"] == "macro" else TEST_PREFIX + opening["name"]
-                found.append(MacroDefinition(name, place, source.text[opening.start() : tag.end()]))
-    return found
+                definitions.append(MacroDefinition(name, place, source.text[opening.start() : tag.end()]))
+    return definitions
 
 
 def test_macro(test: str) -> str:

@@ -34,15 +34,15 @@ def plain_macros(definitions: Iterable[MacroDefinition]) -> Mapping[str, Capture
     `this`…) or that is unknown, are left out, and so is what calls them: these need rendering.
     """
     by_name = {macro.name: macro for macro in definitions}
-    found: dict[str, Captured | None] = {}
+    captures: dict[str, Captured | None] = {}
 
-    def read(name: str) -> Captured | None:
-        if name not in found:
-            found[name] = None  # while it is read: one that calls itself is not plain
-            found[name] = _read(by_name[name])
-        return found[name]
+    def capture(name: str) -> Captured | None:
+        if name not in captures:
+            captures[name] = None  # while it is read: one that calls itself is not plain
+            captures[name] = _capture(by_name[name])
+        return captures[name]
 
-    def _read(macro: MacroDefinition) -> Captured | None:
+    def _capture(macro: MacroDefinition) -> Captured | None:
         head = _HEAD.match(macro.text)
         tail = _TAIL.search(macro.text)
         if head is None or tail is None:
@@ -56,15 +56,15 @@ def plain_macros(definitions: Iterable[MacroDefinition]) -> Mapping[str, Capture
         except _NotPlainError:
             return None
         macros, read_vars = {macro.name}, body.vars
-        for called in body.called - {macro.name}:
-            below = read(called)
+        for callee in body.callees - {macro.name}:
+            below = capture(callee)
             if below is None:
                 return None
             macros |= below.macros
             read_vars |= below.vars
         return Captured(vars=frozenset(read_vars), macros=frozenset(macros))
 
-    return {name: captured for name in by_name if (captured := read(name)) is not None}
+    return {name: captured for name in by_name if (captured := capture(name)) is not None}
 
 
 class _NotPlainError(Exception):
@@ -76,11 +76,11 @@ class _Body:
 
     def __init__(self, parameters: Set[str], macros: Collection[str]) -> None:
         self.vars: set[str] = set()
-        self.called: set[str] = set()
+        self.callees: set[str] = set()
         self._macros = macros
         self._blocks: list[str] = []
         """The words of the blocks that are open."""
-        self._known: list[set[str]] = [set(parameters)]
+        self._assigned_names: list[set[str]] = [set(parameters)]
         """The names that have a value: of the macro, and of each open block."""
 
     def read(self, text: str) -> None:
@@ -109,51 +109,54 @@ class _Body:
             self._for(jinja)
         elif word in ("elif", "else") and self._blocks and (word == "else" or self._blocks[-1] == "if"):
             self._expression(jinja, always=False)
-            self._known[-1] = set()
+            self._assigned_names[-1] = set()
         elif word in ("endif", "endfor") and self._blocks and word == f"end{self._blocks[-1]}" and not jinja.strip():
             self._blocks.pop()
-            self._known.pop()
+            self._assigned_names.pop()
         else:
             raise _NotPlainError
 
     def _set(self, jinja: str) -> None:
-        said = _SET.match(jinja)
-        if said is None:
+        statement = _SET.match(jinja)
+        if statement is None:
             raise _NotPlainError
-        self._expression(said[2], always=not self._blocks)
-        self._name(said[1])
+        self._expression(statement[2], always=not self._blocks)
+        self._name(statement[1])
 
     def _for(self, jinja: str) -> None:
-        said = _FOR.match(jinja)
-        if said is None or not {"if", "recursive"}.isdisjoint(_names(said[2])):
+        statement = _FOR.match(jinja)
+        if statement is None or not {"if", "recursive"}.isdisjoint(_names(statement[2])):
             raise _NotPlainError
-        self._expression(said[2], always=not self._blocks)
+        self._expression(statement[2], always=not self._blocks)
         self._enter("for")
-        for name in said[1].split(","):
+        for name in statement[1].split(","):
             self._name(name.strip())
-        self._known[-1].add("loop")
+        self._assigned_names[-1].add("loop")
 
     def _enter(self, word: str) -> None:
         self._blocks.append(word)
-        self._known.append(set())
+        self._assigned_names.append(set())
 
     def _name(self, name: str) -> None:
         """Take a name that gets a value. Raises _NotPlainError where it had a meaning."""
         if name in _SILENT or name in self._macros or name == "loop":
             raise _NotPlainError
-        self._known[-1].add(name)
+        self._assigned_names[-1].add(name)
 
     def _expression(self, jinja: str, *, always: bool) -> None:
         """Read an expression; `always`: it is evaluated whatever the macro is given."""
         names = set(words := _names(_KEYWORD.sub(" ", jinja)))
         variables = [text[1:-1] for text in _VAR.findall(jinja)]
-        called = names.intersection(self._macros)
-        if words.count("var") != len(variables) or not _SILENT.union(_SKIPPING, called, *self._known) >= names:
+        callees = names.intersection(self._macros)
+        if (
+            words.count("var") != len(variables)
+            or not _SILENT.union(_SKIPPING, callees, *self._assigned_names) >= names
+        ):
             raise _NotPlainError
-        if (variables or called) and not (always and _SKIPPING.isdisjoint(names)):
+        if (variables or callees) and not (always and _SKIPPING.isdisjoint(names)):
             raise _NotPlainError
         self.vars |= set(variables)
-        self.called |= called
+        self.callees |= callees
 
 
 def _names(jinja: str) -> list[str]:

@@ -22,7 +22,7 @@ def reachable(
     package reaches all of it. Jinja evaluates a file of macros as a whole, and a macro is called by its name; where
     `adapter.dispatch` can be reached, which takes a text, that is all `sources` and packages.
     """
-    found: dict[str, None] = {}
+    paths: dict[str, None] = {}
     waiting = [text]
     while waiting:
         reader = waiting.pop()
@@ -30,11 +30,11 @@ def reachable(
             packaged = (source.path for files in packages.values() for source in files)
             return frozenset((*(source.path for source in sources), *packaged))
         for name, file in macro_files.items():
-            if file.path not in found and name in reader:
-                found[file.path] = None
+            if file.path not in paths and name in reader:
+                paths[file.path] = None
                 waiting.append(file.text)
         for package, files in packages.items():
             if package in reader:
-                waiting += [file.text for file in files if file.path not in found]
-                found.update((file.path, None) for file in files)
-    return frozenset(found)
+                waiting += [file.text for file in files if file.path not in paths]
+                paths.update((file.path, None) for file in files)
+    return frozenset(paths)

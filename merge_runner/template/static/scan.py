@@ -103,15 +103,15 @@ class _Scan:
             self._record.uses_this = True
             return _after(_END, self._text, at if attribute is None else attribute.end())
         if name in ("var", "env_var"):
-            at = self._read(name, first.start(1), at)
+            at = self._read_var(name, first.start(1), at)
         elif name == "target":
             at = _after(_ATTRIBUTE, self._text, at)
         elif name != "model_name":
-            called = self._plain.get(name)
-            if called is None:
+            capture = self._plain.get(name)
+            if capture is None:
                 raise UncertainError
-            self._record.vars |= called.vars
-            self._macros |= called.macros
+            self._record.vars |= capture.vars
+            self._macros |= capture.macros
             at = self._arguments(_after(_OPEN, self._text, at), keywords=True)
         return _after(_END, self._text, self._filters(at))
 
@@ -134,22 +134,22 @@ class _Scan:
                 self._record.changes[ref] = None
         return end
 
-    def _read(self, kind: str, called_at: int, at: int) -> int:
+    def _read_var(self, kind: str, called_at: int, at: int) -> int:
         """Read the arguments of `var` or `env_var`: a name, and perhaps a default."""
         text = self._text
-        read = _READ.match(text, at)
-        if read is None:
+        arguments = _READ.match(text, at)
+        if arguments is None:
             raise UncertainError
         if kind == "var":
-            self._record.vars.add(read["name"][1:-1])
-        at = read.end()
-        if read["comma"] and not text.startswith(")", at):
+            self._record.vars.add(arguments["name"][1:-1])
+        at = arguments.end()
+        if arguments["comma"] and not text.startswith(")", at):
             at = _end_of_space(text, _scalar(text, at))
             at = _end_of_space(text, at + 1) if text.startswith(",", at) else at
         if not text.startswith(")", at):
             raise UncertainError
         if kind == "env_var":
-            self._record.env_vars[EnvVar(read["name"][1:-1], self._source.place(called_at, at + 1))] = None
+            self._record.env_vars[EnvVar(arguments["name"][1:-1], self._source.place(called_at, at + 1))] = None
         return at + 1
 
     def _arguments(self, at: int, *, keywords: bool) -> int:
@@ -168,19 +168,19 @@ class _Scan:
 
     def _filters(self, at: int) -> int:
         """Read the filters of a tag, and return the offset after them."""
-        while found := _FILTER.match(self._text, at):
-            opening = _OPEN.match(self._text, found.end())
-            at = found.end() if opening is None else self._arguments(opening.end(), keywords=False)
+        while filter_start := _FILTER.match(self._text, at):
+            opening = _OPEN.match(self._text, filter_start.end())
+            at = filter_start.end() if opening is None else self._arguments(opening.end(), keywords=False)
         return at
 
     def _keywords(self, position: int) -> int:
         """Read the keywords after `config(`, and return the offset after the tag."""
-        seen = set()
+        keys = set()
         while key := _KEY.match(self._text, position):
             name = key[1]
-            if name in seen:
+            if name in keys:
                 raise UncertainError
-            seen.add(name)
+            keys.add(name)
             self._record.config[name], position = literal_value(self._text, key.end())
             self._record.config_places[name] = self._source.place(*key.span(1))
             comma = _COMMA.match(self._text, position)
@@ -195,18 +195,18 @@ class _Scan:
 
 def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
     """Return where what the pattern finds at an offset ends. Raises UncertainError."""
-    found = pattern.match(text, at)
-    if found is None:
+    match = pattern.match(text, at)
+    if match is None:
         raise UncertainError
-    return found.end()
+    return match.end()
 
 
 def _scalar(text: str, at: int) -> int:
     """Return where the string, number or constant at an offset ends. Raises UncertainError."""
-    found = _VALUE.match(text, at)
-    if found is None or found.lastgroup not in _SCALARS:
+    match = _VALUE.match(text, at)
+    if match is None or match.lastgroup not in _SCALARS:
         raise UncertainError
-    return found.end()
+    return match.end()
 
 
 def literal_value(text: str, position: int, deepest: int = _DEEPEST) -> tuple[Any, int]:
