@@ -13,7 +13,7 @@ from merge_runner.graph.config_checks import refuse_unknown_keys
 from merge_runner.graph.graph import DataTestNode, GenericTest, Node, UnitTestCase, UnitTestNode
 from merge_runner.graph.references import call_in
 from merge_runner.project.load.files import DataTestEntry, UnitTestEntry
-from merge_runner.project.schema.config import listed
+from merge_runner.project.schema.config import as_list
 from merge_runner.project.schema.data_test import DataTestConfig
 from merge_runner.relation import Relation
 from merge_runner.template.static.macro_definitions import TEST_PREFIX, MacroDefinition
@@ -137,7 +137,7 @@ def _config(values: Mapping[str, Any]) -> DataTestConfig:
     if "severity" in said:
         said["severity"] = str(said["severity"]).lower()
     if "tags" in said:
-        said["tags"] = tuple(listed(said["tags"]))
+        said["tags"] = tuple(as_list(said["tags"]))
     return DataTestConfig(**said)
 
 

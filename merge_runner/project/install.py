@@ -40,22 +40,22 @@ def install_packages(
     stays then.
     """
     problems = Problems()
-    declared = declared_packages(root, problems)
-    known = () if upgrade else read_lock(root, problems)
+    packages = declared_packages(root, problems)
+    former_locks = () if upgrade else read_lock(root, problems)
     problems.check()
-    if not declared:
+    if not packages:
         return ()
     _check_folder(root / FOLDER)
     with TemporaryDirectory(prefix="merge-runner-packages-") as scratch:
         locked = []
-        for number, package in enumerate(declared):
-            before = next((each for each in known if each.declared == package.as_json), None)
+        for number, package in enumerate(packages):
+            former_lock = next((lock for lock in former_locks if lock.declared == package.as_json), None)
             try:
-                folder, commit = _source(root, package, before, Path(scratch) / str(number), notify)
-                locked.append(_install(package, folder, Path(scratch) / FOLDER, before, commit))
+                folder, commit = _source(root, package, former_lock, Path(scratch) / str(number), notify)
+                locked.append(_install(package, folder, Path(scratch) / FOLDER, former_lock, commit))
             except UnsafePackage as error:
                 raise ProblemsError([unsafe(package, error)]) from None
-        _check_names(locked, declared)
+        _check_names(locked, packages)
         if (root / FOLDER).exists():
             shutil.rmtree(root / FOLDER)
         shutil.copytree(Path(scratch) / FOLDER, root / FOLDER)
@@ -66,8 +66,8 @@ def install_packages(
 def _check_folder(folder: Path) -> None:
     """Raise ProblemsError where the folder that is emptied and written is a link or a file."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        what = "a link" if folder.is_symlink() else "a file"
-        message = f"{folder.name} is {what}, and no folder of the project"
+        kind = "a link" if folder.is_symlink() else "a file"
+        message = f"{folder.name} is {kind}, and no folder of the project"
         raise ProblemsError([Problem("unsafe-folder", message, hint="remove it: `merge-runner deps` makes the folder")])
 
 
@@ -81,7 +81,7 @@ def _source(
     if package.git is None:
         source = inner_folder(root, package.local or "")
         if not source.is_dir():
-            raise _failed(package, f"there is no folder {package.local}", "it is relative to the project")
+            raise _failure(package, f"there is no folder {package.local}", "it is relative to the project")
         return source, None
     revision = before.commit if before is not None and before.commit else package.revision or "HEAD"
     notify(f"fetching {package.git} at {revision}")
@@ -106,25 +106,25 @@ def _source(
 
 def _git(package: Declared, folder: Path, *arguments: str) -> str:
     try:
-        done = run_git(folder, *arguments, timeout=_SECONDS)
+        process = run_git(folder, *arguments, timeout=_SECONDS)
     except OSError:
-        raise _failed(package, "git is not installed", "install git, or copy the package and write `local`") from None
+        raise _failure(package, "git is not installed", "install git, or copy the package and write `local`") from None
     except subprocess.TimeoutExpired:
-        raise _failed(package, f"git took more than {_SECONDS} seconds", None) from None
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise _failed(package, f"git: {said[-1] if said else 'it failed'}", "check `git` and `revision`")
-    return os.fsdecode(done.stdout)
+        raise _failure(package, f"git took more than {_SECONDS} seconds", None) from None
+    if process.returncode:
+        lines = process.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise _failure(package, f"git: {lines[-1] if lines else 'it failed'}", "check `git` and `revision`")
+    return os.fsdecode(process.stdout)
 
 
 def _install(package: Declared, source: Path, into: Path, before: Locked | None, commit: str | None) -> Locked:
     name, _ = package_settings(source)
     if name is None:
-        raise _failed(package, "it has no dbt_project.yml with a name", "`subdirectory` names the folder that has one")
+        raise _failure(package, "it has no dbt_project.yml with a name", "`subdirectory` names the folder that has one")
     into.mkdir(exist_ok=True)
     target = into / name
     if target.exists():
-        raise _failed(package, f"another package is named {name}", "keep one of them")
+        raise _failure(package, f"another package is named {name}", "keep one of them")
     target.mkdir()
     boundary = Boundary(source)
     for path in package_files(source):
@@ -135,15 +135,15 @@ def _install(package: Declared, source: Path, into: Path, before: Locked | None,
     problems.check()
     if before is not None and package.git is not None and before.checksum != own:
         hint = f"the commit {before.commit} has other files than before: remove its entry from {LOCK} to take them"
-        raise _failed(package, "its checksum is not the locked one", hint)
+        raise _failure(package, "its checksum is not the locked one", hint)
     return Locked(name, package.as_json, own, commit)
 
 
-def _check_names(locked: Sequence[Locked], declared: Sequence[Declared]) -> None:
-    for each, package in zip(locked, declared, strict=True):
-        if each.name in ("dbt", "merge_patterns"):
-            raise _failed(package, f"{each.name} is installed with merge-runner", "remove it")
+def _check_names(locked: Sequence[Locked], packages: Sequence[Declared]) -> None:
+    for lock, package in zip(locked, packages, strict=True):
+        if lock.name in ("dbt", "merge_patterns"):
+            raise _failure(package, f"{lock.name} is installed with merge-runner", "remove it")
 
 
-def _failed(package: Declared, message: str, hint: str | None) -> ProblemsError:
+def _failure(package: Declared, message: str, hint: str | None) -> ProblemsError:
     return ProblemsError([Problem("package-failed", f"the package {package}: {message}", package.place, hint)])

@@ -49,11 +49,11 @@ def scaffold(folder: Path, pattern: Pattern | None = None) -> list[Path]:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         hint = "name a new folder, or an empty one"
         raise ProblemsError([Problem("folder-not-empty", f"{folder} is there already and not empty", hint=hint)])
-    written = []
+    paths = []
     for path, text in _starter_files(pattern):
         write_atomic(folder / path, text.replace("__project__", name))
-        written.append(folder / path)
-    return [*written, *write_copies(folder, ("properties", "profiles", "pyproject"))]
+        paths.append(folder / path)
+    return [*paths, *write_copies(folder, ("properties", "profiles", "pyproject"))]
 
 
 def _starter_files(pattern: Pattern | None) -> Iterator[tuple[str, str]]:

@@ -121,5 +121,5 @@ def _cache(options: Options, env: RecordingEnv) -> AnswerCache | None:
         ["ls", repr(options)],
         env.whole,
         target_path=options.target_path,
-        others=[profiles_outside(env.whole, options.profiles_dir)],
+        other_files=[profiles_outside(env.whole, options.profiles_dir)],
     )

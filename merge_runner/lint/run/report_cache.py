@@ -74,5 +74,5 @@ def _cache(request: LintRequest, env: Mapping[str, str]) -> AnswerCache | None:
         ["report", files_of_provided_rules(), depends, there, str(Path.cwd())],
         env,
         target_path=request.target_path,
-        others=[profiles_outside(env, request.profiles_dir), root / DEFAULT, *files],
+        other_files=[profiles_outside(env, request.profiles_dir), root / DEFAULT, *files],
     )

@@ -31,15 +31,15 @@ class AnswerCache:
         env: Mapping[str, str],
         *,
         target_path: str | None,
-        others: Sequence[Path],
+        other_files: Sequence[Path],
     ) -> AnswerCache | None:
         """Return the place of the answer to a question, plain data, about the project at `root`.
 
-        `others` are files outside of the project's folders that the answer depends on as well. None: its files cannot
-        be read, or the environment names no cache folder.
+        `other_files` are files outside of the project's folders that the answer depends on as well. None: its files
+        cannot be read, or the environment names no cache folder.
         """
         store = Store.of_project(root, env)
-        state = ProjectState.of(root, target_path, others) if store is not None else None
+        state = ProjectState.of(root, target_path, other_files) if store is not None else None
         if store is None or state is None:
             return None
         return cls(state, key(toolchain_hash(), str(root), state.digest, *question), store)

@@ -16,35 +16,35 @@ def docs_blocks(sources: Iterable[SourceText], problems: Problems) -> dict[str, 
 
     A block that is not closed, has no name or is inside another one, and a second block of a name, is a problem.
     """
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     places: dict[str, Place] = {}
     for source in sources:
-        opened: re.Match[str] | None = None
+        opening: re.Match[str] | None = None
         for tag in _TAG.finditer(source.text):
             place = source.place(*tag.span())
             if tag["end"] is None:
                 if tag["unnamed"]:
                     problems.add("docs-block", "a docs block without a name", place, "write {% docs name %}")
-                if opened is not None:
-                    _not_closed(source, opened, problems)
-                opened = tag
-            elif opened is None:
+                if opening is not None:
+                    _add_unclosed(source, opening, problems)
+                opening = tag
+            elif opening is None:
                 problems.add("docs-block", "{% enddocs %} without {% docs %}", place)
             else:
-                name = opened["name"]
-                if name in found:
+                name = opening["name"]
+                if name in texts:
                     message = f'the docs block "{name}" is defined twice, first in {places[name]}'
-                    at = source.place(*opened.span("name"))
+                    at = source.place(*opening.span("name"))
                     problems.add("duplicate-name", message, at, "give one of them another name")
                 elif name is not None:
-                    found[name] = source.text[opened.end() : tag.start()].strip()
-                    places[name] = source.place(*opened.span("name"))
-                opened = None
-        if opened is not None:
-            _not_closed(source, opened, problems)
-    return found
+                    texts[name] = source.text[opening.end() : tag.start()].strip()
+                    places[name] = source.place(*opening.span("name"))
+                opening = None
+        if opening is not None:
+            _add_unclosed(source, opening, problems)
+    return texts
 
 
-def _not_closed(source: SourceText, opened: re.Match[str], problems: Problems) -> None:
+def _add_unclosed(source: SourceText, opening: re.Match[str], problems: Problems) -> None:
     message = "a docs block is never closed: {% enddocs %} is missing"
-    problems.add("docs-block", message, source.place(*opened.span()))
+    problems.add("docs-block", message, source.place(*opening.span()))

@@ -56,11 +56,11 @@ def read_lint_settings(root: Path) -> tuple[LintSettings, TomlTree]:
     """Return the lint settings of a folder that `find_lint_root` found. Raises ProblemsError."""
     problems = Problems()
     source = _pyproject(root)
-    found = lint_settings(source, problems) if source is not None else None
+    lint_table = lint_settings(source, problems) if source is not None else None
     problems.check()
-    if found is None:
+    if lint_table is None:
         raise _no_project(f"{root / PYPROJECT} has no [tool.merge-runner.lint]")
-    return found
+    return lint_table
 
 
 def read_settings(root: Path, problems: Problems, text: str | None = None) -> Settings:
@@ -72,10 +72,10 @@ def read_settings(root: Path, problems: Problems, text: str | None = None) -> Se
     source = SourceText(PYPROJECT, text) if text is not None else _pyproject(root)
     if source is None or not has_settings(source):
         raise _no_project(f"{root} is not a merge-runner project")
-    found = settings(source, problems)
-    if found is None:
+    own_settings = settings(source, problems)
+    if own_settings is None:
         raise ProblemsError(problems)
-    return found
+    return own_settings
 
 
 def _pyproject(folder: Path) -> SourceText | None:

@@ -18,7 +18,7 @@ from merge_runner.project.load.packages import read_packages
 from merge_runner.project.load.project_paths import ProjectFile, ProjectPaths, project_paths
 from merge_runner.project.load.read_properties import read_properties
 from merge_runner.project.load.render_properties import render_properties
-from merge_runner.project.load.resolved_properties import Described, Description
+from merge_runner.project.load.resolved_properties import Description, ResolvedProperties
 from merge_runner.project.load.target_folder import target_path_of
 from merge_runner.project.load.yaml_cache import YamlCache
 from merge_runner.project.schema.config_layers import Layer
@@ -63,31 +63,31 @@ def read(
     wrong has no more than its name. Raises ProblemsError where the settings are wrong: nothing else can be found then.
     """
     texts = texts or {}
-    said = read_settings(root, problems, texts.get(PYPROJECT))
-    said = replace(said, target_path=target_path_of(root, said, target_path))
-    named_at = None
-    if said.places and profile is None:
-        named_at = said.places.place(("profile" if "profile" in said.places.data else "name",))
-    name = profile or said.profile
-    chosen = read_profile(
+    own_settings = read_settings(root, problems, texts.get(PYPROJECT))
+    own_settings = replace(own_settings, target_path=target_path_of(root, own_settings, target_path))
+    name_place = None
+    if own_settings.places and profile is None:
+        name_place = own_settings.places.place(("profile" if "profile" in own_settings.places.data else "name",))
+    name = profile or own_settings.profile
+    profile_read = read_profile(
         root,
         name,
         problems,
         env=env,
         target=target,
         profiles_dir=profiles_dir,
-        named_at=named_at,
+        name_place=name_place,
         text=texts.get(PROFILES),
     )
-    shown = chosen or Profile(name, target or "", schema=name)
-    values = typed_vars(said.vars, vars or {}, said.places, problems)
+    profile_or_empty = profile_read or Profile(name, target or "", schema=name)
+    values = typed_vars(own_settings.vars, vars or {}, own_settings.places, problems)
     store = Store.of_project(root, whole_env(env)) if keep else None
-    loader = _Loader(root, said, problems, shown, values, env, texts, store)
+    loader = _Loader(root, own_settings, problems, profile_or_empty, values, env, texts, store)
     loader.read()
     files = loader.files()
     if store is not None:
         store.write(most_of(len(files.models)))
-    undeclared = [str(name) for name in vars or {} if name not in said.vars]
+    undeclared = [str(name) for name in vars or {} if name not in own_settings.vars]
     return replace(files, unnamed_vars=frozenset(name for name in undeclared if not loader.names(name)))
 
 
@@ -121,7 +121,7 @@ class _Loader:
     def __init__(
         self,
         root: Path,
-        said: Settings,
+        settings: Settings,
         problems: Problems,
         profile: Profile,
         vars: Mapping[str, Any],
@@ -139,12 +139,12 @@ class _Loader:
         self._root = root
         self._base = os.fspath(root)
         self._boundary = Boundary(root)
-        self._settings = said
+        self._settings = settings
         self._problems = problems
         self._paths = ProjectPaths()
         self._texts: dict[str, SourceText] = {}
         self._yaml: list[SourceText] = []
-        self._odd: list[YamlTree] = []
+        self._trees_with_unread_keys: list[YamlTree] = []
         """Property files with keys that are left out."""
         self._seeds: list[ProjectFile] = []
 
@@ -159,12 +159,12 @@ class _Loader:
             self._text(file.path)
         for file in paths.seeds:
             # The engine reads them; that it can is known before anything runs.
-            if self._read(file.path) is not None:
+            if self._read_text(file.path) is not None:
                 self._seeds.append(file)
         self._packages = read_packages(self._root, self._problems)
-        markdown = (self._read(path) for path in paths.docs)
+        markdown = (self._read_text(path) for path in paths.docs)
         self._docs = docs_blocks((text for text in markdown if text is not None), self._problems)
-        self._described = self._read_properties()
+        self._properties = self._read_properties()
         self._selectors = self._read_selectors()
         self._model_config = FolderConfig(
             self._settings, "models", [*paths.model_folders, *map(_full, paths.models)], self._problems
@@ -175,7 +175,7 @@ class _Loader:
 
     def files(self) -> ProjectFiles:
         """Everything that could be read."""
-        paths, described, texts = self._paths, self._described, self._texts
+        paths, described, texts = self._paths, self._properties, self._texts
         return ProjectFiles(
             root=self._root,
             settings=self._settings,
@@ -207,13 +207,13 @@ class _Loader:
 
     def names(self, word: str) -> bool:
         """Whether a text of the project has the word in quotes, in a branch that no run takes too."""
-        quoted = re.compile(rf"""["']{re.escape(word)}\\?["']""")
+        in_quotes = re.compile(rf"""["']{re.escape(word)}\\?["']""")
         settings = self._settings.places
         texts = [*self._texts.values(), *self._yaml, *([settings.source] if settings is not None else [])]
-        return any(quoted.search(text.text) for text in texts)
+        return any(in_quotes.search(text.text) for text in texts)
 
     def _model(self, file: ProjectFile) -> ModelFile:
-        description = self._described.models.get(file.stem)
+        description = self._properties.models.get(file.stem)
         layers = self._model_config.layers(_full(file))
         return ModelFile(
             name=file.stem,
@@ -227,7 +227,7 @@ class _Loader:
         )
 
     def _seed(self, file: ProjectFile) -> SeedFile:
-        description = self._described.seeds.get(file.stem)
+        description = self._properties.seeds.get(file.stem)
         layers = self._seed_config.layers(_full(file))
         return SeedFile(
             name=file.stem,
@@ -240,12 +240,12 @@ class _Loader:
         )
 
     def _analysis(self, file: ProjectFile) -> AnalysisFile:
-        properties, place = self._described.analyses.get(file.stem, (None, None))
+        properties, place = self._properties.analyses.get(file.stem, (None, None))
         return AnalysisFile(file.stem, self._texts[file.path], file.folder, properties, place)
 
-    def _read_properties(self) -> Described:
+    def _read_properties(self) -> ResolvedProperties:
         paths = self._paths
-        described = Described(
+        described = ResolvedProperties(
             {
                 "model": frozenset(file.stem for file in paths.models),
                 "seed": frozenset(file.stem for file in paths.seeds),
@@ -256,19 +256,22 @@ class _Loader:
         )
 
         self._add_files(described, paths.property_files)
-        self._not_read = (*files_not_read(self._base, self._settings, paths.python), *keys_not_read(self._odd))
+        self._not_read = (
+            *files_not_read(self._base, self._settings, paths.python),
+            *keys_not_read(self._trees_with_unread_keys),
+        )
         return described
 
-    def _add_files(self, described: Described, paths: Iterable[str]) -> None:
+    def _add_files(self, described: ResolvedProperties, paths: Iterable[str]) -> None:
         """Read property files."""
         for path in paths:
-            written = self._tree(path)  # one at a time: it takes ten times the memory of what is read of it
-            if written is None:
+            written_tree = self._tree(path)  # one at a time: it takes ten times the memory of what is read of it
+            if written_tree is None:
                 continue
-            if has_key_not_read(written):
-                self._odd.append(written)
-            template = ValueTemplate(written, self._known, self._env, self._problems)
-            tree = render_properties(written, template)
+            if has_key_not_read(written_tree):
+                self._trees_with_unread_keys.append(written_tree)
+            template = ValueTemplate(written_tree, self._template_names, self._env, self._problems)
+            tree = render_properties(written_tree, template)
             self._secrets.update(secret_values(template.used))
             self._env_vars.extend(template.calls())
             properties = read_properties(tree, self._problems)
@@ -277,7 +280,7 @@ class _Loader:
                 described.add(properties, tree)
 
     @property
-    def _known(self) -> Known:
+    def _template_names(self) -> Known:
         hint = "env_var, var and target work in a property file, and doc in a description"
         return Known("a property file", hint, self._vars, self._profile.target_values, self._docs)
 
@@ -287,19 +290,19 @@ class _Loader:
         tree = self._tree(SELECTORS)
         return selectors(tree, self._problems) if tree else {}
 
-    def _read(self, path: str) -> SourceText | None:
+    def _read_text(self, path: str) -> SourceText | None:
         if path in self._unsaved:
             return SourceText(path, self._unsaved[path])
         return read_text(f"{self._base}/{path}", path, self._problems, self._boundary)
 
     def _text(self, path: str) -> SourceText | None:
-        text = self._read(path)
+        text = self._read_text(path)
         if text is not None:
             self._texts[path] = text
         return text
 
     def _tree(self, path: str) -> YamlTree | None:
-        text = self._read(path)
+        text = self._read_text(path)
         if text is None:
             return None
         self._yaml.append(text)
@@ -316,8 +319,8 @@ class _Loader:
                 self._problems.add("invalid-name", message, place, hint)
             folded = file.stem.casefold()
             if folded in first:
-                other_kind, other = first[folded]
-                message = f'the {kind} "{file.stem}" has the name of the {other_kind} in {other.path}'
+                other_kind, other_file = first[folded]
+                message = f'the {kind} "{file.stem}" has the name of the {other_kind} in {other_file.path}'
                 self._problems.add("duplicate-name", message, place, "rename one of the two files")
             first.setdefault(folded, (kind, file))
 
@@ -331,9 +334,9 @@ def _secrets_of_sources(properties: PropertyFile) -> Iterator[str]:
     tables = [table for source in properties.sources for table in source.tables]
     streams = [table.stream for table in tables if table.stream is not None]
     described: tuple[Source | SourceTable | Stream, ...] = (*properties.sources, *tables, *streams)
-    for each in described:
-        yield from secret_values(each.options)
-        yield from secrets_in_url(each.path or "")
+    for described_entry in described:
+        yield from secret_values(described_entry.options)
+        yield from secrets_in_url(described_entry.path or "")
 
 
 def _layers(description: Description | None) -> tuple[Layer, ...]:

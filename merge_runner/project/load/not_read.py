@@ -73,22 +73,22 @@ def files_not_read(root: str, settings: Settings, python: Iterable[str]) -> Iter
         if os.path.lexists(os.path.join(root, name)):  # noqa: PTH118 -- Path objects are slow
             yield NotRead(Place(name, 1, 1), message, hint, "not-read")
     own = settings.own_paths
-    for folder, (one, several, hint) in FOLDERS.items():
+    for folder, (singular, plural, hint) in FOLDERS.items():
         if any(path == "." or path.partition("/")[0] == folder for path in own):
             continue
         files = [
-            each.join(name)
-            for each in scan(root, folder, Problems())
-            for name in each.files
+            scanned.join(name)
+            for scanned in scan(root, folder, Problems())
+            for name in scanned.files
             if name.endswith((".sql", ".py"))
         ]
         if files:
             names = frozenset(_snapshots(root, files)) if folder == "snapshots" else frozenset()
-            yield NotRead(Place(folder, 1, 1), _counted(len(files), one, several), hint, "not-read", names)
+            yield NotRead(Place(folder, 1, 1), _count(len(files), singular, plural), hint, "not-read", names)
     models = [path for path in python if _PYTHON_MODEL.search(_text(root, path))]
     if models:
         names = frozenset(Path(path).stem for path in models)
-        message = _counted(len(models), "Python model is not run", "Python models are not run")
+        message = _count(len(models), "Python model is not run", "Python models are not run")
         yield NotRead(Place(models[0], 1, 1), message, _PYTHON, "not-read", names)
 
 
@@ -99,18 +99,18 @@ def has_key_not_read(tree: YamlTree) -> bool:
 
 def keys_not_read(trees: Iterable[YamlTree]) -> Iterator[NotRead]:
     """Yield what property files declare under keys that are left out: one for each key, at its first place."""
-    found: dict[str, list[tuple[YamlTree, Any]]] = {}
+    entries_of: dict[str, list[tuple[YamlTree, Any]]] = {}
     for tree in trees:
         for key in KEYS.keys() & tree.data.keys() if isinstance(tree.data, Mapping) else ():
             if isinstance(tree.data[key], list) and tree.data[key]:
-                found.setdefault(key, []).append((tree, tree.data[key]))
-    for key, (one, several, hint) in KEYS.items():
-        if key in found:
-            entries = [entry for _, listed in found[key] for entry in listed]
-            named = (entry.get("name") for entry in entries if isinstance(entry, Mapping))
-            names = frozenset(str(name) for name in named if name) if key == "snapshots" else frozenset()
-            message = _counted(len(entries), f"{one} not read", f"{several} not read")
-            yield NotRead(found[key][0][0].key_place((key,)), message, hint, "not-read", names)
+                entries_of.setdefault(key, []).append((tree, tree.data[key]))
+    for key, (singular, plural, hint) in KEYS.items():
+        if key in entries_of:
+            entries = [entry for _, key_entries in entries_of[key] for entry in key_entries]
+            entry_names = (entry.get("name") for entry in entries if isinstance(entry, Mapping))
+            names = frozenset(str(name) for name in entry_names if name) if key == "snapshots" else frozenset()
+            message = _count(len(entries), f"{singular} not read", f"{plural} not read")
+            yield NotRead(entries_of[key][0][0].key_place((key,)), message, hint, "not-read", names)
 
 
 def _snapshots(root: str, files: Iterable[str]) -> Iterator[str]:
@@ -125,5 +125,5 @@ def _text(root: str, path: str) -> str:
         return ""
 
 
-def _counted(number: int, one: str, several: str) -> str:
-    return f"1 {one}" if number == 1 else f"{number} {several}"
+def _count(number: int, singular: str, plural: str) -> str:
+    return f"1 {singular}" if number == 1 else f"{number} {plural}"

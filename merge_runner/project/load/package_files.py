@@ -79,10 +79,10 @@ def macro_file_paths(folder: Path) -> list[str]:
 
 def package_files(folder: Path) -> list[str]:
     """Return the files of a package that are installed: dbt_project.yml, licenses, macros. Raise UnsafePackage."""
-    named = [entry.name for entry in os.scandir(folder) if entry.name.startswith("LICENSE") or entry.name == PROJECT]
-    for name in named:
+    paths = [entry.name for entry in os.scandir(folder) if entry.name.startswith("LICENSE") or entry.name == PROJECT]
+    for name in paths:
         _check_file(folder, name)
-    return sorted({*named, *macro_file_paths(folder)})
+    return sorted({*paths, *macro_file_paths(folder)})
 
 
 def _macros(folder: Path, start: str) -> Iterator[str]:
@@ -103,10 +103,10 @@ def _macros(folder: Path, start: str) -> Iterator[str]:
 
 def _check_file(folder: Path, path: str) -> int:
     """Return the size of a regular file. Raise UnsafePackage for a link, a pipe or a device."""
-    found = (folder / path).lstat()
-    if not stat.S_ISREG(found.st_mode):
-        raise UnsafePackage(f"{path} is {'a link' if stat.S_ISLNK(found.st_mode) else 'no regular file'}")
-    return found.st_size
+    status = (folder / path).lstat()
+    if not stat.S_ISREG(status.st_mode):
+        raise UnsafePackage(f"{path} is {'a link' if stat.S_ISLNK(status.st_mode) else 'no regular file'}")
+    return status.st_size
 
 
 def _unreadable(error: OSError) -> NoReturn:

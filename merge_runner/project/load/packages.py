@@ -59,57 +59,57 @@ class Locked:
 
 def declared_packages(root: Path, problems: Problems) -> tuple[Declared, ...]:
     """Return the packages that a project declares, with a problem for each that cannot be one."""
-    found: list[Declared] = []
+    packages: list[Declared] = []
     boundary = Boundary(root)
     for name in DECLARING:
         source = read_text(root / name, name, problems, boundary) if os.path.lexists(root / name) else None
         tree = yaml_tree(source, problems) if source is not None else None
         entries = tree.data.get("packages") if tree is not None and isinstance(tree.data, Mapping) else None
         for index, entry in enumerate(entries if isinstance(entries, list) else ()):
-            if tree is not None and (package := _declared(entry, tree, index, problems)) is not None:
-                found.append(package)
-    return tuple(found)
+            if tree is not None and (package := _declared_package(entry, tree, index, problems)) is not None:
+                packages.append(package)
+    return tuple(packages)
 
 
-def _declared(entry: Any, tree: YamlTree, index: int, problems: Problems) -> Declared | None:
+def _declared_package(entry: Any, tree: YamlTree, index: int, problems: Problems) -> Declared | None:
     place = tree.place(("packages", index))
-    given = entry if isinstance(entry, Mapping) else {}
-    if "package" in given or "tarball" in given:
+    keys = entry if isinstance(entry, Mapping) else {}
+    if "package" in keys or "tarball" in keys:
         problems.add("unknown-package", "packages come from a folder or a repository of git", place, _OF_HUB)
         return None
-    unknown = given.keys() - {"local", "git", "revision", "subdirectory", "warn-unpinned"}
-    texts = all(isinstance(value, str | int | float | bool) for value in given.values())
-    if unknown or not texts or ("local" in given) is ("git" in given):
+    unknown = keys.keys() - {"local", "git", "revision", "subdirectory", "warn-unpinned"}
+    texts = all(isinstance(value, str | int | float | bool) for value in keys.values())
+    if unknown or not texts or ("local" in keys) is ("git" in keys):
         hint = "write `local: FOLDER`, or `git: URL` and `revision: TAG_OR_COMMIT`"
         problems.add("unknown-package", "this is no package", place, hint)
         return None
-    if "git" in given and "revision" not in given:
+    if "git" in keys and "revision" not in keys:
         hint = "add `revision: TAG_OR_COMMIT`: a package without one would change by itself"
-        problems.add("unpinned-package", f"the package {given['git']} is not pinned", place, hint)
+        problems.add("unpinned-package", f"the package {keys['git']} is not pinned", place, hint)
         return None
-    if _NO_ADDRESS.search(str(given.get("git", ""))) or _NO_REVISION.search(str(given.get("revision", ""))):
+    if _NO_ADDRESS.search(str(keys.get("git", ""))) or _NO_REVISION.search(str(keys.get("revision", ""))):
         hint = "write the URL of a repository, and a tag, a branch or a commit"
         problems.add("unknown-package", "git takes this for no address or no revision", place, hint)
         return None
-    for key in given.keys() & {"local", "subdirectory"}:
-        if not is_inner_path(str(given[key])):
-            message = f"`{key}` leads out of {'the project' if key == 'local' else 'the repository'}: {given[key]}"
+    for key in keys.keys() & {"local", "subdirectory"}:
+        if not is_inner_path(str(keys[key])):
+            message = f"`{key}` leads out of {'the project' if key == 'local' else 'the repository'}: {keys[key]}"
             hint = "write a relative path without `..`; a package of another folder has a repository, as `git`"
             problems.add("unsafe-package", message, tree.place(("packages", index, key)), hint)
             return None
-    texts_of = {key: str(given[key]) for key in ("local", "git", "revision", "subdirectory") if key in given}
+    texts_of = {key: str(keys[key]) for key in ("local", "git", "revision", "subdirectory") if key in keys}
     return Declared(**texts_of, place=place)
 
 
 def read_packages(root: Path, problems: Problems) -> Mapping[str, tuple[SourceText, ...]]:
     """Return the macro files of the installed packages by name; a problem for what is not installed as it is locked."""
-    declared = declared_packages(root, problems)
-    if not declared:
+    packages = declared_packages(root, problems)
+    if not packages:
         return {}
     locked = read_lock(root, problems)
-    found: dict[str, tuple[SourceText, ...]] = {}
-    for package in declared:
-        lock = next((each for each in locked if each.declared == package.as_json), None)
+    macros_of: dict[str, tuple[SourceText, ...]] = {}
+    for package in packages:
+        lock = next((locked_package for locked_package in locked if locked_package.declared == package.as_json), None)
         if lock is None or not (root / FOLDER / lock.name).is_dir():
             problems.add("missing-package", f"the package {package} is not installed", package.place, _INSTALL)
             continue
@@ -121,8 +121,8 @@ def read_packages(root: Path, problems: Problems) -> Mapping[str, tuple[SourceTe
         if checksum(sources, f"{FOLDER}/{lock.name}") != lock.checksum:
             message = f"the package {lock.name} is not what {LOCK} has"
             problems.add("changed-package", message, package.place, f"{_INSTALL}: it installs the locked one")
-        found[lock.name] = sources
-    return found
+        macros_of[lock.name] = sources
+    return macros_of
 
 
 def macro_files(root: Path, folder: str, problems: Problems) -> tuple[SourceText, ...]:
@@ -151,7 +151,7 @@ def read_lock(root: Path, problems: Problems) -> tuple[Locked, ...]:
     """Return what packages.lock has; nothing where it is missing."""
     try:
         data = json.loads(read_file(root / LOCK, Boundary(root)))
-        return tuple(_locked(entry) for entry in data["packages"])
+        return tuple(_locked_package(entry) for entry in data["packages"])
     except FileNotFoundError:
         return ()
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -159,7 +159,7 @@ def read_lock(root: Path, problems: Problems) -> tuple[Locked, ...]:
         return ()
 
 
-def _locked(entry: Mapping[str, Any]) -> Locked:
+def _locked_package(entry: Mapping[str, Any]) -> Locked:
     """Return an entry of packages.lock. Raise ValueError where its name is none of a folder, or its commit no hash."""
     name, commit = str(entry["name"]), entry.get("commit")
     if not name.isidentifier() or not (commit is None or _COMMIT.fullmatch(commit)):
@@ -169,5 +169,5 @@ def _locked(entry: Mapping[str, Any]) -> Locked:
 
 def lock_text(locked: Sequence[Locked]) -> str:
     """Return the text of packages.lock."""
-    packages = [{key: value for key, value in asdict(each).items() if value is not None} for each in locked]
+    packages = [{key: value for key, value in asdict(package).items() if value is not None} for package in locked]
     return json.dumps({"version": _VERSION, "packages": packages}, indent=2, ensure_ascii=False) + "\n"

@@ -67,35 +67,35 @@ def project_paths(root: str, settings: Settings, problems: Problems) -> ProjectP
 
     for folder in folders(settings.model_paths, "model-paths"):
         paths.model_folders.add(folder.parts)
-        paths.models += _having(folder, ".sql")
-        paths.python += [found.path for found in _having(folder, ".py")]
+        paths.models += _files_with(folder, ".sql")
+        paths.python += [file.path for file in _files_with(folder, ".py")]
         _add_property_files(folder, paths)
     for folder in folders(settings.seed_paths, "seed-paths"):
         paths.seed_folders.add(folder.parts)
-        paths.seeds += _having(folder, ".csv")
+        paths.seeds += _files_with(folder, ".csv")
         _add_property_files(folder, paths)
     for folder in folders(settings.macro_paths, "macro-paths"):
-        paths.macros += _having(folder, ".sql")
+        paths.macros += _files_with(folder, ".sql")
         _add_property_files(folder, paths)
     for folder in folders(settings.test_paths, "test-paths", skip_python=True):
         if folder.parts[:1] == ("fixtures",):
-            paths.fixtures += [*_having(folder, ".csv"), *_having(folder, ".sql")]
+            paths.fixtures += [*_files_with(folder, ".csv"), *_files_with(folder, ".sql")]
         elif folder.parts[:1] == ("generic",):
-            paths.macros += _having(folder, ".sql")
+            paths.macros += _files_with(folder, ".sql")
         else:
-            paths.singular_tests += _having(folder, ".sql")
+            paths.singular_tests += _files_with(folder, ".sql")
     for folder in folders(settings.analysis_paths, "analysis-paths"):
-        paths.analyses += _having(folder, ".sql")
+        paths.analyses += _files_with(folder, ".sql")
         _add_property_files(folder, paths)
     return paths
 
 
-def _having(folder: Folder, suffix: str) -> list[ProjectFile]:
-    cut = -len(suffix)
+def _files_with(folder: Folder, suffix: str) -> list[ProjectFile]:
+    suffix_start = -len(suffix)
     return [
-        ProjectFile(folder.join(name), name[:cut], folder.parts)
+        ProjectFile(folder.join(name), name[:suffix_start], folder.parts)
         for name in folder.files
-        if name[cut:].lower() == suffix
+        if name[suffix_start:].lower() == suffix
     ]
 
 

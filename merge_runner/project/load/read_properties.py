@@ -12,7 +12,7 @@ from merge_runner.project.schema.data_test import data_test
 from merge_runner.project.schema.dbt_keys import PROPERTIES
 from merge_runner.project.schema.properties import DataTest, PropertyFile
 from merge_runner.project.syntax.places import KeyPath
-from merge_runner.project.syntax.validate import shown, validate
+from merge_runner.project.syntax.validate import describe_value, validate
 from merge_runner.project.syntax.yaml_tree import YamlTree
 
 _Read = Callable[[Mapping[str, Any], KeyPath, str], Mapping[str, Any]]
@@ -41,23 +41,26 @@ class _TestReader:
         result = {key: value for key, value in data.items() if key not in KEYS and key != "anchors"}
         for kind in ("models", "seeds"):
             if kind in data:
-                result[kind] = self._each(data[kind], (kind,), kind.removesuffix("s"), self._holder)
+                result[kind] = self._map_entries(data[kind], (kind,), kind.removesuffix("s"), self._holder)
         if "sources" in data:
-            result["sources"] = self._each(data["sources"], ("sources",), "source", self._source)
+            result["sources"] = self._map_entries(data["sources"], ("sources",), "source", self._source)
         return result
 
     def _source(self, source: Mapping[str, Any], at: KeyPath, of: str) -> Mapping[str, Any]:
         if "tables" not in source:
             return source
-        return {**source, "tables": self._each(source["tables"], (*at, "tables"), f"{of}, table", self._holder)}
+        return {**source, "tables": self._map_entries(source["tables"], (*at, "tables"), f"{of}, table", self._holder)}
 
     def _holder(self, entry: Mapping[str, Any], at: KeyPath, of: str) -> Mapping[str, Any]:
         """Read a model, seed or table, with its own tests and those of its columns."""
         if "columns" in entry:
-            entry = {**entry, "columns": self._each(entry["columns"], (*at, "columns"), f"{of}, column", self._tested)}
-        return self._tested(entry, at, of)
+            entry = {
+                **entry,
+                "columns": self._map_entries(entry["columns"], (*at, "columns"), f"{of}, column", self._with_tests),
+            }
+        return self._with_tests(entry, at, of)
 
-    def _tested(self, entry: Mapping[str, Any], at: KeyPath, of: str) -> Mapping[str, Any]:
+    def _with_tests(self, entry: Mapping[str, Any], at: KeyPath, of: str) -> Mapping[str, Any]:
         keys = [key for key in ("data_tests", "tests") if key in entry]
         if not keys:
             return entry
@@ -65,20 +68,20 @@ class _TestReader:
             message = f'{of}: "tests" and "data_tests" are two names of one key'
             self._problems.add("duplicate-key", message, self._tree.key_place((*at, "tests")), 'keep "data_tests"')
         key = keys[0]
-        rest = {name: value for name, value in entry.items() if name not in keys}
-        return {**rest, "data_tests": self._tests(entry[key], (*at, key), of)}
+        other_keys = {name: value for name, value in entry.items() if name not in keys}
+        return {**other_keys, "data_tests": self._tests(entry[key], (*at, key), of)}
 
     def _tests(self, entries: Any, at: KeyPath, of: str) -> tuple[DataTest, ...]:
         if entries is None:
             return ()
         if not isinstance(entries, list):
-            message = f'{of}: "{at[-1]}" must be a list, not {shown(entries)}'
+            message = f'{of}: "{at[-1]}" must be a list, not {describe_value(entries)}'
             self._problems.add("invalid-value", message, self._tree.place(at))
             return ()
-        found = (data_test(entry, (*at, index), self._tree, self._problems, of) for index, entry in enumerate(entries))
-        return tuple(test for test in found if test is not None)
+        tests = (data_test(entry, (*at, index), self._tree, self._problems, of) for index, entry in enumerate(entries))
+        return tuple(test for test in tests if test is not None)
 
-    def _each(self, entries: Any, at: KeyPath, kind: str, read: _Read) -> Any:
+    def _map_entries(self, entries: Any, at: KeyPath, kind: str, read: _Read) -> Any:
         """Applies `read` to every mapping of a list; other shapes are left for the types to refuse."""
         if not isinstance(entries, list):
             return entries

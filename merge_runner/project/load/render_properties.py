@@ -34,38 +34,38 @@ def render_properties(tree: YamlTree, template: ValueTemplate) -> YamlTree:
         return tree
     data = dict(tree.data)
     for kind in ("models", "seeds"):
-        data[kind] = _each(data.get(kind), (kind,), template, _model)
-    data["sources"] = _each(data.get("sources"), ("sources",), template, _source)
+        data[kind] = _map_entries(data.get(kind), (kind,), template, _model)
+    data["sources"] = _map_entries(data.get("sources"), ("sources",), template, _source)
     for kind in ("models", "seeds", "sources"):
-        data[kind] = _each(data.get(kind), (kind,), template, _tested)
+        data[kind] = _map_entries(data.get(kind), (kind,), template, _render_tests)
     for kind in _DESCRIBED:
-        data[kind] = _each(data.get(kind), (kind,), template, _description)
-    given = {key: value for key, value in data.items() if key in tree.data}
-    return replace(tree, data=given, rendered=template.rendered)
+        data[kind] = _map_entries(data.get(kind), (kind,), template, _description)
+    own_keys = {key: value for key, value in data.items() if key in tree.data}
+    return replace(tree, data=own_keys, rendered=template.rendered)
 
 
 def _model(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> Mapping[str, Any]:
-    rendered = dict(entry)
+    result = dict(entry)
     if "tags" in entry:
-        rendered["tags"] = template.render(entry["tags"], (*at, "tags"))
+        result["tags"] = template.render(entry["tags"], (*at, "tags"))
     if isinstance(entry.get("config"), Mapping):
-        rendered["config"] = {
+        result["config"] = {
             key: value if config_key(str(key)) in _LATER else template.render(value, (*at, "config", key))
             for key, value in entry["config"].items()
         }
-    return rendered
+    return result
 
 
-def _tested(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> Mapping[str, Any]:
+def _render_tests(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> Mapping[str, Any]:
     """Render the config of the data tests of a model, seed, source, table or column."""
-    rendered = dict(entry)
+    result = dict(entry)
     for key in ("data_tests", "tests"):
         if key in entry:
-            rendered[key] = _each(entry[key], (*at, key), template, _data_test)
+            result[key] = _map_entries(entry[key], (*at, key), template, _data_test)
     for key in ("tables", "columns"):
         if key in entry:
-            rendered[key] = _each(entry[key], (*at, key), template, _tested)
-    return rendered
+            result[key] = _map_entries(entry[key], (*at, key), template, _render_tests)
+    return result
 
 
 def _data_test(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> Mapping[str, Any]:
@@ -78,30 +78,30 @@ def _data_test(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -
 
 def _test_config(body: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> Mapping[str, Any]:
     """Render the config of a data test that is next to its arguments, and that below `config`."""
-    rendered = {key: template.render(body[key], (*at, key)) if key in _OF_TESTS else body[key] for key in body}
+    result = {key: template.render(body[key], (*at, key)) if key in _OF_TESTS else body[key] for key in body}
     if isinstance(config := body.get("config"), Mapping):
-        rendered["config"] = _test_config(config, (*at, "config"), template)
-    return rendered
+        result["config"] = _test_config(config, (*at, "config"), template)
+    return result
 
 
 def _description(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> Mapping[str, Any]:
-    rendered = dict(entry)
+    result = dict(entry)
     if "description" in entry:
-        rendered["description"] = template.describe(entry["description"], (*at, "description"))
+        result["description"] = template.describe(entry["description"], (*at, "description"))
     for key in _BELOW:
         if key in entry:
-            rendered[key] = _each(entry[key], (*at, key), template, _description)
-    return rendered
+            result[key] = _map_entries(entry[key], (*at, key), template, _description)
+    return result
 
 
 def _source(entry: Mapping[str, Any], at: KeyPath, template: ValueTemplate) -> Mapping[str, Any]:
-    rendered = {key: value if key in AS_WRITTEN else template.render(value, (*at, key)) for key, value in entry.items()}
+    result = {key: value if key in AS_WRITTEN else template.render(value, (*at, key)) for key, value in entry.items()}
     if "tables" in entry:
-        rendered["tables"] = _each(entry["tables"], (*at, "tables"), template, _source)
-    return rendered
+        result["tables"] = _map_entries(entry["tables"], (*at, "tables"), template, _source)
+    return result
 
 
-def _each(entries: Any, at: KeyPath, template: ValueTemplate, render: Any) -> Any:
+def _map_entries(entries: Any, at: KeyPath, template: ValueTemplate, render: Any) -> Any:
     """Applies `render` to every mapping of a list; other shapes are left for the types to refuse."""
     if not isinstance(entries, list):
         return entries

@@ -42,10 +42,10 @@ class Description:
 
 
 @dataclass
-class Described:
-    """Everything that property files say. `known` are the names of the models, seeds and analyses that have files."""
+class ResolvedProperties:
+    """Everything that property files say. `names` are those of the models, seeds and analyses that have files."""
 
-    known: Mapping[Kind | Literal["analysis"], frozenset[str]]
+    names: Mapping[Kind | Literal["analysis"], frozenset[str]]
     fixtures: frozenset[str]
     problems: Problems
     models: dict[str, Description] = field(default_factory=dict)
@@ -78,34 +78,34 @@ class Described:
     def _add_analyses(self, entries: Iterable[AnalysisProperties], tree: YamlTree) -> None:
         for index, entry in enumerate(entries):
             place = tree.place(("analyses", index, "name"))
-            if entry.name not in self.known["analysis"]:
-                hint = did_you_mean(entry.name, self.known["analysis"])
+            if entry.name not in self.names["analysis"]:
+                hint = did_you_mean(entry.name, self.names["analysis"])
                 self.problems.add("unknown-analysis", f'there is no analysis "{entry.name}" to describe', place, hint)
             elif entry.name in self.analyses:
-                self._twice("analysis", entry.name, place, self.analyses[entry.name][1])
+                self._add_duplicate("analysis", entry.name, place, self.analyses[entry.name][1])
             else:
                 self.analyses[entry.name] = entry, place
 
-    def _add_named(self, kind: str, entries: Iterable[_Named], found: dict[str, _Named], tree: YamlTree) -> None:
+    def _add_named(self, kind: str, entries: Iterable[_Named], by_name: dict[str, _Named], tree: YamlTree) -> None:
         """Take over groups or macros, each of which has one entry by its name."""
         for index, entry in enumerate(entries):
             place = tree.place((f"{kind}s", index, "name"))
             first = self._places.setdefault((kind, entry.name), place)
-            if found.setdefault(entry.name, entry) is not entry:
-                self._twice(kind, entry.name, place, first)
+            if by_name.setdefault(entry.name, entry) is not entry:
+                self._add_duplicate(kind, entry.name, place, first)
 
     def _add_properties(self, kind: Kind, entries: Iterable[ModelProperties], tree: YamlTree) -> None:
-        found = self.models if kind == "model" else self.seeds
+        descriptions = self.models if kind == "model" else self.seeds
         for index, entry in enumerate(entries):
             at: KeyPath = (f"{kind}s", index)
             place = tree.place((*at, "name"))
             places = self._check_columns((entry.name,), f"{kind} {entry.name}", entry.columns, at, tree)
-            if entry.name not in self.known[kind]:
-                self._unknown(kind, entry.name, place)
-            elif entry.name in found:
-                self._twice(kind, entry.name, place, found[entry.name].place)
+            if entry.name not in self.names[kind]:
+                self._add_unknown(kind, entry.name, place)
+            elif entry.name in descriptions:
+                self._add_duplicate(kind, entry.name, place, descriptions[entry.name].place)
             else:
-                found[entry.name] = Description(entry, place, self._layers(kind, entry, at, tree), places)
+                descriptions[entry.name] = Description(entry, place, self._layers(kind, entry, at, tree), places)
             self._add_data_tests((entry.name,), f"{kind} {entry.name}", place, entry)
 
     def _layers(self, kind: Kind, entry: ModelProperties, at: KeyPath, tree: YamlTree) -> tuple[Layer, ...]:
@@ -128,7 +128,9 @@ class Described:
                 entry = source_entry(source, table, tree.place((*at, "name")), self.problems)
                 self._check_columns(key, f"source {source.name}, table {table.name}", table.columns, at, tree)
                 if key in self.sources:
-                    self._twice("source table", f"{source.name}.{table.name}", entry.place, self.sources[key].place)
+                    self._add_duplicate(
+                        "source table", f"{source.name}.{table.name}", entry.place, self.sources[key].place
+                    )
                 elif source.config.enabled and table.config.enabled:
                     self.sources[key] = entry
                     of = f"source {source.name}, table {table.name}"
@@ -140,14 +142,16 @@ class Described:
         for index, test in enumerate(file.unit_tests):
             place = tree.place(("unit_tests", index, "name"))
             key = (test.model, test.name)
-            if test.model not in self.known["model"]:
+            if test.model not in self.names["model"]:
                 at = tree.place(("unit_tests", index, "model"))
                 message = f'unit test {test.name}: there is no model "{test.model}"'
-                self.problems.add("unknown-model", message, at, did_you_mean(test.model, self.known["model"]))
+                self.problems.add("unknown-model", message, at, did_you_mean(test.model, self.names["model"]))
             if key in self.unit_tests:
-                self._twice("unit test", test.name, place, self.unit_tests[key].place)
+                self._add_duplicate("unit test", test.name, place, self.unit_tests[key].place)
             self.unit_tests.setdefault(key, UnitTestEntry(test, place, tree, ("unit_tests", index)))
-            fixtures = [(given.fixture, ("given", number, "fixture")) for number, given in enumerate(test.given)]
+            fixtures = [
+                (test_input.fixture, ("given", number, "fixture")) for number, test_input in enumerate(test.given)
+            ]
             for fixture, below in (*fixtures, (test.expect.fixture, ("expect", "fixture"))):
                 if fixture is not None and fixture not in self.fixtures:
                     message = f'unit test {test.name}: there is no fixture "{fixture}"'
@@ -159,7 +163,7 @@ class Described:
         for index, exposure in enumerate(file.exposures):
             place = tree.place(("exposures", index, "name"))
             if exposure.name in self.exposures:
-                self._twice("exposure", exposure.name, place, self.exposures[exposure.name].place)
+                self._add_duplicate("exposure", exposure.name, place, self.exposures[exposure.name].place)
                 continue
             parents = tuple(
                 tree.place(("exposures", index, "depends_on", number)) for number in range(len(exposure.depends_on))
@@ -187,32 +191,32 @@ class Described:
     ) -> Mapping[str, Place]:
         """Check the names and types of columns, and return the place of each by its name."""
         places: dict[str, Place] = {}
-        seen: dict[str, Place] = {}
+        places_by_folded: dict[str, Place] = {}
         warnings = []
         for index, column in enumerate(columns):
             place = places[column.name] = tree.place((*at, "columns", index, "name"))
             folded = column.name.casefold()
-            if folded in seen:
-                message = f'{of}: the column "{column.name}" is described twice, first in {seen[folded]}'
+            if folded in places_by_folded:
+                message = f'{of}: the column "{column.name}" is described twice, first in {places_by_folded[folded]}'
                 self.problems.add("duplicate-column", message, place, "Spark's column names are case-insensitive")
-            seen.setdefault(folded, place)
+            places_by_folded.setdefault(folded, place)
             if column.data_type is not None and (wrong := unknown_type(column.data_type)) is not None:
-                said = tree.place((*at, "columns", index, "data_type"))
+                type_place = tree.place((*at, "columns", index, "data_type"))
                 message, hint = wrong
-                warnings.append(Problem("unknown-type", f"{of}, column {column.name}: {message}", said, hint))
+                warnings.append(Problem("unknown-type", f"{of}, column {column.name}: {message}", type_place, hint))
         if warnings:
             self.warnings[on] = (*self.warnings.get(on, ()), *warnings)
         return places
 
-    def _unknown(self, kind: Kind, name: str, place: Place) -> None:
-        other: Kind = "seed" if kind == "model" else "model"
-        hint = did_you_mean(name, self.known[kind])
-        if name in self.known[other]:
-            hint = f'"{name}" is a {other}: describe it under "{other}s:"'
+    def _add_unknown(self, kind: Kind, name: str, place: Place) -> None:
+        other_kind: Kind = "seed" if kind == "model" else "model"
+        hint = did_you_mean(name, self.names[kind])
+        if name in self.names[other_kind]:
+            hint = f'"{name}" is a {other_kind}: describe it under "{other_kind}s:"'
         message = f'there is no {kind} "{name}" to describe'
         code = {"model": "unknown-model", "seed": "unknown-seed"}[kind]
         self.problems.add(code, message, place, hint)
 
-    def _twice(self, kind: str, name: str, place: Place, first: Place) -> None:
+    def _add_duplicate(self, kind: str, name: str, place: Place, first: Place) -> None:
         message = f'the {kind} "{name}" is described twice, first in {first}'
         self.problems.add("duplicate-name", message, place, "keep one of the two")

@@ -57,15 +57,15 @@ class _Scan:
             path, parts, linked = waiting.pop()
             try:
                 with os.scandir(self._full(path)) as entries:
-                    found = sorted((entry for entry in entries if entry.name[0] != "."), key=lambda entry: entry.name)
+                    visible = sorted((entry for entry in entries if entry.name[0] != "."), key=lambda entry: entry.name)
             except FileNotFoundError:
                 continue
             except OSError as error:
                 self._problems.add("unreadable", f"cannot be read: {error.strerror or error}", Place(path, 1, 1))
                 continue
-            inner_folders = [entry for entry in found if _is_folder(entry)]
+            inner_folders = [entry for entry in visible if _is_folder(entry)]
             names = {entry.name for entry in inner_folders}
-            folder = Folder(path, parts, tuple(entry.name for entry in found if entry.name not in names))
+            folder = Folder(path, parts, tuple(entry.name for entry in visible if entry.name not in names))
             if self._skip_python and parts and any(name.endswith(".py") for name in folder.files):
                 continue
             yield folder
@@ -77,11 +77,11 @@ class _Scan:
                     message = f"cannot be read: it is in {_DEEPEST} folders, and no more are searched"
                     self._problems.add("unreadable", message, Place(inner, 1, 1), "move it up")
                     continue
-                below = self._followed(inner, linked) if entry.is_symlink() else linked
+                below = self._follow_link(inner, linked) if entry.is_symlink() else linked
                 if below is not None:
                     waiting.append((inner, (*parts, entry.name), below))
 
-    def _followed(self, link: str, linked: tuple[str, ...]) -> tuple[str, ...] | None:
+    def _follow_link(self, link: str, linked: tuple[str, ...]) -> tuple[str, ...] | None:
         """Return `linked`, the real paths of the folders that links have led into on the way, with those of one more.
 
         None where it may not be followed, or leads to a folder that is read already.

@@ -10,7 +10,7 @@ from typing import Any
 
 from merge_runner.errors import Problems
 from merge_runner.project.load.files import SourceEntry
-from merge_runner.project.schema.freshness import resolved as resolved_freshness
+from merge_runner.project.schema.freshness import resolve_freshness
 from merge_runner.project.schema.properties import Source, SourceTable
 from merge_runner.project.schema.stream import Stream
 from merge_runner.text import Place
@@ -33,7 +33,7 @@ def source_entry(source: Source, table: SourceTable, place: Place, problems: Pro
             message = f'source {source.name}, table {table.name}: a "path" needs a "format"'
             problems.add("missing-key", message, place, "say format: csv, parquet, json, delta, …")
     options = {**source.options, **table.options}
-    resolved = replace(
+    table_in_use = replace(
         table,
         path=path,
         format=format,
@@ -42,19 +42,17 @@ def source_entry(source: Source, table: SourceTable, place: Place, problems: Pro
         catalog=table.catalog or source.catalog,
         options=options,
         stream=_stream(table.stream, path, format, options),
-        freshness=resolved_freshness(
-            table.freshness, table.config.freshness, source.freshness, source.config.freshness
-        ),
+        freshness=resolve_freshness(table.freshness, table.config.freshness, source.freshness, source.config.freshness),
         loaded_at_field=_first(
             table.loaded_at_field, table.config.loaded_at_field, source.loaded_at_field, source.config.loaded_at_field
         ),
     )
     event_time = _first(table.config.event_time, source.config.event_time)
-    resolved = replace(resolved, config=replace(resolved.config, event_time=event_time))
-    said = (source, source.config, table, table.config)
-    meta = {key: value for each in said for key, value in each.meta.items()}
-    tags = tuple(dict.fromkeys(tag for each in said for tag in each.tags))
-    return SourceEntry(source.name, resolved, place, meta, tags)
+    table_in_use = replace(table_in_use, config=replace(table_in_use.config, event_time=event_time))
+    levels = (source, source.config, table, table.config)
+    meta = {key: value for level in levels for key, value in level.meta.items()}
+    tags = tuple(dict.fromkeys(tag for level in levels for tag in level.tags))
+    return SourceEntry(source.name, table_in_use, place, meta, tags)
 
 
 def _path(source: Source, table: SourceTable) -> str | None:

@@ -51,10 +51,10 @@ class ProjectState:
     """What it was made for besides the project: the arguments of `of`."""
 
     @classmethod
-    def of(cls, root: Path, target_path: str | None, others: Sequence[Path]) -> ProjectState | None:
+    def of(cls, root: Path, target_path: str | None, other_files: Sequence[Path]) -> ProjectState | None:
         """Return the state of a project now; None where its settings or its folders cannot be read as a whole.
 
-        `target_path` None: that of the settings. `others` are files outside of the project's folders.
+        `target_path` None: that of the settings. `other_files` are files outside of the project's folders.
         """
         try:
             boundary = Boundary(root)
@@ -64,19 +64,19 @@ class ProjectState:
             for name in FILES_OF_ALL:
                 files.read(name)
             for key, default in _PATHS.items():
-                for folder in _listed(table.get(key, default)):
+                for folder in _as_list(table.get(key, default)):
                     files.read_folder(folder, skip_python=key == "test-paths")
-            named = table.get("lint", {}).get("baseline")
-            if named and named not in files.hashes:
-                files.read(named)
+            baseline = table.get("lint", {}).get("baseline")
+            if baseline and baseline not in files.hashes:
+                files.read(baseline)
             for folder in (*FOLDERS, *([PACKAGES] if LOCK in files.contents else [])):
                 files.read_folder(folder)
-            outside = {f"outside {path}": file_hash(path) for path in others}
+            outside = {f"outside {path}": file_hash(path) for path in other_files}
             there = {f"there {name}": _hash(b"") if os.path.lexists(root / name) else _NONE for name in FILES}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
         hashes = dict(sorted(files.hashes.items())) | outside | there
-        return cls(root, target, files.contents, hashes, (target_path, tuple(others)))
+        return cls(root, target, files.contents, hashes, (target_path, tuple(other_files)))
 
     def again(self) -> ProjectState | None:
         """Return the state of the same project now."""
@@ -86,9 +86,9 @@ class ProjectState:
     def digest(self) -> bytes:
         """One hash of all."""
         digest = hashlib.blake2b(digest_size=20)
-        for path, each in self.hashes.items():
+        for path, content_hash in self.hashes.items():
             digest.update(f"\0{path}\0".encode("utf-8", "surrogatepass"))
-            digest.update(each)
+            digest.update(content_hash)
         return digest.digest()
 
 
@@ -159,7 +159,7 @@ def _content(path: Path, boundary: Boundary | None) -> bytes | None:
     return read_file(path, boundary) if path.is_file() else None
 
 
-def _listed(value: Any) -> list[str]:
+def _as_list(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 

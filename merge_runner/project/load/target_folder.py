@@ -10,18 +10,18 @@ from merge_runner.project.schema.settings import Settings
 from merge_runner.text import Place
 
 
-def target_path_of(root: Path, settings: Settings, named: str | None) -> str:
+def target_path_of(root: Path, settings: Settings, option: str | None) -> str:
     """Return the path of the target folder, relative to the project: the one that the user has named, else the usual.
 
     One that is named may be anywhere but for the project's own folder; that of the settings is a folder of the project,
     without a link on the way. Raises ProblemsError.
     """
-    if named is not None:
-        folder = (root / named).resolve()
+    if option is not None:
+        folder = (root / option).resolve()
         if folder == root.resolve() or folder in root.resolve().parents:
-            message = f'--target-path "{named}" is the project\'s own folder or one above it'
+            message = f'--target-path "{option}" is the project\'s own folder or one above it'
             raise _invalid(message, None, "generated files need a folder of their own")
-        return named
+        return option
     parts = PurePath(settings.target_path).parts
     place = (
         settings.places.place(("target-path",)) if settings.places and "target-path" in settings.places.data else None

@@ -22,12 +22,12 @@ unit_tests:
 
 
 def unit_test_file(
-    model: str, name: str, given: Mapping[str, Sequence[Mapping[str, Any]]], expected: Sequence[Mapping[str, Any]]
+    model: str, name: str, inputs: Mapping[str, Sequence[Mapping[str, Any]]], expected: Sequence[Mapping[str, Any]]
 ) -> str:
-    """The file: `given` are rows by input, `expected` those of the final target, with values as Spark gives them."""
+    """The file: `inputs` are rows by input, `expected` those of the final target, with values as Spark gives them."""
     lines = [_HEADING.format(model=_scalar(model), name=_scalar(name))]
-    for called, rows in given.items():
-        lines.append(f"      - input: {_scalar(called)}\n" + _rows(rows, 8))
+    for input_name, rows in inputs.items():
+        lines.append(f"      - input: {_scalar(input_name)}\n" + _rows(rows, 8))
     return "".join((*lines, "    expect:\n", _rows(expected, 6)))
 
 

@@ -16,7 +16,7 @@ from merge_runner.project.syntax.duration import PATTERN as DURATION
 from merge_runner.project.syntax.duration import seconds
 
 
-def listed(value: Any) -> Any:
+def as_list(value: Any) -> Any:
     """One entry counts as a list of one, nothing as an empty list."""
     if value is None:
         return ()
@@ -35,7 +35,7 @@ Seconds = Annotated[
 ]
 """Seconds above 0, or a text with a unit."""
 
-Names = Annotated[tuple[str, ...], Before(listed), also(TEXT, NULL)]
+Names = Annotated[tuple[str, ...], Before(as_list), also(TEXT, NULL)]
 """A list of texts, or one text."""
 
 
@@ -45,12 +45,12 @@ def hook_texts(value: Any) -> Any:
     `transaction` changes nothing: Spark has no transactions, and hooks run in their order. Other shapes stay as they
     are, for the types to refuse.
     """
-    return tuple(_hook_text(each) for each in ((value,) if isinstance(value, Mapping) else listed(value)))
+    return tuple(_hook_text(hook) for hook in ((value,) if isinstance(value, Mapping) else as_list(value)))
 
 
 def _hook_text(value: Any) -> Any:
-    written = isinstance(value, Mapping) and isinstance(value.get("sql"), str)
-    return value["sql"] if written and value.keys() <= {"sql", "transaction"} else value
+    has_sql = isinstance(value, Mapping) and isinstance(value.get("sql"), str)
+    return value["sql"] if has_sql and value.keys() <= {"sql", "transaction"} else value
 
 
 _HOOK: tuple[Mapping[str, Any], ...] = (
@@ -299,7 +299,7 @@ class ModelConfig:
 
 
 SEED_KEYS = frozenset({"column_types", "delimiter"})
-MODEL_KEYS = frozenset(each.name for each in fields(ModelConfig)) - SEED_KEYS
+MODEL_KEYS = frozenset(config_field.name for config_field in fields(ModelConfig)) - SEED_KEYS
 ALL_KEYS = MODEL_KEYS | SEED_KEYS
 TABLE_KEYS = frozenset(
     {

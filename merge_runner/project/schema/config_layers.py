@@ -48,74 +48,75 @@ def config_layer(
 
     `data` is at the path `at`; `of` names the owner of the config in messages. With a problem in it the layer is empty.
     """
-    known = ALL_KEYS if seed else MODEL_KEYS
-    written: dict[str, str] = {}
+    allowed = ALL_KEYS if seed else MODEL_KEYS
+    own_keys: dict[str, str] = {}
     before = len(problems)
     subject = f"{of}: " if of else ""
     for key in data:
         name = config_key(key)
         place = places.key_place((*at, key))
-        if name in written:
-            message = f'{subject}the config key "{name}" is set twice, as "{written[name]}" and as "{key}"'
+        if name in own_keys:
+            message = f'{subject}the config key "{name}" is set twice, as "{own_keys[name]}" and as "{key}"'
             problems.add("duplicate-key", message, place, "keep one of them")
-        elif name in known:
-            written[name] = key
+        elif name in allowed:
+            own_keys[name] = key
         else:
-            problems.add("unknown-key", f'{subject}unknown config key "{name}"', place, config_key_hint(name, known))
-    values = {name: data[key] for name, key in written.items()}
-    said = {name: value for name, value in values.items() if value is not None}
-    config = validate(ModelConfig, said, _AsWritten(places, at, written), problems, of=of, refused=_REFUSED)
+            problems.add("unknown-key", f'{subject}unknown config key "{name}"', place, config_key_hint(name, allowed))
+    values = {name: data[key] for name, key in own_keys.items()}
+    set_values = {name: value for name, value in values.items() if value is not None}
+    config = validate(ModelConfig, set_values, _AsWritten(places, at, own_keys), problems, of=of, refused=_REFUSED)
     if config is None or len(problems) > before:
         return Layer({}, {})
-    found = ((name, places.key_place((*at, key))) for name, key in written.items())
+    key_places = ((name, places.key_place((*at, key))) for name, key in own_keys.items())
     return Layer(
-        {name: getattr(config, name) if name in said else None for name in values},
-        {name: place for name, place in found if place is not None},
+        {name: getattr(config, name) if name in set_values else None for name in values},
+        {name: place for name, place in key_places if place is not None},
         {
             name: tuple(places.place((*at, key, index)) for index in range(len(data[key])))
-            for name, key in written.items()
+            for name, key in own_keys.items()
             if name in _ADDED and isinstance(data[key], list)
         },
     )
 
 
-def resolve(layers: Sequence[Layer], problems: Problems, what: str) -> ModelConfig:
+def resolve(layers: Sequence[Layer], problems: Problems, subject: str) -> ModelConfig:
     """The config that layers give together, the most specific last, as dbt merges them.
 
     A later value replaces an earlier one and None sets back to the default; tags and hooks add up; meta, docs,
     properties, conf and column_types merge key by key. Unknown keys and wrong values are added to `problems` at their
-    places; `what` ("model fct_flight", "seed airport") is named where there is none; only seeds have the keys of seeds.
+    places; `subject` ("model fct_flight", "seed airport") is named where there is none; only seeds have the keys of
+    seeds.
     """
-    seed = what.startswith("seed ")
-    said: dict[str, Any] = {}
+    seed = subject.startswith("seed ")
+    values: dict[str, Any] = {}
     for layer in layers:
-        of = "" if layer.places else what
+        of = "" if layer.places else subject
         for key, value in config_layer(layer.values, _LayerPlaces(layer), problems, of=of, seed=seed).values.items():
             if value is None:
-                said.pop(key, None)
+                values.pop(key, None)
             elif key == "tags":
-                said[key] = tuple(dict.fromkeys((*said.get(key, ()), *value)))
+                values[key] = tuple(dict.fromkeys((*values.get(key, ()), *value)))
             elif key in _ADDED:
-                said[key] = (*said.get(key, ()), *value)
+                values[key] = (*values.get(key, ()), *value)
             elif key in _MERGED:
-                said[key] = {**said.get(key, {}), **value}
+                values[key] = {**values.get(key, {}), **value}
             else:
-                said[key] = value
-    return ModelConfig(**said)
+                values[key] = value
+    return ModelConfig(**values)
 
 
-def config_key(written: str) -> str:
+def config_key(key_as_written: str) -> str:
     """Return the key that a written one means: without the `+` of dbt's folders, and `pre-hook` as `pre_hook`."""
-    key = written.removeprefix("+")
+    key = key_as_written.removeprefix("+")
     folded = key.replace("-", "_")
     return folded if folded in ALL_KEYS else key
 
 
-def config_key_hint(key: str, known: Iterable[str] = MODEL_KEYS) -> str:
+def config_key_hint(key: str, allowed: Iterable[str] = MODEL_KEYS) -> str:
     """Return what to do about a config key that does not exist."""
     if key in SEED_KEYS:
         return "only seeds have it"
-    return replacement(key) or did_you_mean(key, known) or 'remove it; what your own macros read goes below "meta"'
+    return replacement(key) or did_you_mean(key, allowed) or 'remove it; what your own macros read goes below "meta"'
 
 
 def replacement(key: str) -> str | None:

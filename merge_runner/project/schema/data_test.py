@@ -13,7 +13,7 @@ from merge_runner.project.schema.properties import DataTest
 from merge_runner.project.schema.yaml_types import Mapped
 from merge_runner.project.syntax.annotations import CLOSED, Before, Key, Keyed, Limits, StrictBool, StrictInt
 from merge_runner.project.syntax.places import KeyPath, Places
-from merge_runner.project.syntax.validate import shown, validate
+from merge_runner.project.syntax.validate import describe_value, validate
 
 
 def data_test(value: Any, at: KeyPath, places: Places, problems: Problems, of: str) -> DataTest | None:
@@ -26,7 +26,7 @@ def data_test(value: Any, at: KeyPath, places: Places, problems: Problems, of: s
         name, body, inner = value, {}, at
     elif isinstance(value, Mapping) and isinstance(value.get("test_name"), str):
         name = value["test_name"]
-        body, inner = {key: each for key, each in value.items() if key != "test_name"}, at
+        body, inner = {key: argument for key, argument in value.items() if key != "test_name"}, at
     elif isinstance(value, Mapping) and len(value) == 1:
         name, body = next(iter(value.items()))
         inner = (*at, name)
@@ -36,7 +36,7 @@ def data_test(value: Any, at: KeyPath, places: Places, problems: Problems, of: s
         problems.add("invalid-value", f"{of}: a data test must be a name or a mapping of one", places.place(at), hint)
         return None
     if not isinstance(body, Mapping):
-        message = f'{of}: the arguments of "{name}" must be a mapping, not {shown(body)}'
+        message = f'{of}: the arguments of "{name}" must be a mapping, not {describe_value(body)}'
         problems.add("invalid-value", message, places.place(inner))
         return None
     return _Reader(name, body, inner, at, places, problems, f"{of}, test {name}").test()
@@ -188,7 +188,7 @@ BUILT_IN: Mapping[str, type] = {
 COLUMN = "column_name"
 """The argument of a test that stands below no column: the column, or an expression, that it is about."""
 OF_COLUMNS = frozenset({"not_null", "unique", "accepted_values", "relationships", "expression_is_true", "recency"})
-CONFIG_KEYS = frozenset(each.name for each in fields(DataTestConfig))
+CONFIG_KEYS = frozenset(config_field.name for config_field in fields(DataTestConfig))
 OWN_KEYS: Mapping[str, str] = {
     "name": "a name for this test, instead of the one that is derived from its kind, table and column",
     "description": "what it is for",
@@ -242,7 +242,7 @@ class _Reader:
         at = self.at
         if arguments is not None:
             if not isinstance(arguments, Mapping):
-                message = f'{self.of}: "arguments" must be a mapping, not {shown(arguments)}'
+                message = f'{self.of}: "arguments" must be a mapping, not {describe_value(arguments)}'
                 self.problems.add("invalid-value", message, self.places.place((*at, "arguments")))
                 return {}
             for key in inline:
@@ -251,8 +251,10 @@ class _Reader:
                 self.problems.add("invalid-value", message, self.places.key_place((*at, key)), hint)
             inline, at = dict(arguments), (*at, "arguments")
         if built_in := BUILT_IN.get(self.name.rpartition(".")[2]):
-            checked = {key: value for key, value in inline.items() if key != COLUMN or self.name not in OF_COLUMNS}
-            validate(built_in, checked, self.places, self.problems, at=at, of=self.of)
+            own_arguments = {
+                key: value for key, value in inline.items() if key != COLUMN or self.name not in OF_COLUMNS
+            }
+            validate(built_in, own_arguments, self.places, self.problems, at=at, of=self.of)
         return inline
 
     def _config(self) -> DataTestConfig | None:
@@ -269,16 +271,16 @@ class _Reader:
         second = validate(DataTestConfig, nested, self.places, self.problems, at=(*self.at, "config"), of=self.of)
         if first is None or second is None:
             return None
-        said = {key: getattr(first, key) for key in inline} | {key: getattr(second, key) for key in nested}
-        return DataTestConfig(**said)
+        values = {key: getattr(first, key) for key in inline} | {key: getattr(second, key) for key in nested}
+        return DataTestConfig(**values)
 
     def _text(self, key: str) -> str | None:
         value = self.body.get(key)
         if value is None or isinstance(value, str):
             return value
         at = (*self.at, key)
-        if (written := self.places.text(at)) is not None:
-            return written
-        message = f'{self.of}: "{key}" must be text, not {shown(value)}'
+        if (text := self.places.text(at)) is not None:
+            return text
+        message = f'{self.of}: "{key}" must be text, not {describe_value(value)}'
         self.problems.add("invalid-value", message, self.places.place(at))
         return None

@@ -38,13 +38,13 @@ def var_type(value: Any) -> VarType | None:
 
 
 def typed_vars(
-    declared: Mapping[str, Any], given: Mapping[str, Any], places: TomlTree | None, problems: Problems
+    declared: Mapping[str, Any], overrides: Mapping[str, Any], places: TomlTree | None, problems: Problems
 ) -> dict[str, Any]:
     """Return the declared vars with those that --vars gives instead, as `given_values` reads them."""
-    values, refused = given_values(declared, given, places)
-    for each in refused:
-        hint = f"write --vars '{each.name}: {each.example}', or {each.otherwise}"
-        problems.add("invalid-vars", f"--vars: {each.message}", None, hint)
+    values, refused = given_values(declared, overrides, places)
+    for refusal in refused:
+        hint = f"write --vars '{refusal.name}: {refusal.example}', or {refusal.otherwise}"
+        problems.add("invalid-vars", f"--vars: {refusal.message}", None, hint)
     return {**declared, **values}
 
 
@@ -59,46 +59,48 @@ class RefusedVar:
 
 
 def given_values(
-    declared: Mapping[str, Any], given: Mapping[str, Any], places: TomlTree | None
+    declared: Mapping[str, Any], overrides: Mapping[str, Any], places: TomlTree | None
 ) -> tuple[dict[str, Any], list[RefusedVar]]:
     """Return the values that an invocation or a unit test gives to vars, and those that are refused.
 
     A text that reads as a value of the declared type (`"15"`, as schedulers pass it) is that value. What is of another
     type is refused with a message that names the declaration and shows the value, unless that may be a secret.
     """
-    found, refused = dict(given), []
-    for name, value in given.items():
-        wanted = var_type(declared[name]) if name in declared else None
-        if wanted is None or var_type(value) == wanted:
+    values, refused = dict(overrides), []
+    for name, value in overrides.items():
+        declared_type = var_type(declared[name]) if name in declared else None
+        if declared_type is None or var_type(value) == declared_type:
             continue
-        read = _read(value, wanted) if isinstance(value, str) else None
-        if read is not None:
-            found[name] = read
+        typed_value = _read(value, declared_type) if isinstance(value, str) else None
+        if typed_value is not None:
+            values[name] = typed_value
             continue
         at = f" in {places.key_place(('vars', name))}" if places is not None else ""
-        message = f'the var "{name}" is declared as a {wanted}{at}, and {_refused(name, value, wanted)}'
-        refused.append(RefusedVar(name, message, _EXAMPLES[wanted]))
-    return found, refused
+        message = (
+            f'the var "{name}" is declared as a {declared_type}{at}, and {_why_refused(name, value, declared_type)}'
+        )
+        refused.append(RefusedVar(name, message, _EXAMPLES[declared_type]))
+    return values, refused
 
 
-def _refused(name: str, value: Any, wanted: VarType) -> str:
+def _why_refused(name: str, value: Any, declared_type: VarType) -> str:
     """Return what is wrong with a value, which is shown unless the var's name or a URL says that it is secret."""
-    shown = value if isinstance(value, str) else str(value)
-    if [*secret_vars({name: shown}), *secrets_in_url(shown)]:
+    text = value if isinstance(value, str) else str(value)
+    if [*secret_vars({name: text}), *secrets_in_url(text)]:
         return "another value is given"
-    day = _DAY.match(shown.strip())
-    if day is not None and wanted in ("date", "timestamp") and _read(day[0], "date") is None:
+    day = _DAY.match(text.strip())
+    if day is not None and declared_type in ("date", "timestamp") and _read(day[0], "date") is None:
         return f"there is no such day: {day[0]}"
-    return f"the value given is {shown!r}" if len(shown) <= _SHOWN else f"the value given is {shown[:_SHOWN]!r}…"
+    return f"the value given is {text!r}" if len(text) <= _SHOWN else f"the value given is {text[:_SHOWN]!r}…"
 
 
-def _read(text: str, wanted: VarType) -> Any:
+def _read(text: str, declared_type: VarType) -> Any:
     try:
-        if wanted == "date":
+        if declared_type == "date":
             return date.fromisoformat(text)
-        if wanted == "timestamp":
+        if declared_type == "timestamp":
             return datetime.fromisoformat(text)
-        if wanted == "boolean":
+        if declared_type == "boolean":
             return {"true": True, "false": False}.get(text.strip().lower())
         number = float(text)
         return int(text) if text.strip().lstrip("+-").isdigit() else number if math.isfinite(number) else None

@@ -49,13 +49,13 @@ class ExpectMerge:
     Example: `unique_source: true`"""
 
     def __str__(self) -> str:
-        said = []
+        conditions = []
         for name, value in vars(self).items():
             if value is True:
-                said.append(name)
+                conditions.append(name)
             elif value is not None and value is not False:
-                said.append(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value:,}")
-        return ", ".join(said)
+                conditions.append(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value:,}")
+        return ", ".join(conditions)
 
     @property
     def about_source(self) -> bool:

@@ -25,29 +25,31 @@ class FolderConfig:
         folders: Iterable[tuple[str, ...]],
         problems: Problems,
     ) -> None:
-        known = set(folders)
+        existing = set(folders)
         self._layers: dict[tuple[str, ...], tuple[Layer, ...]] = {}
         self._inherited: dict[tuple[str, ...], tuple[Layer, ...]] = {}
-        written = settings.models if kind == "models" else settings.seeds
-        for path in sorted(written, key=len):
-            named = path[:1] == (settings.name,) and path[:1] not in known
-            folder = path[1:] if named else path
-            if folder in known or not folder:
-                if written[path].values:
-                    self._layers[folder] = (*self._layers.get(folder, ()), written[path])
-            elif folder[:-1] in known or len(folder) == 1:
-                siblings = {other[-1] for other in known if other[:-1] == folder[:-1] and other}
+        config_tables = settings.models if kind == "models" else settings.seeds
+        for path in sorted(config_tables, key=len):
+            begins_with_project = path[:1] == (settings.name,) and path[:1] not in existing
+            folder = path[1:] if begins_with_project else path
+            if folder in existing or not folder:
+                if config_tables[path].values:
+                    self._layers[folder] = (*self._layers.get(folder, ()), config_tables[path])
+            elif folder[:-1] in existing or len(folder) == 1:
+                siblings = {
+                    folder_path[-1] for folder_path in existing if folder_path[:-1] == folder[:-1] and folder_path
+                }
                 message = f'{kind}: "{folder[-1]}" is neither a folder nor a config key'
                 place = settings.places.key_place((kind, *path)) if settings.places else None
                 problems.add("unknown-folder", message, place, _hint(folder[-1], siblings))
 
     def layers(self, path: tuple[str, ...]) -> tuple[Layer, ...]:
         """The layers of a model or seed, by its folders and its name; the most specific last."""
-        found = self._inherited.get(path)
-        if found is None:
+        inherited = self._inherited.get(path)
+        if inherited is None:
             outer = self.layers(path[:-1]) if path else ()
-            found = self._inherited[path] = (*outer, *self._layers.get(path, ()))
-        return found
+            inherited = self._inherited[path] = (*outer, *self._layers.get(path, ()))
+        return inherited
 
 
 def _hint(key: str, folders: Iterable[str]) -> str | None:

@@ -67,24 +67,26 @@ class Freshness:
 
     def __str__(self) -> str:
         ages = (("warn after", self.warn_after), ("error after", self.error_after))
-        return ", ".join(f"{what} {age}" for what, age in ages if age is not None)
+        return ", ".join(f"{label} {age}" for label, age in ages if age is not None)
 
 
-UNSAID = Freshness()
+UNSET = Freshness()
 """The value of a missing key. `freshness: null` says that a source is not checked."""
 
 
-def resolved(*said: Freshness | None) -> Freshness | None:
+def resolve_freshness(*levels: Freshness | None) -> Freshness | None:
     """What levels say together, the most specific first; None where the source is not to be looked at.
 
     As in dbt a level takes over what it does not say itself, and null switches off what was said above it.
     """
-    found: Freshness | None = UNSAID
-    for own in reversed(said):
-        if own is None or found is None:
-            found = own if own != UNSAID else found
+    freshness: Freshness | None = UNSET
+    for own in reversed(levels):
+        if own is None or freshness is None:
+            freshness = own if own != UNSET else freshness
         else:
-            found = Freshness(
-                own.warn_after or found.warn_after, own.error_after or found.error_after, own.filter or found.filter
+            freshness = Freshness(
+                own.warn_after or freshness.warn_after,
+                own.error_after or freshness.error_after,
+                own.filter or freshness.filter,
             )
-    return found if found is not None and (found.warn_after or found.error_after) else None
+    return freshness if freshness is not None and (freshness.warn_after or freshness.error_after) else None

@@ -170,5 +170,7 @@ def _scalar(text: str) -> str:
     if _WORD.fullmatch(text) and text.lower() not in _KEYWORDS:
         return text
     # YAML allows no unprintable characters, and JSON's surrogate pairs are no escape of YAML's.
-    signs = (each if each.isprintable() else f"\\U{ord(each):08x}" for each in text.replace("\\", r"\\"))
+    signs = (
+        character if character.isprintable() else f"\\U{ord(character):08x}" for character in text.replace("\\", r"\\")
+    )
     return '"' + "".join(signs).replace('"', r"\"") + '"'

@@ -132,38 +132,40 @@ def read_profile(
     env: Mapping[str, str],
     target: str | None = None,
     profiles_dir: Path | None = None,
-    named_at: Place | None = None,
+    name_place: Place | None = None,
     text: str | None = None,
 ) -> Profile | None:
     """The profile `name` with its output `target` (default: the one it names); None, with problems, where that fails.
 
     profiles.yml is looked for in `profiles_dir` alone where that is given, else in `root` and in ~/.merge-runner.
-    `named_at` is where the project names the profile, `text` is read instead of the file in `root`. Only the chosen
+    `name_place` is where the project names the profile, `text` is read instead of the file in `root`. Only the chosen
     output is rendered.
     """
     folders = [profiles_dir] if profiles_dir else [root, _home(env) / ".merge-runner"]
     file = next((folder / FILE for folder in folders if os.path.lexists(folder / FILE)), None)
     if file is None:
-        looked = " and ".join(str(folder) for folder in folders)
+        searched_folders = " and ".join(str(folder) for folder in folders)
         hint = f'write a {FILE} with the profile "{name}", or say where it is with --profiles-dir'
-        problems.add("no-profiles", f"no {FILE} was found in {looked}", named_at, hint)
+        problems.add("no-profiles", f"no {FILE} was found in {searched_folders}", name_place, hint)
         return None
     unsaved = text if file == root / FILE else None
-    shown = _shown(file, root)
+    display_path = _display_path(file, root)
     boundary = Boundary(root).of_named(file)
-    source = SourceText(shown, unsaved) if unsaved is not None else read_text(file, shown, problems, boundary)
+    source = (
+        SourceText(display_path, unsaved) if unsaved is not None else read_text(file, display_path, problems, boundary)
+    )
     tree = yaml_tree(source, problems) if source else None
     if tree is None:
         return None
     if not isinstance(tree.data, Mapping) or name not in tree.data:
-        known = list(tree.data) if isinstance(tree.data, Mapping) else []
+        profile_names = list(tree.data) if isinstance(tree.data, Mapping) else []
         message = f'the profile "{name}" is not in {tree.source.path}'
-        problems.add("unknown-profile", message, named_at or tree.place(), did_you_mean(name, known))
+        problems.add("unknown-profile", message, name_place or tree.place(), did_you_mean(name, profile_names))
         return None
-    return _choose(tree, root, name, target, env, problems)
+    return _read_output(tree, root, name, target, env, problems)
 
 
-def _choose(
+def _read_output(
     tree: YamlTree, root: Path, name: str, target: str | None, env: Mapping[str, str], problems: Problems
 ) -> Profile | None:
     outer = validate(ProfileEntry, tree.data[name], tree, problems, at=(name,), of=f"profile {name}", secret=True)
@@ -186,10 +188,12 @@ def _choose(
     output = validate(Output, data, template, problems, at=at, of=f"output {name}.{target}", secret=True)
     if output is None:
         return None
-    chosen = _warehouse(output, root, _Faults(f"output {name}.{target}", at, tree, problems))
-    asked = [call for key in outer.outputs[target] if key not in _OF_SPARK for call in template.calls((*at, str(key)))]
-    profile = _profile(name, target, output, chosen, template.used)
-    return replace(profile, env_vars=(*template.calls((name, "target")), *asked))
+    table_warehouse = _warehouse(output, root, _Faults(f"output {name}.{target}", at, tree, problems))
+    env_calls = [
+        call for key in outer.outputs[target] if key not in _OF_SPARK for call in template.calls((*at, str(key)))
+    ]
+    profile = _profile(name, target, output, table_warehouse, template.used)
+    return replace(profile, env_vars=(*template.calls((name, "target")), *env_calls))
 
 
 @dataclass(frozen=True)
@@ -211,16 +215,20 @@ def _warehouse(output: Output, root: Path, faults: _Faults) -> Warehouse:
     if output.remote is not None:
         return Warehouse(output.warehouse)
     master = output.master or LOCAL
-    if (said := output.conf.get(_MASTER, master)) != master:
-        faults.add(_MASTER, f"{_MASTER} is {said}, and the output runs on {master}", f"write `master: {said}` instead")
+    if (master_of_conf := output.conf.get(_MASTER, master)) != master:
+        faults.add(
+            _MASTER,
+            f"{_MASTER} is {master_of_conf}, and the output runs on {master}",
+            f"write `master: {master_of_conf}` instead",
+        )
     before = len(faults.problems)
-    found = warehouse(output.warehouse, output.conf, root, faults.add, local=master.startswith("local"))
+    table_warehouse = warehouse(output.warehouse, output.conf, root, faults.add, local=master.startswith("local"))
     embedded = [name for name, settings in output.catalogs.items() if settings.get("type") == EMBEDDED]
-    if found.folder is None and embedded and len(faults.problems) == before:
+    if table_warehouse.folder is None and embedded and len(faults.problems) == before:
         key = str(keeping_catalog(output.conf))
         message = f'catalog "{embedded[0]}" of type embedded lies in the warehouse, and {key} says that there is none'
         faults.add(key, message, "leave it out, or give the catalog another type")
-    return found
+    return table_warehouse
 
 
 def _default_target(name: str, outer: ProfileEntry, template: ValueTemplate) -> str:
@@ -232,7 +240,7 @@ def _default_target(name: str, outer: ProfileEntry, template: ValueTemplate) -> 
     return next(iter(outer.outputs)) if len(outer.outputs) == 1 else "default"
 
 
-def _profile(name: str, target: str, output: Output, chosen: Warehouse, used: Mapping[str, str]) -> Profile:
+def _profile(name: str, target: str, output: Output, table_warehouse: Warehouse, used: Mapping[str, str]) -> Profile:
     master = output.master or (None if output.remote else LOCAL)
     return Profile(
         name=name,
@@ -240,9 +248,9 @@ def _profile(name: str, target: str, output: Output, chosen: Warehouse, used: Ma
         schema=output.schema,
         master=master,
         remote=output.remote,
-        warehouse=chosen.folder,
+        warehouse=table_warehouse.folder,
         storage=output.storage,
-        warehouse_assumed=chosen.assumed,
+        warehouse_assumed=table_warehouse.is_assumed,
         threads=output.threads,
         conf=output.conf,
         catalogs=output.catalogs,
@@ -285,7 +293,7 @@ def _home(env: Mapping[str, str]) -> Path:
     return Path(home) if home else Path.home()
 
 
-def _shown(file: Path, root: Path) -> str:
+def _display_path(file: Path, root: Path) -> str:
     """The name of a file in places: relative to the project where it lies in it."""
     return file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
 
@@ -444,4 +452,6 @@ class Output:
             check_catalog(name, settings)
             if settings.get("type") == EMBEDDED:
                 local = self.master is None or self.master.startswith("local")
-                check_embedded(name, settings, self.warehouse, known=not self.remote and bool(self.warehouse or local))
+                check_embedded(
+                    name, settings, self.warehouse, has_warehouse=not self.remote and bool(self.warehouse or local)
+                )

@@ -11,7 +11,7 @@ from merge_runner.project.schema.accepts import one_of
 from merge_runner.project.schema.analysis import AnalysisProperties
 from merge_runner.project.schema.config import Contract, Names
 from merge_runner.project.schema.exposure import Exposure, Owner
-from merge_runner.project.schema.freshness import UNSAID, Freshness
+from merge_runner.project.schema.freshness import UNSET, Freshness
 from merge_runner.project.schema.stream import OptionalStream
 from merge_runner.project.schema.unit_test import UnitTest
 from merge_runner.project.schema.yaml_types import Catalog, Many, Mapped, Name, Text, Texts
@@ -162,7 +162,7 @@ class SourceConfig:
     """Labels for selection. Example: `tags: [raw]`"""
     meta: Mapped = field(default_factory=dict)
     """Keys and values of your own. Example: `meta: {owner: ann}`"""
-    freshness: Freshness | None = UNSAID
+    freshness: Freshness | None = UNSET
     """`freshness`, where dbt also accepts it. Example: `freshness: {warn_after: {count: 1, period: day}}`"""
     loaded_at_field: str | None = None
     """`loaded_at_field`, where dbt also accepts it. Example: `loaded_at_field: loaded_at`"""
@@ -227,7 +227,7 @@ class SourceTable(Keyed):
     """Keys and values of your own; written to the manifest. Example: `meta: {owner: ann}`"""
     config: SourceConfig = field(default_factory=SourceConfig)
     """`enabled`, `tags`, `meta` and freshness, where dbt also accepts them. Example: `config: {enabled: false}`"""
-    freshness: Freshness | None = UNSAID
+    freshness: Freshness | None = UNSET
     """From which age of the newest row on the table is a warning or an error of `merge-runner source freshness`.
     `null`: not checked. A table inherits from its source what it does not set itself.
     Example: `freshness: {warn_after: {count: 12, period: hour}, error_after: {count: 1, period: day}}`"""
@@ -276,7 +276,7 @@ class Source(Keyed):
     """Keys and values of your own; written to the manifest. Example: `meta: {owner: ann}`"""
     config: SourceConfig = field(default_factory=SourceConfig)
     """`enabled`, `tags`, `meta` and freshness, where dbt also accepts them. Example: `config: {enabled: false}`"""
-    freshness: Freshness | None = UNSAID
+    freshness: Freshness | None = UNSET
     """From which age of the newest row on the table is a warning or an error of `merge-runner source freshness`.
     `null`: not checked. A table inherits from its source what it does not set itself.
     Example: `freshness: {warn_after: {count: 12, period: hour}, error_after: {count: 1, period: day}}`"""

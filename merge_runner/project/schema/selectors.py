@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from merge_runner.errors import Problems, did_you_mean
 from merge_runner.project.syntax.places import KeyPath
-from merge_runner.project.syntax.validate import shown
+from merge_runner.project.syntax.validate import describe_value
 from merge_runner.project.syntax.yaml_tree import YamlTree
 from merge_runner.text import Place
 
@@ -86,13 +86,15 @@ def selectors(tree: YamlTree, problems: Problems) -> dict[str, Selector]:
 
     Every problem is added at its place.
     """
-    found: dict[str, Selector] = {}
+    by_name: dict[str, Selector] = {}
     data = tree.data
     if data is None:
-        return found
+        return by_name
     reader = _Reader(tree, problems)
     if not isinstance(data, Mapping):
-        reader.refuse((), f"{FILE} must be a mapping, not {shown(data)}", 'write "selectors:" and a list below it')
+        reader.refuse(
+            (), f"{FILE} must be a mapping, not {describe_value(data)}", 'write "selectors:" and a list below it'
+        )
     elif isinstance(data.get("selectors"), list):
         for key in data.keys() - {"selectors", "version"}:
             problems.add(
@@ -100,23 +102,23 @@ def selectors(tree: YamlTree, problems: Problems) -> dict[str, Selector]:
             )
         for index, entry in enumerate(data["selectors"]):
             selector = reader.selector(entry, ("selectors", index))
-            if selector is not None and selector.name in found:
+            if selector is not None and selector.name in by_name:
                 message = f'the selector "{selector.name}" is defined twice'
                 place = tree.place(("selectors", index, "name"))
                 problems.add("duplicate-name", message, place, "rename one of them")
             elif selector is not None:
-                found[selector.name] = selector
+                by_name[selector.name] = selector
     else:
         at: KeyPath = ("selectors",) if isinstance(data.get("selectors"), Mapping) else ()
-        for name, written in (data["selectors"] if at else data).items():
-            definition = reader.definition(written, (*at, name), f"selector {name}")
+        for name, body in (data["selectors"] if at else data).items():
+            definition = reader.definition(body, (*at, name), f"selector {name}")
             if definition is not None:
-                found[str(name)] = Selector(str(name), definition, written)
-    defaults = [name for name, selector in found.items() if selector.default]
+                by_name[str(name)] = Selector(str(name), definition, body)
+    defaults = [name for name, selector in by_name.items() if selector.default]
     if len(defaults) > 1:
         message = f"the selectors {', '.join(defaults)} are all the default"
         problems.add("duplicate-default", message, tree.place(), 'only one may have "default: true"')
-    return found
+    return by_name
 
 
 OF_SELECTOR: Mapping[str, str] = {
@@ -151,7 +153,7 @@ class _Reader:
 
     tree: YamlTree
     problems: Problems
-    known: dict[int, Definition | None] = field(default_factory=dict)
+    definitions: dict[int, Definition | None] = field(default_factory=dict)
     """The definitions by the values they are written as: aliases of YAML can name one value thousands of times."""
 
     def refuse(self, at: KeyPath, message: str, hint: str | None = None) -> None:
@@ -159,7 +161,7 @@ class _Reader:
 
     def selector(self, entry: Any, at: KeyPath) -> Selector | None:
         if not isinstance(entry, Mapping):
-            self.refuse(at, f'an entry of "selectors" must be a mapping, not {shown(entry)}')
+            self.refuse(at, f'an entry of "selectors" must be a mapping, not {describe_value(entry)}')
             return None
         name = entry.get("name")
         if not isinstance(name, str) or not name:
@@ -176,41 +178,41 @@ class _Reader:
             return None
         return Selector(name, definition, entry["definition"], str(entry.get("description") or ""), default)
 
-    def definition(self, written: Any, at: KeyPath, of: str) -> Definition | None:
-        if not isinstance(written, Mapping):
-            return self._defined(written, at, of)
-        if id(written) not in self.known:
-            self.known[id(written)] = self._defined(written, at, of)
-        return self.known[id(written)]
+    def definition(self, body: Any, at: KeyPath, of: str) -> Definition | None:
+        if not isinstance(body, Mapping):
+            return self._read_definition(body, at, of)
+        if id(body) not in self.definitions:
+            self.definitions[id(body)] = self._read_definition(body, at, of)
+        return self.definitions[id(body)]
 
-    def _defined(self, written: Any, at: KeyPath, of: str) -> Definition | None:
-        if (text := self._scalar(written, at)) is not None:
+    def _read_definition(self, body: Any, at: KeyPath, of: str) -> Definition | None:
+        if (text := self._scalar(body, at)) is not None:
             return Written(text, self.tree.place(at))
-        if not isinstance(written, Mapping) or not written:
+        if not isinstance(body, Mapping) or not body:
             hint = "write a selection as for --select, or a mapping with method and value, union, or intersection"
-            self.refuse(at, f"{of}: a definition must be text or a mapping, not {shown(written)}", hint)
+            self.refuse(at, f"{of}: a definition must be text or a mapping, not {describe_value(body)}", hint)
             return None
-        operations = [key for key in OPERATIONS if key in written]
+        operations = [key for key in OPERATIONS if key in body]
         if len(operations) == 2:
             self.refuse(at, f"{of}: union and intersection exclude each other here", "nest one of them in the other")
             return None
         if operations == ["union"]:
-            return self._combined("union", written, at, of)
+            return self._combination("union", body, at, of)
         if operations == ["intersection"]:
-            return self._combined("intersection", written, at, of)
-        return self._method(written, at, of)
+            return self._combination("intersection", body, at, of)
+        return self._method(body, at, of)
 
-    def _combined(
-        self, operation: Literal["union", "intersection"], written: Mapping[str, Any], at: KeyPath, of: str
+    def _combination(
+        self, operation: Literal["union", "intersection"], body: Mapping[str, Any], at: KeyPath, of: str
     ) -> Combined | None:
-        self._check_keys(written, (operation, "exclude"), at, of)
+        self._check_keys(body, (operation, "exclude"), at, of)
         inner = (*at, operation)
-        entries = written[operation]
+        entries = body[operation]
         if not isinstance(entries, list) or not entries:
-            self.refuse(inner, f'{of}: "{operation}" must be a list of definitions, not {shown(entries)}')
+            self.refuse(inner, f'{of}: "{operation}" must be a list of definitions, not {describe_value(entries)}')
             return None
         parts: list[Definition | None] = []
-        exclude = [*self._exclusions(written, at, of)]
+        exclude = [*self._exclusions(body, at, of)]
         for index, entry in enumerate(entries):
             if isinstance(entry, Mapping) and set(entry) == {"exclude"}:
                 exclude += self._exclusions(entry, (*inner, index), of)
@@ -222,70 +224,73 @@ class _Reader:
         good = tuple(part for part in parts if part is not None)
         return Combined(operation, good, self.tree.place(at), tuple(exclude))
 
-    def _method(self, written: Mapping[str, Any], at: KeyPath, of: str) -> Method | None:
-        if len(written) == 1 and not written.keys() & set(OF_METHOD):
-            ((key, entry),) = written.items()
+    def _method(self, body: Mapping[str, Any], at: KeyPath, of: str) -> Method | None:
+        if len(body) == 1 and not body.keys() & set(OF_METHOD):
+            ((key, entry),) = body.items()
             text = self._scalar(entry, (*at, key))
             if text is None:
-                self.refuse((*at, key), f'{of}: "{key}" must be text, not {shown(entry)}')
+                self.refuse((*at, key), f'{of}: "{key}" must be text, not {describe_value(entry)}')
                 return None
             return Method(str(key), text, self.tree.place(at))
-        self._check_keys(written, OF_METHOD, at, of)
-        method, value = (self._scalar(written.get(key), (*at, key)) for key in ("method", "value"))
+        self._check_keys(body, OF_METHOD, at, of)
+        method, value = (self._scalar(body.get(key), (*at, key)) for key in ("method", "value"))
         if not method or not value:
             missing = "method" if not method else "value"
             hint = "write {method: tag, value: nightly}"
             self.problems.add("missing-key", f'{of}: "{missing}" is missing', self.tree.place(at), hint)
             return None
-        relatives = self._flag(written, "childrens_parents", at, of)
-        children = self._edges(written, "children", at, of)
+        relatives = self._flag(body, "childrens_parents", at, of)
+        children = self._edges(body, "children", at, of)
         if relatives and children:
             hint = '"childrens_parents" already takes all children'
             self.refuse((*at, "children"), f'{of}: "childrens_parents" and "children" exclude each other', hint)
-        indirect = written.get("indirect_selection")
+        indirect = body.get("indirect_selection")
         if indirect is not None and indirect not in tuple(INDIRECT):  # it may be unhashable
-            message = f'{of}: "indirect_selection" must be one of {", ".join(INDIRECT)}, not {shown(indirect)}'
+            message = f'{of}: "indirect_selection" must be one of {", ".join(INDIRECT)}, not {describe_value(indirect)}'
             self.refuse((*at, "indirect_selection"), message)
         return Method(
             method,
             value,
             self.tree.place(at),
-            self._edges(written, "parents", at, of),
+            self._edges(body, "parents", at, of),
             children,
             relatives,
             indirect,
-            tuple(self._exclusions(written, at, of)),
+            tuple(self._exclusions(body, at, of)),
         )
 
-    def _exclusions(self, written: Mapping[str, Any], at: KeyPath, of: str) -> Iterator[Definition]:
-        entries = written.get("exclude")
+    def _exclusions(self, body: Mapping[str, Any], at: KeyPath, of: str) -> Iterator[Definition]:
+        entries = body.get("exclude")
         if entries is None:
             return
         if not isinstance(entries, list):
-            self.refuse((*at, "exclude"), f'{of}: "exclude" must be a list of definitions, not {shown(entries)}')
+            self.refuse(
+                (*at, "exclude"), f'{of}: "exclude" must be a list of definitions, not {describe_value(entries)}'
+            )
             return
         for index, entry in enumerate(entries):
             definition = self.definition(entry, (*at, "exclude", index), of)
             if definition is not None:
                 yield definition
 
-    def _edges(self, written: Mapping[str, Any], key: str, at: KeyPath, of: str) -> float:
-        depth = written.get(f"{key}_depth")
-        follows = self._flag(written, key, at, of)
+    def _edges(self, body: Mapping[str, Any], key: str, at: KeyPath, of: str) -> float:
+        depth = body.get(f"{key}_depth")
+        follows = self._flag(body, key, at, of)
         if depth is None:
             return inf if follows else 0
         if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
             self.refuse(
-                (*at, f"{key}_depth"), f'{of}: "{key}_depth" must be a whole number above 0, not {shown(depth)}'
+                (*at, f"{key}_depth"),
+                f'{of}: "{key}_depth" must be a whole number above 0, not {describe_value(depth)}',
             )
         elif not follows:
             self.refuse((*at, f"{key}_depth"), f'{of}: "{key}_depth" needs "{key}: true"')
         return depth if follows and isinstance(depth, int) else 0
 
-    def _flag(self, written: Mapping[str, Any], key: str, at: KeyPath, of: str) -> bool:
-        value = written.get(key)
+    def _flag(self, body: Mapping[str, Any], key: str, at: KeyPath, of: str) -> bool:
+        value = body.get(key)
         if value is not None and not isinstance(value, bool):
-            self.refuse((*at, key), f'{of}: "{key}" must be true or false, not {shown(value)}')
+            self.refuse((*at, key), f'{of}: "{key}" must be true or false, not {describe_value(value)}')
         return value is True
 
     def _scalar(self, value: Any, at: KeyPath) -> str | None:
@@ -296,11 +301,11 @@ class _Reader:
             return None
         return self.tree.text(at) or str(value)
 
-    def _check_keys(self, written: Mapping[str, Any], known: Collection[str], at: KeyPath, of: str) -> None:
-        for key in written:
-            if key not in known:
+    def _check_keys(self, body: Mapping[str, Any], allowed: Collection[str], at: KeyPath, of: str) -> None:
+        for key in body:
+            if key not in allowed:
                 place = self.tree.key_place((*at, key))
-                self.problems.add("unknown-key", f'{of}: unknown key "{key}"', place, did_you_mean(str(key), known))
+                self.problems.add("unknown-key", f'{of}: unknown key "{key}"', place, did_you_mean(str(key), allowed))
 
 
 def _depth(edges: float) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from merge_runner.errors import Problems
 from merge_runner.project.schema.accepts import TEXT, Exactly, also, matching
-from merge_runner.project.schema.config import TABLE_KEYS, Names, listed
+from merge_runner.project.schema.config import TABLE_KEYS, Names, as_list
 from merge_runner.project.schema.config_layers import Layer, config_key, config_layer
 from merge_runner.project.schema.dbt_keys import SETTINGS as DBT_SETTINGS
 from merge_runner.project.syntax.annotations import CLOSED, After, Before, Key, Keyed
@@ -35,7 +35,7 @@ def _inside(value: str) -> str:
 
 _INSIDE = r"^(?![/\\]|[A-Za-z]:)(?!(?:.*[/\\])?\.\.(?:[/\\]|$)).+$"
 _InsidePath = Annotated[str, After(_inside), Exactly({**TEXT, "pattern": _INSIDE})]
-_InsidePaths = Annotated[tuple[_InsidePath, ...], Before(listed), also({**TEXT, "pattern": _INSIDE})]
+_InsidePaths = Annotated[tuple[_InsidePath, ...], Before(as_list), also({**TEXT, "pattern": _INSIDE})]
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ def _holds(outer: str, inner: str) -> bool:
 
 def _folders(tree: TomlTree, kind: Literal["models", "seeds"], problems: Problems) -> Folders:
     """The config defaults of a tree in which a table is a folder, unless its key is that of a config mapping."""
-    found: dict[tuple[str, ...], Layer] = {}
+    layers: dict[tuple[str, ...], Layer] = {}
 
     def collect(folder: tuple[str, ...], table: Mapping[str, Any]) -> None:
         config: dict[str, Any] = {}
@@ -264,9 +264,9 @@ def _folders(tree: TomlTree, kind: Literal["models", "seeds"], problems: Problem
                 config[key] = value
             else:
                 collect((*folder, key), value)
-        found[folder] = config_layer(config, tree, problems, at=(kind, *folder), of=kind, seed=kind == "seeds")
+        layers[folder] = config_layer(config, tree, problems, at=(kind, *folder), of=kind, seed=kind == "seeds")
 
     table = tree.data.get(kind) if isinstance(tree.data, Mapping) else None
     if isinstance(table, Mapping):
         collect((), table)
-    return found
+    return layers

@@ -26,8 +26,8 @@ def warehouse_folder(value: str) -> str:
         return value
     if value.startswith("s3://"):
         raise ValueError("s3a://…: the scheme by which Spark reads and writes S3")
-    known = ", ".join(f"{name}://…" for name in STORES)
-    raise ValueError(f"a folder: a path, or a URI of one of {known}")
+    schemes = ", ".join(f"{name}://…" for name in STORES)
+    raise ValueError(f"a folder: a path, or a URI of one of {schemes}")
 
 
 def check_catalog(name: str, settings: Mapping[str, str]) -> None:
@@ -40,12 +40,12 @@ def check_catalog(name: str, settings: Mapping[str, str]) -> None:
         raise ValueError(f'catalog "{name}" of type hadoop loses commits of two writers in {place}://: {_OTHERS}')
 
 
-def check_embedded(name: str, settings: Mapping[str, str], warehouse: str | None, *, known: bool) -> None:
+def check_embedded(name: str, settings: Mapping[str, str], warehouse: str | None, *, has_warehouse: bool) -> None:
     """Refuse a catalog of type embedded that no warehouse can hold. Raises ValueError.
 
-    `known`: the output has a warehouse, its own or the default.
+    `has_warehouse`: the output has a warehouse, its own or the default.
     """
-    if not known:
+    if not has_warehouse:
         raise ValueError(f'catalog "{name}" of type embedded lies in the warehouse: this output has no "warehouse"')
     if scheme(warehouse or "") is not None:
         raise ValueError(
@@ -53,9 +53,9 @@ def check_embedded(name: str, settings: Mapping[str, str], warehouse: str | None
         )
     if not re.match(r"\w+\Z", name):
         raise ValueError(f'catalog "{name}" of type embedded: letters, digits and _ make its name')
-    if taken := settings.keys() & {"class", "uri", "warehouse"}:
+    if own_keys := settings.keys() & {"class", "uri", "warehouse"}:
         raise ValueError(
-            f'catalog "{name}" of type embedded has its own "{min(taken)}": leave it out, or take another type'
+            f'catalog "{name}" of type embedded has its own "{min(own_keys)}": leave it out, or take another type'
         )
 
 

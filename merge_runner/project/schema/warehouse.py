@@ -25,31 +25,31 @@ Fault = Callable[[str, str, str], None]
 
 @dataclass(frozen=True)
 class Warehouse:
-    """`folder` is a path or URI, None where a catalog keeps the tables; `assumed`: neither output nor conf says it."""
+    """`folder` is a path or URI, None where a catalog keeps the tables; `is_assumed`: output and conf do not say it."""
 
     folder: str | None
-    assumed: bool = False
+    is_assumed: bool = False
 
 
-def warehouse(said: str | None, conf: Mapping[str, str], root: Path, fault: Fault, *, local: bool) -> Warehouse:
-    """Return where the tables of a classic driver are: `said` is the output's own `warehouse`.
+def warehouse(own_folder: str | None, conf: Mapping[str, str], root: Path, fault: Fault, *, local: bool) -> Warehouse:
+    """Return where the tables of a classic driver are: `own_folder` is the output's own `warehouse`.
 
     A folder needs a catalog in memory, and a catalog in memory needs a folder: the next run knows the tables by it.
     """
     directory, catalog = conf.get(DIR), keeping_catalog(conf)
-    if said is not None:
+    if own_folder is not None:
         if catalog == IMPLEMENTATION:
             message = (
                 f"{IMPLEMENTATION}: {conf[IMPLEMENTATION]} keeps tables in a metastore, and `warehouse` in folders"
             )
             fault(IMPLEMENTATION, message, "keep one of the two")
-        elif directory is not None and not _same(directory, said, root):
-            fault(DIR, f"{DIR} is {directory}, and `warehouse` is {said}", "keep one of the two")
-        return Warehouse(said)
+        elif directory is not None and not _same(directory, own_folder, root):
+            fault(DIR, f"{DIR} is {directory}, and `warehouse` is {own_folder}", "keep one of the two")
+        return Warehouse(own_folder)
     if not local or catalog is not None:
         return Warehouse(None)
     if directory is None:
-        return Warehouse(DEFAULT, assumed=True)
+        return Warehouse(DEFAULT, is_assumed=True)
     folder = local_path(directory)
     if folder is None:
         hint = (
@@ -70,12 +70,12 @@ def keeping_catalog(conf: Mapping[str, str]) -> str | None:
 
 def local_path(directory: str) -> str | None:
     """Return the path of a directory that Spark is given as a path or `file:` URI; None for any other file system."""
-    scheme, colon, rest = directory.strip().partition(":")
+    scheme, colon, path = directory.strip().partition(":")
     if not colon or "/" in scheme:
         return directory.strip()
     if scheme.lower() != "file":
         return None
-    return "/" + rest.lstrip("/") if rest.startswith("/") else rest  # Spark takes %20 as it is written
+    return "/" + path.lstrip("/") if path.startswith("/") else path  # Spark takes %20 as it is written
 
 
 def _same(directory: str, folder: str, root: Path) -> bool:

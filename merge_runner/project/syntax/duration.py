@@ -13,8 +13,8 @@ _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
 def seconds(value: Any) -> float:
     """Seconds of a number, or of a text with a unit. Raises ValueError where that is not a time above 0."""
-    if isinstance(value, str) and (found := _DURATION.match(value.strip())):
-        value = float(found[1]) * _SECONDS[(found[2] or found[3] or "s")[0]]
+    if isinstance(value, str) and (match := _DURATION.match(value.strip())):
+        value = float(match[1]) * _SECONDS[(match[2] or match[3] or "s")[0]]
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
         raise ValueError('a number of seconds above 0, or a text such as "30s", "5 minutes" or "1h"')
     return float(value)
@@ -23,6 +23,9 @@ def seconds(value: Any) -> float:
 def in_words(duration: float) -> str:
     """Seconds as people say them, in the largest unit that divides them: `7 days`, `36 hours`, `90 seconds`."""
     units = ((86_400, "day"), (3600, "hour"), (60, "minute"))
-    size, unit = next((each for each in units if duration >= each[0] and duration % each[0] == 0), (1, "second"))
+    size, unit = next(
+        (size_and_unit for size_and_unit in units if duration >= size_and_unit[0] and duration % size_and_unit[0] == 0),
+        (1, "second"),
+    )
     number = duration / size
     return f"{number:,g} {unit}" + ("" if number == 1 else "s")

@@ -33,8 +33,8 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise TOMLDecodeError(f"{error}{_SOMEWHERE}") from None
     level: list[Any] = [data]
     for _ in range(MAX_DEPTH):
-        inner = [each.values() if isinstance(each, dict) else each for each in level]
-        level = [each for values in inner for each in values if isinstance(each, dict | list)]
+        inner = [item.values() if isinstance(item, dict) else item for item in level]
+        level = [item for values in inner for item in values if isinstance(item, dict | list)]
         if not level:
             return data
     raise _too_deep()

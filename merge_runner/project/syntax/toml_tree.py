@@ -48,14 +48,14 @@ class TomlTree:
 
     def text(self, path: KeyPath) -> str | None:
         """What the author wrote for the number, boolean or date at `path`; None for anything else."""
-        found = self.spans.get((*self.prefix, *path))
-        return found[1].of(self.source.text) if found else None
+        spans = self.spans.get((*self.prefix, *path))
+        return spans[1].of(self.source.text) if spans else None
 
-    def _place(self, path: KeyPath, which: int) -> Place:
+    def _place(self, path: KeyPath, index: int) -> Place:
         full = (*self.prefix, *path)
         while full:
-            if found := self.spans.get(full):
-                return self.source.place(found[which].start, found[which].end)
+            if spans := self.spans.get(full):
+                return self.source.place(spans[index].start, spans[index].end)
             full = full[:-1]
         return self.source.place(0)
 
@@ -65,12 +65,12 @@ def toml_tree(source: SourceText, problems: Problems) -> TomlTree | None:
     try:
         data = parse_toml(source.text)
     except TOMLDecodeError as error:
-        said = str(error)
-        at = _POSITION.search(said)
+        message = str(error)
+        at = _POSITION.search(message)
         place = Place(source.path, int(at[1]), int(at[2])) if at else source.place(len(source.text))
         plus = source.line(place.line).lstrip().startswith("+")
         hint = "quote a key that starts with +, or leave the + out" if plus else None
-        problems.add("toml-syntax", f"not TOML: {said[: at.start()].rstrip() if at else said}", place, hint)
+        problems.add("toml-syntax", f"not TOML: {message[: at.start()].rstrip() if at else message}", place, hint)
         return None
     return TomlTree(source, data, _Locator(source.text).spans)
 
@@ -93,11 +93,11 @@ class _Locator:
             self._skip(_TRIVIA)
 
     def _skip(self, pattern: re.Pattern[str]) -> str:
-        found = pattern.match(self._text, self._at)
-        if found is None:
+        match = pattern.match(self._text, self._at)
+        if match is None:
             raise AssertionError(f"valid TOML expected at offset {self._at}")
-        self._at = found.end()
-        return found[0]
+        self._at = match.end()
+        return match[0]
 
     def _header(self) -> KeyPath:
         start = self._at
@@ -130,8 +130,8 @@ class _Locator:
         while True:
             self._skip(_BLANK)
             start = self._at
-            written = self._skip(_KEY)
-            keys.append((_key(written), Span(start, self._at)))
+            key_text = self._skip(_KEY)
+            keys.append((_key(key_text), Span(start, self._at)))
             self._skip(_BLANK)
             if not self._text.startswith(".", self._at):
                 return keys
@@ -159,8 +159,8 @@ class _Locator:
         elif opening == "{":
             self._inline_table(path)
         else:
-            written = self._skip(_BARE_VALUE)
-            self._at -= len(written) - len(written.rstrip())
+            value_text = self._skip(_BARE_VALUE)
+            self._at -= len(value_text) - len(value_text.rstrip())
 
     def _array(self, path: KeyPath) -> None:
         self._at += 1
@@ -191,9 +191,9 @@ class _Locator:
         self._at += 1
 
 
-def _key(written: str) -> str:
-    if written[0] == "'":
-        return written[1:-1]
-    if written[0] == '"':
-        return next(iter(parse_toml(f"{written} = 0")))
-    return written
+def _key(key_text: str) -> str:
+    if key_text[0] == "'":
+        return key_text[1:-1]
+    if key_text[0] == '"':
+        return next(iter(parse_toml(f"{key_text} = 0")))
+    return key_text

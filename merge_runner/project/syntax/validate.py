@@ -48,14 +48,14 @@ def validate(
             return adapter.validate_python(data)
         except ValidationError as error:
             details = error.errors(include_url=False)
-        written = _scalars_for_text(data, details, places, at)
-        if not written:
+        texts = _scalars_for_text(data, details, places, at)
+        if not texts:
             _Report(kind, data, places, problems, at, of, elsewhere or {}, refused or {}, secret).add(details)
             return None
-        data = _replaced(data, written)
+        data = _replace(data, texts)
 
 
-def shown(value: Any) -> str:
+def describe_value(value: Any) -> str:
     """A value in a message: short, in the spelling of JSON; collections by their kind."""
     if isinstance(value, Mapping):
         return "a mapping"
@@ -82,7 +82,7 @@ class _Report:
     _secret: bool
 
     def add(self, details: Iterable[ErrorDetails]) -> None:
-        wanted: dict[KeyPath, list[str]] = {}
+        requirements: dict[KeyPath, list[str]] = {}
         choices: dict[KeyPath, list[str]] = {}
         inside: set[KeyPath] = set()  # collections with a problem in them: another member of the union is not meant
         for detail in details:
@@ -92,43 +92,47 @@ class _Report:
             if kind == "missing":
                 inside.add(path)
             if kind == "unexpected_keyword_argument":
-                self._unknown(path, detail["loc"])
+                self._add_unknown(path, detail["loc"])
             elif kind == "missing":
-                self._missing(path, str(detail["loc"][-1]))
+                self._add_missing(path, str(detail["loc"][-1]))
             elif kind == "value_error" and isinstance(value, Mapping):
                 message = f"{self._subject(path)}{detail['ctx']['error']}"
                 self._problems.add("invalid-value", message, self._places.place((*self._at, *path)))
             else:
-                wanted.setdefault(path, []).append(_wanted(detail))
+                requirements.setdefault(path, []).append(_requirement(detail))
                 if kind == "literal_error":
                     choices.setdefault(path, []).extend(_choices(detail))
-        for path, kinds in wanted.items():
+        for path, kinds in requirements.items():
             if path not in inside:
-                self._invalid(path, " or ".join(dict.fromkeys(kinds)), choices.get(path, []))
+                self._add_invalid(path, " or ".join(dict.fromkeys(kinds)), choices.get(path, []))
 
-    def _unknown(self, path: KeyPath, loc: tuple[int | str, ...]) -> None:
+    def _add_unknown(self, path: KeyPath, loc: tuple[int | str, ...]) -> None:
         key = str(path[-1])
-        known = _known_keys(self._kind, loc[:-1])
-        hint = self._elsewhere.get(key) or did_you_mean(key, known)
+        allowed = _allowed_keys(self._kind, loc[:-1])
+        hint = self._elsewhere.get(key) or did_you_mean(key, allowed)
         place = self._places.key_place((*self._at, *path))
         self._problems.add("unknown-key", f'{self._subject(path[:-1])}unknown key "{key}"', place, hint)
 
-    def _missing(self, path: KeyPath, key: str) -> None:
+    def _add_missing(self, path: KeyPath, key: str) -> None:
         place = self._places.place((*self._at, *path))
         self._problems.add("missing-key", f'{self._subject(path)}the key "{key}" is missing', place)
 
-    def _invalid(self, path: KeyPath, wanted: str, choices: list[str]) -> None:
+    def _add_invalid(self, path: KeyPath, requirement: str, choices: list[str]) -> None:
         value = _at(self._data, path)
         name = self._name(path)
-        message = f"{self._subject(path)}{name} must be {wanted}"
+        message = f"{self._subject(path)}{name} must be {requirement}"
         if not self._secret:
-            message += f", not {shown(value)}"
+            message += f", not {describe_value(value)}"
         hint = None
         if isinstance(value, str) and not self._secret:
             match = nearest(value, choices)
             hint = f'did you mean "{match}"?' if match else None
             hint = self._refused.get((str(path[-1]) if path else "", value), hint)
-            if hint is None and "true or false" in wanted and value.lower() in {"yes", "no", "on", "off", "y", "n"}:
+            if (
+                hint is None
+                and "true or false" in requirement
+                and value.lower() in {"yes", "no", "on", "off", "y", "n"}
+            ):
                 hint = "write true or false: these are the only booleans"
         self._problems.add("invalid-value", message, self._places.place((*self._at, *path)), hint)
 
@@ -173,10 +177,10 @@ def _locate(data: Any, loc: tuple[int | str, ...]) -> tuple[KeyPath, Any]:
     path: list[str | int] = []
     for step in loc:
         if isinstance(data, Mapping):
-            found = step in data
+            is_step_of_data = step in data
         else:
-            found = isinstance(data, list | tuple) and isinstance(step, int) and step < len(data)
-        if found:
+            is_step_of_data = isinstance(data, list | tuple) and isinstance(step, int) and step < len(data)
+        if is_step_of_data:
             data = data[step]
             path.append(step)
     return tuple(path), data
@@ -184,12 +188,12 @@ def _locate(data: Any, loc: tuple[int | str, ...]) -> tuple[KeyPath, Any]:
 
 def _scalars_for_text(data: Any, details: Iterable[ErrorDetails], places: Places, at: KeyPath) -> dict[KeyPath, str]:
     """Return the scalars where text is wanted, as they were written."""
-    written = {}
+    texts = {}
     for detail in details:
         path, value = _locate(data, detail["loc"])
         if detail["type"] == "string_type" and isinstance(value, bool | int | float | date):
-            written[path] = _as_text(value, places.text((*at, *path)))
-    return written
+            texts[path] = _as_text(value, places.text((*at, *path)))
+    return texts
 
 
 def _at(data: Any, path: KeyPath) -> Any:
@@ -198,7 +202,7 @@ def _at(data: Any, path: KeyPath) -> Any:
     return data
 
 
-def _replaced(data: Any, values: Mapping[KeyPath, Any]) -> Any:
+def _replace(data: Any, values: Mapping[KeyPath, Any]) -> Any:
     """Return `data` with other values at paths; what is on none of the paths is shared, and the rest copied once."""
     if () in values:
         return values[()]
@@ -207,13 +211,13 @@ def _replaced(data: Any, values: Mapping[KeyPath, Any]) -> Any:
         inside.setdefault(path[0], {})[path[1:]] = value
     copy: Any = dict(data) if isinstance(data, Mapping) else list(data)
     for step, inner in inside.items():
-        copy[step] = _replaced(data[step], inner)
+        copy[step] = _replace(data[step], inner)
     return copy
 
 
-def _as_text(value: Any, written: str | None) -> str:
-    if written is not None:
-        return written
+def _as_text(value: Any, author_text: str | None) -> str:
+    if author_text is not None:
+        return author_text
     if isinstance(value, bool):
         return "true" if value else "false"
     return value.isoformat(" ") if isinstance(value, datetime) else str(value)
@@ -235,7 +239,7 @@ _WANTED: Mapping[str, str] = {
 }
 
 
-def _wanted(detail: ErrorDetails) -> str:
+def _requirement(detail: ErrorDetails) -> str:
     kind = detail["type"]
     context = detail.get("ctx", {})
     if kind == "literal_error":
@@ -257,7 +261,7 @@ def _choices(detail: ErrorDetails) -> Iterator[str]:
             yield part
 
 
-def _known_keys(kind: Any, loc: Iterable[int | str]) -> list[str]:
+def _allowed_keys(kind: Any, loc: Iterable[int | str]) -> list[str]:
     """Return the keys of the dataclass at `loc` in a `kind`."""
     kind = _bare(kind)
     for step in loc:

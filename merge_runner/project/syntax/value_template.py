@@ -42,7 +42,7 @@ class ValueTemplate:
 
     def __init__(self, places: Places, known: Known, env: Mapping[str, str], problems: Problems) -> None:
         self._places = places
-        self._known = known
+        self._names = known
         self._env = env
         self._problems = problems
         self.rendered: dict[KeyPath, str] = {}
@@ -86,11 +86,11 @@ class ValueTemplate:
         """Return the description `text`, which is at the path `at`, rendered; whatever it renders to is a text."""
         if not isinstance(text, str) or ("{{" not in text and "{%" not in text):
             return text
-        rendered = self._rendering(text, at)
-        if rendered is None:
+        description = self._rendering(text, at)
+        if description is None:
             return None
-        self.rendered[at] = rendered
-        return rendered
+        self.rendered[at] = description
+        return description
 
     def _rendering(self, text: str, at: KeyPath) -> str | None:
         from jinja2 import TemplateError, meta
@@ -104,15 +104,15 @@ class ValueTemplate:
             self._problems.add("value-jinja", f"the Jinja of {key} cannot be parsed", place)
             return None
         # Before anything else looks at it: Jinja computes constants while it compiles.
-        if (refused := _refused(tree)) is not None:
+        if (refused := _refused_part(tree)) is not None:
             hint = "a value may choose and join; move what computes or repeats to a macro"
             self._problems.add("value-jinja", f"the Jinja of {key} uses {refused}, which a value may not", place, hint)
             return None
         unknown = sorted(meta.find_undeclared_variables(tree) - self._environment.globals.keys())
         if unknown:
             names = ", ".join(f'"{name}"' for name in unknown)
-            message = f"{key} uses {names}, which {self._known.file} does not know"
-            self._problems.add("value-jinja", message, place, self._known.hint)
+            message = f"{key} uses {names}, which {self._names.file} does not know"
+            self._problems.add("value-jinja", message, place, self._names.hint)
             return None
         try:
             return self._environment.from_string(tree).render()
@@ -122,14 +122,14 @@ class ValueTemplate:
             self._problems.add("undefined-var", message, place, hint)
         except _UnknownDocError as no_doc:
             message = f'there is no docs block "{no_doc.name}"'
-            near = did_you_mean(no_doc.name, self._known.docs or ())
+            near = did_you_mean(no_doc.name, self._names.docs or ())
             hint = near or f"write {{% docs {no_doc.name} %}} … {{% enddocs %}} in a .md file of the model paths"
             self._problems.add("unknown-doc", message, place, hint)
         except _MissingError as missing:
-            what = f"{ALLOW} does not list" if missing.is_refused else "is not set"
-            message = f"{key} needs the environment variable {missing.name}, which {what}"
-            listed = f"list it in {ALLOW}" if missing.is_refused else "set it"
-            hint = f"{listed}, or give a default: env_var('{missing.name}', '…')"
+            state = f"{ALLOW} does not list" if missing.is_refused else "is not set"
+            message = f"{key} needs the environment variable {missing.name}, which {state}"
+            remedy = f"list it in {ALLOW}" if missing.is_refused else "set it"
+            hint = f"{remedy}, or give a default: env_var('{missing.name}', '…')"
             self._problems.add("missing-env-var", message, place, hint)
         except Exception as error:  # whatever a filter raises may quote the value
             message = f"the Jinja of {key} cannot be rendered ({type(error).__name__})"
@@ -143,12 +143,12 @@ class ValueTemplate:
 
         environment = SandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True)
         environment.globals = {"env_var": self._env_var}
-        if self._known.vars is not None:
+        if self._names.vars is not None:
             environment.globals["var"] = self._var
-        if self._known.docs is not None:
+        if self._names.docs is not None:
             environment.globals["doc"] = self._doc
-        if self._known.target is not None:
-            environment.globals["target"] = self._known.target
+        if self._names.target is not None:
+            environment.globals["target"] = self._names.target
         # dbt's names for what happens here by itself: the result is read as YAML reads it.
         environment.filters.update(dict.fromkeys(("as_native", "as_bool", "as_number", "as_text"), lambda value: value))
         return environment
@@ -174,12 +174,12 @@ class ValueTemplate:
 
     def _doc(self, name: str, block: str | None = None) -> str:
         name = name if block is None else block  # as in dbt, where the first of two is a package
-        if self._known.docs is None or name not in self._known.docs:
+        if self._names.docs is None or name not in self._names.docs:
             raise _UnknownDocError(name)
-        return self._known.docs[name]
+        return self._names.docs[name]
 
     def _var(self, name: str, default: Any = _NOTHING) -> Any:
-        value = (self._known.vars or {}).get(name, default)
+        value = (self._names.vars or {}).get(name, default)
         if value is _NOTHING:
             raise _UnsetError(name)
         return {True: "true", False: "false", None: ""}[value] if value is None or isinstance(value, bool) else value
@@ -194,7 +194,7 @@ _METHODS = frozenset(
 _MOST_REPLACED = 4
 
 
-def _refused(tree: Any) -> str | None:
+def _refused_part(tree: Any) -> str | None:
     """What of a template could run for ever or fill the memory: loops, macros, variables, products; else None.
 
     What is left makes texts that are not much longer than what they are made of.

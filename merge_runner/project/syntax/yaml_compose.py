@@ -33,7 +33,7 @@ class OutOfBoundsError(Exception):
     """The file goes beyond a bound; the problem is already noted."""
 
 
-class Built(NamedTuple):
+class ComposedValue(NamedTuple):
     """A value, its node, and with every alias written out how many values it holds in how many levels."""
 
     value: Any
@@ -57,7 +57,7 @@ def _parser(text: str) -> Any:
     return _PythonParser(text)
 
 
-def compose(locator: Locator, problems: Problems) -> Built | None:
+def compose(locator: Locator, problems: Problems) -> ComposedValue | None:
     """The one document of a text; None where it holds none.
 
     Raises yaml.MarkedYAMLError where it is no YAML and OutOfBoundsError beyond a bound; other problems are added.
@@ -73,37 +73,37 @@ class _Composer:
         self._text = locator.source.text
         self._problems = problems
         self._next: Callable[[], Event] = _parser(self._text).get_event
-        self._anchors: dict[str, Built] = {}
-        self._aliased = 0
+        self._anchors: dict[str, ComposedValue] = {}
+        self._alias_size = 0
 
-    def document(self) -> Built | None:
+    def document(self) -> ComposedValue | None:
         self._next()  # the start of the stream
         event = self._next()
         if isinstance(event, yaml.StreamEndEvent):
             return None
-        built = self._build(self._next(), 0)
+        value = self._build(self._next(), 0)
         self._next()  # the end of the document
         event = self._next()
         if isinstance(event, yaml.DocumentStartEvent):
             place = self._locator.place(event)
             self._problems.add("several-documents", "a second YAML document begins here", place, "keep one per file")
-        return built
+        return value
 
-    def _build(self, event: Event, depth: int) -> Built:
+    def _build(self, event: Event, depth: int) -> ComposedValue:
         kind = event.__class__
         if kind is yaml.ScalarEvent:
-            built = Built(self._scalar(event), self._locator.scalar(event))
+            composed = ComposedValue(self._scalar(event), self._locator.scalar(event))
         elif kind is yaml.AliasEvent:
             return self._alias(event, depth)
         elif depth == MAX_DEPTH:
             raise self._too_deep(event)
         elif kind is yaml.MappingStartEvent:
-            built = self._mapping(event, depth + 1)
+            composed = self._mapping(event, depth + 1)
         else:
-            built = self._sequence(event, depth + 1)
+            composed = self._sequence(event, depth + 1)
         if event.anchor is not None:
-            self._anchors[event.anchor] = built
-        return built
+            self._anchors[event.anchor] = composed
+        return composed
 
     def _scalar(self, event: Event) -> Scalar:
         text: str = event.value
@@ -122,7 +122,7 @@ class _Composer:
         self._unknown_tag(event)
         return text
 
-    def _sequence(self, event: Event, depth: int) -> Built:
+    def _sequence(self, event: Event, depth: int) -> ComposedValue:
         if event.tag not in {None, "!", f"{_TAG}seq"}:
             self._unknown_tag(event)
         values: list[Any] = []
@@ -135,25 +135,25 @@ class _Composer:
             nodes.append(node)
             size += inner_size
             height = max(height, inner_height)
-        return Built(values, self._locator.collection(event, nodes), size, height + 1)
+        return ComposedValue(values, self._locator.collection(event, nodes), size, height + 1)
 
-    def _mapping(self, event: Event, depth: int) -> Built:
+    def _mapping(self, event: Event, depth: int) -> ComposedValue:
         if event.tag not in {None, "!", f"{_TAG}map"}:
             self._unknown_tag(event)
         values: dict[str, Any] = {}
         nodes: dict[str, tuple[Node, Node]] = {}
-        merged: list[Built] = []
+        merged: list[ComposedValue] = []
         size, height = 1, 0
         take = self._next
         while (key := take()).__class__ is not yaml.MappingEndEvent:
             name, at = self._key(key, depth)
-            value, node, inner_size, inner_height = built = self._build(take(), depth)
+            value, node, inner_size, inner_height = composed = self._build(take(), depth)
             size += inner_size
             height = max(height, inner_height)
             if name is None:
                 continue
             if name == "<<" and isinstance(key, yaml.ScalarEvent) and is_plain(key):
-                merged += self._to_merge(built)
+                merged += self._to_merge(composed)
                 continue
             if name in nodes:
                 first = node_place(self._locator.source.path, nodes[name][0])
@@ -164,54 +164,54 @@ class _Composer:
                 continue
             values[name] = value
             nodes[name] = (at, node)
-        for other in merged:
-            for name, pair in other.node[2].items():
+        for merged_mapping in merged:
+            for name, pair in merged_mapping.node[2].items():
                 if name not in nodes:
-                    values[name] = other.value[name]
+                    values[name] = merged_mapping.value[name]
                     nodes[name] = pair
-        return Built(values, self._locator.collection(event, nodes), size, height + 1)
+        return ComposedValue(values, self._locator.collection(event, nodes), size, height + 1)
 
     def _key(self, event: Event, depth: int) -> tuple[str | None, Node]:
         if isinstance(event, yaml.ScalarEvent):
             node = self._locator.scalar(event)
             if event.anchor is not None:
-                self._anchors[event.anchor] = Built(self._scalar(event), node)
+                self._anchors[event.anchor] = ComposedValue(self._scalar(event), node)
             return str(event.value), node
-        built = self._build(event, depth)
-        if is_scalar(built.node):
-            return str(built.node[5]), self._locator.collection(event, [])
+        composed = self._build(event, depth)
+        if is_scalar(composed.node):
+            return str(composed.node[5]), self._locator.collection(event, [])
         offset = event.start_mark.index
         jinja = self._text.startswith("{{", offset - 1) if offset else False
         place = self._locator.source.place(offset - 1) if jinja else self._locator.place(event)
         hint = 'quote the text that holds {{ }}: "{{ … }}"' if jinja else None
         self._problems.add("invalid-key", "a key must be text, not a collection", place, hint)
-        return None, built.node
+        return None, composed.node
 
-    def _to_merge(self, built: Built) -> list[Built]:
-        if isinstance(built.value, dict):
-            return [built]
-        if isinstance(built.value, list):
-            pairs = zip(built.value, built.node[2], strict=True)
-            if all(isinstance(value, dict) for value in built.value):
-                return [Built(value, node) for value, node in pairs]
-        place = node_place(self._locator.source.path, built.node)
+    def _to_merge(self, composed: ComposedValue) -> list[ComposedValue]:
+        if isinstance(composed.value, dict):
+            return [composed]
+        if isinstance(composed.value, list):
+            pairs = zip(composed.value, composed.node[2], strict=True)
+            if all(isinstance(value, dict) for value in composed.value):
+                return [ComposedValue(value, node) for value, node in pairs]
+        place = node_place(self._locator.source.path, composed.node)
         self._problems.add("invalid-value", "<< must be followed by a mapping or a list of mappings", place)
         return []
 
-    def _alias(self, event: Event, depth: int) -> Built:
-        built = self._anchors.get(event.anchor)
-        if built is None:
+    def _alias(self, event: Event, depth: int) -> ComposedValue:
+        composed = self._anchors.get(event.anchor)
+        if composed is None:
             message = f"the alias *{event.anchor} has no anchor &{event.anchor} that ends before it"
             self._problems.add("unknown-alias", message, self._locator.place(event))
-            return Built(None, self._locator.collection(event, []))
-        self._aliased += built.size
-        if self._aliased > MAX_ALIASED:
+            return ComposedValue(None, self._locator.collection(event, []))
+        self._alias_size += composed.size
+        if self._alias_size > MAX_ALIASED:
             message = f"the aliases of this file expand to more than {MAX_ALIASED:,} values"
             self._problems.add("yaml-too-large", message, self._locator.place(event))
             raise OutOfBoundsError
-        if depth + built.height > MAX_DEPTH:
+        if depth + composed.height > MAX_DEPTH:
             raise self._too_deep(event)
-        return built
+        return composed
 
     def _too_deep(self, event: Event) -> OutOfBoundsError:
         message = f"more than {MAX_DEPTH} levels of nesting"

@@ -65,8 +65,8 @@ def _date_or_text(text: str) -> date | datetime | str:
     return text
 
 
-def _timestamp(found: re.Match[str]) -> datetime:
-    day, hour, minute, second, fraction, utc, sign, zone_hours, zone_minutes = found.groups()
+def _timestamp(match: re.Match[str]) -> datetime:
+    day, hour, minute, second, fraction, utc, sign, zone_hours, zone_minutes = match.groups()
     zone = timezone.utc if utc else None
     if sign:
         offset = timedelta(hours=int(zone_hours), minutes=int(zone_minutes or 0))

@@ -94,13 +94,13 @@ def yaml_tree(source: SourceText, problems: Problems) -> YamlTree | None:
         return None
     locator = Locator(source)
     try:
-        built = compose(locator, problems)
+        composed = compose(locator, problems)
     except yaml.MarkedYAMLError as error:
         _add_syntax_problem(source, error, problems)
         return None
     except OutOfBoundsError:
         return None
-    return YamlTree(source, built.value, built.node) if built else YamlTree(source, None, None)
+    return YamlTree(source, composed.value, composed.node) if composed else YamlTree(source, None, None)
 
 
 _HINTS: Sequence[tuple[str, str]] = (
@@ -120,6 +120,6 @@ def _add_syntax_problem(source: SourceText, error: yaml.MarkedYAMLError, problem
         begun = source.place(error.context_mark.index)
         if begun.line != place.line:
             message += f" ({error.context} that begins in line {begun.line})"
-    said = f"{error.context} {error.problem}"
-    hint = next((hint for part, hint in _HINTS if part in said), None)
+    message_of_parser = f"{error.context} {error.problem}"
+    hint = next((hint for part, hint in _HINTS if part in message_of_parser), None)
     problems.add("yaml-syntax", message, place, hint)

@@ -116,7 +116,7 @@ def test_a_folder_that_is_named_is_the_only_one_looked_at(read, tmp_path):
 
 
 def test_where_profiles_were_looked_for_is_told(read):
-    assert read(None, named_at=Place("pyproject.toml", 2, 8))[1] == [
+    assert read(None, name_place=Place("pyproject.toml", 2, 8))[1] == [
         "pyproject.toml:2:8: no profiles.yml was found in ROOT and ROOT/home/.merge-runner [no-profiles]\n"
         '    write a profiles.yml with the profile "shop", or say where it is with --profiles-dir'
     ]
@@ -202,7 +202,7 @@ def test_a_problem_names_keys_and_never_values(read, output, messages):
 
 
 def test_an_unknown_profile_is_told_where_the_project_names_it(read):
-    assert read(one_output("{schema: a}"), "shopp", named_at=Place("pyproject.toml", 2, 8))[1] == [
+    assert read(one_output("{schema: a}"), "shopp", name_place=Place("pyproject.toml", 2, 8))[1] == [
         'pyproject.toml:2:8: the profile "shopp" is not in profiles.yml [unknown-profile]\n    did you mean "shop"?'
     ]
 
