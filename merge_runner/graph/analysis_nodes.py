@@ -23,17 +23,17 @@ def analysis_node(
     problems: Problems,
 ) -> AnalysisNode:
     """Return the node of an analysis; unknown keys of its config are problems."""
-    said = captured.config.values
+    own_config = captured.config.values
     refuse_unknown_keys(captured.config, _CONFIG, "an analysis: nothing builds it", problems)
     properties = file.properties or AnalysisProperties(file.name)
     below = properties.config
-    tags = said.get("tags", ())
-    given = (tags,) if isinstance(tags, str) else tuple(tags)
+    tags = own_config.get("tags", ())
+    own_tags = (tags,) if isinstance(tags, str) else tuple(tags)
     config = AnalysisConfig(
-        enabled=bool(said.get("enabled", below.enabled)),
-        tags=tuple(dict.fromkeys((*properties.tags, *below.tags, *map(str, given)))),
-        meta={**properties.meta, **below.meta, **said.get("meta", {})},
-        docs={**properties.docs, **below.docs, **said.get("docs", {})},
+        enabled=bool(own_config.get("enabled", below.enabled)),
+        tags=tuple(dict.fromkeys((*properties.tags, *below.tags, *map(str, own_tags)))),
+        meta={**properties.meta, **below.meta, **own_config.get("meta", {})},
+        docs={**properties.docs, **below.docs, **own_config.get("docs", {})},
     )
     return AnalysisNode(
         unique_id=f"analysis.{project}.{file.name}",
@@ -50,5 +50,5 @@ def analysis_node(
         raw_code=file.source.text,
         macros=macros,
         patch_path=file.properties_place.path if file.properties_place else None,
-        columns={str(each["name"]): each for each in properties.columns if "name" in each},
+        columns={str(column["name"]): column for column in properties.columns if "name" in column},
     )

@@ -112,9 +112,9 @@ class Builder:
             self._warn(table, key)
             self._add(table)
         for name, seed in self.files.seeds.items():
-            loaded = self._seed(name, seed, seeds[name])
-            self._warn(loaded, (name,))
-            self._add(loaded, seeds[name].enabled)
+            seed_node = self._seed(name, seed, seeds[name])
+            self._warn(seed_node, (name,))
+            self._add(seed_node, seeds[name].enabled)
         self._add_models(captured, configs)
         check_tables(self.nodes, self.problems)
         check_streams(self.nodes, self.problems)
@@ -141,18 +141,18 @@ class Builder:
         )
 
     def _add_models(self, captured: Mapping[str, Captured], configs: Mapping[str, ModelConfig]) -> None:
-        for name, found in captured.items():
+        for name, capture in captured.items():
             model, config = self.files.models[name], configs[name]
-            of_all = self._with_hooks(model, found, config)
+            of_all = self._with_hooks(model, capture, config)
             node = self._model(name, model, of_all, config)
             self.changes[node.unique_id] = of_all.changes
             self.refs_of[node.unique_id] = of_all.refs
             self._warn(node, (name,), no_effect(model.source, node.materialized, [*model.own_layers, of_all.config]))
             self._add(node, config.enabled)
 
-    def _warn(self, node: Node, on: tuple[str, ...], found: Iterable[Problem] = ()) -> None:
-        """Keep the warnings about a node: those that were `found`, and those about its YAML under the key `on`."""
-        if warnings := (*found, *self.files.warnings.get(on, ())):
+    def _warn(self, node: Node, on: tuple[str, ...], warnings_of_node: Iterable[Problem] = ()) -> None:
+        """Keep the warnings about a node: those in `warnings_of_node`, and those about its YAML under the key `on`."""
+        if warnings := (*warnings_of_node, *self.files.warnings.get(on, ())):
             self.warnings[node.unique_id] = warnings
 
     def _add(self, node: Node | None, enabled: bool = True) -> None:
@@ -189,12 +189,12 @@ class Builder:
 
     def _capture(self, sources: Mapping[str, SourceText]) -> dict[str, Captured]:
         """Return what each file refers to, where its Jinja can be read."""
-        found: dict[str, Captured] = {}
+        captures: dict[str, Captured] = {}
         for name, source in sources.items():
             with self.problems.collecting():
-                found[name] = self.captures.capture(source, self._context(name))
-                self._note_reads(source.path, found[name])
-        return found
+                captures[name] = self.captures.capture(source, self._context(name))
+                self._note_reads(source.path, captures[name])
+        return captures
 
     def _note_reads(self, path: str, captured: Captured) -> None:
         """Record which vars and environment variables a file has asked for."""
@@ -234,7 +234,7 @@ class Builder:
             description=(seed.properties.description or "") if seed.properties else "",
             columns=columns_as_json(seed.properties.columns if seed.properties else ()),
             meta=config.meta,
-            macros=self._called(self.naming.macros),
+            macros=self._macro_ids(self.naming.macros),
             patch_path=seed.properties_place.path if seed.properties_place else None,
         )
 
@@ -242,9 +242,9 @@ class Builder:
         if config.materialized is None:
             config = replace(config, materialized="merge" if self._holds_merge(model, captured) else "view")
         place = Place(model.source.path, 1, 1)
-        for each in implied(config, self.files.profile):
-            confs = {**each.conf, **config.conf}
-            config = replace(config, properties={**each.properties, **config.properties}, conf=confs)
+        for preset in implied(config, self.files.profile):
+            confs = {**preset.conf, **config.conf}
+            config = replace(config, properties={**preset.properties, **config.properties}, conf=confs)
         check_iceberg_keys(name, config, [*model.layers, captured.config], place, self.problems)
         properties = model.properties
         if is_enforced(config):
@@ -266,9 +266,9 @@ class Builder:
             columns=columns_as_json(properties.columns if properties else ()),
             meta=config.meta,
             raw_code=model.source.text,
-            macros=self._called(captured.macros | self.naming.macros),
+            macros=self._macro_ids(captured.macros | self.naming.macros),
             patch_path=model.properties_place.path if model.properties_place else None,
-            constraints=tuple(asdict(each) for each in properties.constraints) if properties else (),
+            constraints=tuple(asdict(constraint) for constraint in properties.constraints) if properties else (),
             unrendered_config=dict(captured.config.values),
             differs_by_run=self.templates.differs_by_run(
                 "\n".join((model.source.text, *config.pre_hook, *config.post_hook)), captured.macros
@@ -307,16 +307,16 @@ class Builder:
 
     def _relation(self, name: str, config: ModelConfig, place: Place) -> Relation | None:
         try:
-            found = self.naming.relation(name, config, self._context(name))
+            relation = self.naming.relation(name, config, self._context(name))
         except ProblemsError as error:
             self.problems.extend(replace(problem, place=problem.place or place) for problem in error.problems)
             return None
-        if (part := no_folder(found)) is not None:
-            message = f"{name} is the table {found.name!r}, and {part!r} cannot be the name of a folder"
+        if (part := no_folder(relation)) is not None:
+            message = f"{name} is the table {relation.name!r}, and {part!r} cannot be the name of a folder"
             self.problems.add("invalid-name", message, place, "an alias or schema has no / and no \\ in it")
-        return found
+        return relation
 
-    def _called(self, macros: Iterable[str]) -> tuple[str, ...]:
+    def _macro_ids(self, macros: Iterable[str]) -> tuple[str, ...]:
         return tuple(self._macro_id(name) for name in sorted(macros))
 
     def _macro_id(self, name: str) -> str:
@@ -332,7 +332,7 @@ class Builder:
                     source,
                     captured,
                     self.references.parents(captured),
-                    self._called(captured.macros),
+                    self._macro_ids(captured.macros),
                     self.problems,
                 )
                 self.changes[node.unique_id] = captured.changes
@@ -358,10 +358,10 @@ class Builder:
     def _add_analyses(self) -> None:
         captured = self._capture({file.source.path: file.source for file in self.files.analyses})
         for file in self.files.analyses:
-            if (found := captured.get(file.source.path)) is not None:
-                parents, macros = self.references.parents(found), self._called(found.macros)
-                node = analysis_node(self.project, file, found, parents, macros, self.problems)
-                for call in found.changes:
+            if (capture := captured.get(file.source.path)) is not None:
+                parents, macros = self.references.parents(capture), self._macro_ids(capture.macros)
+                node = analysis_node(self.project, file, capture, parents, macros, self.problems)
+                for call in capture.changes:
                     message = f"{node.name} calls changes(): only a MERGE commits what was consumed"
                     self.problems.add("changes-refused", message, call.place, "read the table by ref()")
                 self._add(node, node.config.enabled)
@@ -388,7 +388,7 @@ class Builder:
             return replace(
                 node,
                 depends_on=tuple(dict.fromkeys((*node.depends_on, *self.references.parents(captured)))),
-                macros=self._called({test_macro(test.name), *captured.macros}),
+                macros=self._macro_ids({test_macro(test.name), *captured.macros}),
             )
         return None
 
@@ -399,9 +399,12 @@ class Builder:
 
     def _macros(self) -> dict[str, Macro]:
         """The project's macros, and those of packages that a node calls."""
-        found = {self._macro_id(each.name): each for each in self.templates.macros()}
-        called = {key for node in (*self.nodes.values(), *self.disabled) for key in node.macros}
-        for key in sorted(called - found.keys()):
+        definitions = {self._macro_id(definition.name): definition for definition in self.templates.macros()}
+        called_ids = {key for node in (*self.nodes.values(), *self.disabled) for key in node.macros}
+        for key in sorted(called_ids - definitions.keys()):
             if (packaged := self.templates.packages.find(key.removeprefix("macro."))) is not None:
-                found[key] = packaged.definition
-        return {key: Macro(key, each.name, each.place.path, each.text) for key, each in found.items()}
+                definitions[key] = packaged.definition
+        return {
+            key: Macro(key, definition.name, definition.place.path, definition.text)
+            for key, definition in definitions.items()
+        }

@@ -50,7 +50,7 @@ class CaptureCache:
         def make(recording: Context) -> Captured:
             return capture_all_runs(self._templates, source, recording)
 
-        return self._cached("capture", source, context, make, captured_as_json, captured_of_json)
+        return self._from_store("capture", source, context, make, captured_as_json, captured_of_json)
 
     def renders_merge(self, source: SourceText, context: Context) -> bool:
         """Return whether the rendered text holds a MERGE, were it without rows of queries. Raises ProblemsError."""
@@ -58,14 +58,14 @@ class CaptureCache:
         def make(recording: Context) -> bool:
             return holds_merge(self._templates.text_unanswered(source, recording))
 
-        return self._cached("holds_merge", source, context, make, bool, bool)
+        return self._from_store("holds_merge", source, context, make, bool, bool)
 
     def write(self, files: int) -> None:
         """Write what is new; the project has so many files."""
         if self._store is not None:
             self._store.write(most_of(files))
 
-    def _cached(
+    def _from_store(
         self,
         stage: str,
         source: SourceText,
@@ -77,7 +77,7 @@ class CaptureCache:
         """Return the value of the store, else what `make` returns; a Problem that it raises is never kept."""
         if self._store is None or context.macros:
             return make(context)
-        about = key(stage, self._names, source.path, source.text, _known(context))
+        about = key(stage, self._names, source.path, source.text, _context_key(context))
         env = given_env(context.env)
 
         def answer(kind: str, name: str) -> str | None:
@@ -93,7 +93,7 @@ class CaptureCache:
                     context.env.get(name)  # as the file would: what was asked for is never shown
             return of_json(value)
         reads = Reads()
-        with reads.collected() as asked:
+        with reads.collected() as recorded_questions:
             reads.note(("macros", path) for path in self._templates.reachable_files(source.text))
             result = make(
                 replace(
@@ -104,12 +104,12 @@ class CaptureCache:
             )
         value = as_json(result)
         text = json.dumps(value) if value is not None else None
-        if text is not None and not may_hold_secret(text, asked, context.vars, context.env):
-            self._store.put_text(about, answered(about, asked, answer), text)
+        if text is not None and not may_hold_secret(text, recorded_questions, context.vars, context.env):
+            self._store.put_text(about, answered(about, recorded_questions, answer), text)
         return result
 
 
-def _known(context: Context) -> tuple[Any, ...]:
+def _context_key(context: Context) -> tuple[Any, ...]:
     """What a context says before it is asked for vars and environment variables; refs are not resolved yet."""
     runs = (context.full_refresh, context.incremental)
     return (context.model_name, context.this, context.target, runs, context.config, context.model)

@@ -35,30 +35,30 @@ def capture_all_runs(templates: Templates, source: SourceText, context: Context)
     incremental = replace(context, full_refresh=False, incremental=True)
     first = replace(incremental, incremental=False)
     full = replace(first, full_refresh=True)
-    asked = full if context.full_refresh else incremental
-    captured, raised = _captured(templates, source, asked)
-    if captured is not None and not templates.differs_by_run(source.text, captured.macros):
-        return captured
-    found = [captured if run is asked else _captured(templates, source, run)[0] for run in (incremental, first, full)]
-    _check_config(found[0], found[1])
-    texts = [one for one in (captured, *found) if one is not None]
-    if not texts:
-        raise ProblemsError(raised)
+    own_run = full if context.full_refresh else incremental
+    own_capture, problems = _capture(templates, source, own_run)
+    if own_capture is not None and not templates.differs_by_run(source.text, own_capture.macros):
+        return own_capture
+    captures = [
+        own_capture if run is own_run else _capture(templates, source, run)[0] for run in (incremental, first, full)
+    ]
+    _check_config(captures[0], captures[1])
+    known_captures = [capture for capture in (own_capture, *captures) if capture is not None]
+    if not known_captures:
+        raise ProblemsError(problems)
     return Captured(
-        refs=_once(one.refs for one in texts),
-        sources=_once(one.sources for one in texts),
-        config=texts[0].config,
-        uses_this=any(one.uses_this for one in texts),
-        vars=frozenset().union(*(one.vars for one in texts)),
-        env_vars=_once(one.env_vars for one in texts),
-        macros=frozenset().union(*(one.macros for one in texts)),
-        changes=_once(one.changes for one in texts),
+        refs=_union(capture.refs for capture in known_captures),
+        sources=_union(capture.sources for capture in known_captures),
+        config=known_captures[0].config,
+        uses_this=any(capture.uses_this for capture in known_captures),
+        vars=frozenset().union(*(capture.vars for capture in known_captures)),
+        env_vars=_union(capture.env_vars for capture in known_captures),
+        macros=frozenset().union(*(capture.macros for capture in known_captures)),
+        changes=_union(capture.changes for capture in known_captures),
     )
 
 
-def _captured(
-    templates: Templates, source: SourceText, context: Context
-) -> tuple[Captured | None, tuple[Problem, ...]]:
+def _capture(templates: Templates, source: SourceText, context: Context) -> tuple[Captured | None, tuple[Problem, ...]]:
     """What one rendering captures; None, and the problems, where the author's own error ends it."""
     try:
         return templates.capture(source, context), ()
@@ -75,26 +75,26 @@ def _check_config(incremental: Captured | None, first: Captured | None) -> None:
     _check_same(incremental, first, "is_incremental()", hint)
 
 
-def check_config(captured: Captured, asked: Captured) -> None:
+def check_config(captured: Captured, with_answers: Captured) -> None:
     """Raise ProblemsError where the config of a file is another one once its queries have been executed."""
     hint = "configure the model whatever the query returns; a hook may ask the engine in its own text"
-    _check_same(captured, asked, "what a query returns", hint)
+    _check_same(captured, with_answers, "what a query returns", hint)
 
 
-def _check_same(one: Captured, other: Captured, cause: str, hint: str) -> None:
+def _check_same(first: Captured, second: Captured, cause: str, hint: str) -> None:
     problems = [
         Problem(
             "config-by-run",
             f'the config "{key}" depends on {cause}, which is known only when the model runs',
-            one.config.places.get(key) or other.config.places.get(key),
+            first.config.places.get(key) or second.config.places.get(key),
             hint,
         )
-        for key in dict.fromkeys((*one.config.values, *other.config.values))
-        if one.config.values.get(key, _NOTHING) != other.config.values.get(key, _NOTHING)
+        for key in dict.fromkeys((*first.config.values, *second.config.values))
+        if first.config.values.get(key, _NOTHING) != second.config.values.get(key, _NOTHING)
     ]
     if problems:
         raise ProblemsError(problems)
 
 
-def _once(calls: Iterable[Iterable[_Call]]) -> tuple[_Call, ...]:
+def _union(calls: Iterable[Iterable[_Call]]) -> tuple[_Call, ...]:
     return tuple(dict.fromkeys(chain.from_iterable(calls)))

@@ -21,7 +21,7 @@ def with_feeds(
     `calls` are the `changes(…)` of each node, `refs` the ids of what they name. What cannot be read is a problem at its
     call: the reader is a MERGE, since its commit keeps what was consumed; the other a Delta table of this project.
     """
-    found = dict(nodes)
+    with_feed = dict(nodes)
     for unique_id, changes in calls.items():
         first = next(iter(changes), None)
         reader = nodes.get(unique_id)
@@ -32,17 +32,17 @@ def with_feeds(
         if refused is not None:
             problems.add("changes-refused", refused[0], first.place, refused[1])
             continue
-        for other in changes:
-            if other.name != first.name:
+        for call in changes:
+            if call.name != first.name:
                 message = f"{reader.name} reads the changes of {first.name} already, and a MERGE can keep one position"
-                problems.add("changes-twice", message, other.place, "make a separate model for each, or use ref()")
-        model = found[unique_id]
+                problems.add("changes-twice", message, call.place, "make a separate model for each, or use ref()")
+        model = with_feed[unique_id]
         assert isinstance(model, ModelNode)  # others are refused
-        found[unique_id] = replace(model, changes_of=parent.unique_id)
+        with_feed[unique_id] = replace(model, changes_of=parent.unique_id)
         if (feed := _feed(parent)) is not None:
-            for writer in _writers(found, parent):
-                found[writer.unique_id] = _with_feed(writer, feed)
-    return found
+            for writer in _writers(with_feed, parent):
+                with_feed[writer.unique_id] = _with_feed(writer, feed)
+    return with_feed
 
 
 def _refused_reader(node: Node) -> tuple[str, str] | None:

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 _CODE = "broken-contract"
 
 
-def refuse_unknown_keys(said: Layer, known: Sequence[str], of: str, problems: Problems) -> None:
+def refuse_unknown_keys(config: Layer, allowed: Sequence[str], of: str, problems: Problems) -> None:
     """Add a problem for each key that a file sets in `config()` and its kind does not have; `of` names the kind."""
-    for key in said.values.keys() - {*known}:
+    for key in config.values.keys() - {*allowed}:
         message = f'"{key}" is no config key of {of}'
-        problems.add("unknown-key", message, said.places.get(key), did_you_mean(key, known))
+        problems.add("unknown-key", message, config.places.get(key), did_you_mean(key, allowed))
 
 
 def is_enforced(config: ModelConfig) -> bool:
@@ -70,19 +70,21 @@ def check_iceberg_keys(
     if config.materialized in ("view", "ephemeral"):
         return  # it has no table: as with every key of a table, this one has no effect
     format = capabilities(config.format)
-    found = {}
+    faults = {}
     if config.storage_join and not format.storage_partitioned_join and config.materialized == "merge":
         hint = f"leave it out here, or say `format: iceberg`; low_shuffle is what {format.label} can do"
-        found["storage_join"] = (f"storage_join is for Iceberg tables, and {name} is {format.label}", hint)
+        faults["storage_join"] = (f"storage_join is for Iceberg tables, and {name} is {format.label}", hint)
     if config.sort_by and not format.sort_order:
         hint = f"cluster_by is what {format.label} can do"
-        found["sort_by"] = (f"sort_by is for Iceberg tables, and {name} is {format.label}", hint)
+        faults["sort_by"] = (f"sort_by is for Iceberg tables, and {name} is {format.label}", hint)
     elif config.sort_by and config.materialized != "merge":
         message = f"sort_by is for merges, and {name} is written as a whole each time"
-        found["sort_by"] = (message, "write ORDER BY in its query" if config.materialized else "leave it out")
-    for key, (message, hint) in found.items():
+        faults["sort_by"] = (message, "write ORDER BY in its query" if config.materialized else "leave it out")
+    for key, (message, hint) in faults.items():
         places = (layer.places.get(key) for layer in reversed(layers))
-        problems.add("iceberg-key", message, next((one for one in places if one is not None), place), hint)
+        problems.add(
+            "iceberg-key", message, next((key_place for key_place in places if key_place is not None), place), hint
+        )
 
 
 _TAG = re.compile(r"\{#.*?(?:#\}|\Z)|\{%.*?(?:%\}|\Z)|\{\{.*?(?:\}\}|\Z)", re.DOTALL)
@@ -110,11 +112,11 @@ def no_effect(source: SourceText, materialized: str, own: Sequence[Layer]) -> It
         yield Problem("never-incremental", message, source.place(*call), _HINT)
     elif materialized != "table":
         for key in _LAYOUT:
-            written = next((layer for layer in reversed(own) if key in layer.values), None)
-            if written is not None and written.values[key]:
+            layer_with_key = next((layer for layer in reversed(own) if key in layer.values), None)
+            if layer_with_key is not None and layer_with_key.values[key]:
                 message = f"{key} has no effect: this file has no MERGE, and {kind} has no data files"
                 hint = f"remove {key}, or write config(materialized='table'); {_HINT}"
-                yield Problem("no-effect", message, written.places.get(key), hint)
+                yield Problem("no-effect", message, layer_with_key.places.get(key), hint)
                 return
 
 
@@ -123,7 +125,7 @@ def _is_incremental(text: str) -> tuple[int, int] | None:
     if "is_incremental" not in text:
         return None
     for tag in _TAG.finditer(text):
-        for found in _CALL.finditer(text, tag.start(), tag.end()) if text[tag.start() + 1] != "#" else ():
-            if found["call"]:
-                return found.span()
+        for match in _CALL.finditer(text, tag.start(), tag.end()) if text[tag.start() + 1] != "#" else ():
+            if match["call"]:
+                return match.span()
     return None

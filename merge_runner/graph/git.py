@@ -41,18 +41,18 @@ def changed_files(root: Path, ref: str) -> frozenset[str]:
 
 
 def _names(root: Path, *arguments: str) -> frozenset[str]:
-    listed = _git(root, *arguments)
-    if listed is None:
+    output = _git(root, *arguments)
+    if output is None:
         raise ProblemsError([Problem("git-failed", f"`git {arguments[0]}` failed in {root}")])
-    return frozenset(name for name in listed.split("\0") if name)
+    return frozenset(name for name in output.split("\0") if name)
 
 
 def _check_repository(root: Path) -> None:
     """Raise ProblemsError unless `root` lies in the work tree of a repository whose folder is a `.git`."""
-    done = _run(root, "rev-parse", "--is-inside-work-tree", "--absolute-git-dir")
-    is_inside, _, folder = os.fsdecode(done.stdout).rstrip("\n").partition("\n")
-    if done.returncode:
-        reason = done.stderr.decode("utf-8", "replace").strip()
+    process = _run(root, "rev-parse", "--is-inside-work-tree", "--absolute-git-dir")
+    is_inside, _, folder = os.fsdecode(process.stdout).rstrip("\n").partition("\n")
+    if process.returncode:
+        reason = process.stderr.decode("utf-8", "replace").strip()
     elif is_inside != "true":
         reason = "it lies outside the work tree"
     elif _is_in(root, Path(folder)):
@@ -72,8 +72,8 @@ def _is_in(path: Path, folder: Path) -> bool:
 
 def _git(root: Path, *arguments: str) -> str | None:
     """Return what the command prints, or None where it fails."""
-    done = _run(root, *arguments)
-    return None if done.returncode else os.fsdecode(done.stdout)
+    process = _run(root, *arguments)
+    return None if process.returncode else os.fsdecode(process.stdout)
 
 
 def _run(root: Path, *arguments: str) -> CompletedProcess[bytes]:

@@ -216,17 +216,18 @@ class Dag:
         """The parents of each id."""
         parents = self._parents
         return {
-            unique_id: {parent: None for parent in named if parent in parents} for unique_id, named in parents.items()
+            unique_id: {parent: None for parent in parent_ids if parent in parents}
+            for unique_id, parent_ids in parents.items()
         }
 
     @cached_property
     def succ(self) -> Mapping[str, Mapping[str, None]]:
         """The children of each id."""
-        found: dict[str, dict[str, None]] = {unique_id: {} for unique_id in self.pred}
+        children: dict[str, dict[str, None]] = {unique_id: {} for unique_id in self.pred}
         for unique_id, above in self.pred.items():
             for parent in above:
-                found[parent][unique_id] = None
-        return found
+                children[parent][unique_id] = None
+        return children
 
     @property
     def edges(self) -> Iterator[tuple[str, str]]:

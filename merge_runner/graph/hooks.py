@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 def hook(path: str, layers: Sequence[Layer], when: str, text: str) -> PlacedText:
     """The hook `text` of the model in the file `path`; `layers` are all of its config, the most specific last."""
-    written = (_written(layer, when, text) for layer in reversed(layers))
-    place = next((place for place in written if place is not None), Place(path, 1, 1))
+    places = (_hook_place(layer, when, text) for layer in reversed(layers))
+    place = next((place for place in places if place is not None), Place(path, 1, 1))
     return PlacedText(f"{path} ({when})", text, place)
 
 
-def _written(layer: Layer, when: str, text: str) -> Place | None:
+def _hook_place(layer: Layer, when: str, text: str) -> Place | None:
     """The place of a hook in a layer of config: of its entry in a list, else of the key."""
     texts = hook_texts(layer.values.get(when))
     if text not in texts:

@@ -8,7 +8,7 @@ from typing import TypedDict
 from merge_runner.graph.graph import DataTestNode, Node, UnitTestNode
 
 
-class Named(TypedDict):
+class NodeNames(TypedDict):
     """How events name a node."""
 
     node: str
@@ -29,7 +29,7 @@ def label(nodes: Mapping[str, Node], unique_id: str) -> str:
     return f"{owner}: {node.name}"
 
 
-def named(nodes: Mapping[str, Node], unique_id: str) -> Named:
+def node_names(nodes: Mapping[str, Node], unique_id: str) -> NodeNames:
     """Return how events name a node: its id as `node`, its own `name`, and its `label`."""
     return {"node": unique_id, "name": nodes[unique_id].name, "label": label(nodes, unique_id)}
 

@@ -70,10 +70,10 @@ def manifest(
         "docs": {},
         "exposures": of("exposure"),
         "metrics": {},
-        "groups": {_group_id(graph, name): _group(graph, each) for name, each in (groups or {}).items()},
+        "groups": {_group_id(graph, name): _group(graph, group) for name, group in (groups or {}).items()},
         "selectors": {
-            name: {"name": name, "definition": plain(each.written), "description": each.description}
-            for name, each in (selectors or {}).items()
+            name: {"name": name, "definition": plain(selector.written), "description": selector.description}
+            for name, selector in (selectors or {}).items()
         },
         "disabled": disabled,
         "parent_map": {unique_id: _parents(node) for unique_id, node in graph.nodes.items()},
@@ -168,10 +168,10 @@ def config_as_json(node: Node) -> dict[str, Any]:
         values = {"enabled": node.config.config.enabled}
     elif isinstance(node, AnalysisNode):
         values = {"enabled": node.config.enabled, "materialized": "view", "docs": node.config.docs or None}
-    said = {key: value for key, value in values.items() if value is not None}
-    if "docs" in said:
-        said["docs"] = _docs(said["docs"])
-    return {"enabled": True, "tags": node.tags, "meta": node.meta, **said}
+    set_values = {key: value for key, value in values.items() if value is not None}
+    if "docs" in set_values:
+        set_values["docs"] = _docs(set_values["docs"])
+    return {"enabled": True, "tags": node.tags, "meta": node.meta, **set_values}
 
 
 _OF_DATA_TESTS = (
@@ -182,10 +182,10 @@ _OF_SOURCES = ("format", "path", "options", "partition_by", "cluster_by")
 """The keys of these kinds, in the order of the manifest."""
 
 
-def _docs(given: Mapping[str, Any]) -> dict[str, Any]:
+def _docs(docs: Mapping[str, Any]) -> dict[str, Any]:
     """Return what dbt's schema has keys for."""
     kinds = {"show": bool, "node_color": str | None}
-    return {key: given[key] for key, kind in kinds.items() if key in given and isinstance(given[key], kind)}
+    return {key: docs[key] for key, kind in kinds.items() if key in docs and isinstance(docs[key], kind)}
 
 
 def _names(relation: Relation | None) -> dict[str, Any]:
@@ -195,13 +195,13 @@ def _names(relation: Relation | None) -> dict[str, Any]:
 
 def _node(graph: Graph, node: RefNode | DataTestNode | AnalysisNode, compiled: CompiledText | None) -> dict[str, Any]:
     # An ephemeral model and a test have no table of their own, whatever their relation says.
-    stored = node.relation if node.relation is not None and node.relation.sql is None else None
+    own_table = node.relation if node.relation is not None and node.relation.sql is None else None
     values = {
         **_identity(graph, node),
         **_names(node.relation),
         **_properties(graph, node),
         "alias": node.relation.identifier if node.relation else node.name,
-        "relation_name": str(stored) if stored else None,
+        "relation_name": str(own_table) if own_table else None,
         "config": config_as_json(node),
         "checksum": {"name": "sha256", "checksum": node.checksum},
         "depends_on": {"nodes": _parents(node), "macros": node.macros},
@@ -258,7 +258,7 @@ def _parents(node: Node) -> list[str]:
 
 def _arguments(graph: Graph, test: GenericTest) -> dict[str, Any]:
     """The arguments of a generic test as dbt has them: the column and the tested table too, other nodes as calls."""
-    others = {
+    own_arguments = {
         key: _call(graph, value) if isinstance(value, str) and value in graph.nodes else value
         for key, value in test.kwargs.items()
     }
@@ -266,7 +266,7 @@ def _arguments(graph: Graph, test: GenericTest) -> dict[str, Any]:
     tested = (
         {"model": f"{{{{ get_where_subquery({_call(graph, test.attached_node)}) }}}}"} if test.attached_node else {}
     )
-    return {**column, **others, **tested}
+    return {**column, **own_arguments, **tested}
 
 
 def _call(graph: Graph, unique_id: str) -> str:
@@ -321,20 +321,20 @@ def _members(graph: Graph, group: str) -> list[str]:
 
 
 def _exposure(graph: Graph, node: ExposureNode) -> dict[str, Any]:
-    given = node.config
+    exposure = node.config
     parents = [graph.nodes[parent] for parent in _parents(node)]
     return {
         **_identity(graph, node),
-        "type": given.type,
-        "owner": asdict(given.owner),
+        "type": exposure.type,
+        "owner": asdict(exposure.owner),
         "description": node.description,
-        "label": given.label,
-        "maturity": given.maturity,
+        "label": exposure.label,
+        "maturity": exposure.maturity,
         "meta": node.meta,
         "tags": node.tags,
         "config": config_as_json(node),
         "unrendered_config": {},
-        "url": given.url,
+        "url": exposure.url,
         "depends_on": {"nodes": _parents(node), "macros": node.macros},
         "refs": _refs(parents),
         "sources": _sources(parents),
@@ -343,11 +343,13 @@ def _exposure(graph: Graph, node: ExposureNode) -> dict[str, Any]:
 
 
 def _refs(parents: Iterable[Node]) -> list[dict[str, Any]]:
-    return [{"name": each.name, "package": None, "version": None} for each in parents if isinstance(each, RefNode)]
+    return [
+        {"name": parent.name, "package": None, "version": None} for parent in parents if isinstance(parent, RefNode)
+    ]
 
 
 def _sources(parents: Iterable[Node]) -> list[list[str]]:
-    return [[each.source_name, each.name] for each in parents if isinstance(each, SourceNode)]
+    return [[parent.source_name, parent.name] for parent in parents if isinstance(parent, SourceNode)]
 
 
 def _unit_test(graph: Graph, node: UnitTestNode) -> dict[str, Any]:
@@ -355,7 +357,7 @@ def _unit_test(graph: Graph, node: UnitTestNode) -> dict[str, Any]:
     return {
         **_identity(graph, node),
         "model": case.model,
-        "given": [_fixture(given) for given in case.given],
+        "given": [_fixture(test_input) for test_input in case.given],
         "expect": _fixture(case.expect),
         "description": node.description,
         "depends_on": {"nodes": node.depends_on, "macros": node.macros},

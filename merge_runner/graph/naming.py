@@ -73,12 +73,12 @@ def audit_table(profile: Profile) -> Relation | None:
     """The table that `audit` of the profile names; a bare name is a table of the profile's schema."""
     if profile.audit is None:
         return None
-    rest, _, identifier = profile.audit.rpartition(".")
-    if not rest:
+    qualifier, _, identifier = profile.audit.rpartition(".")
+    if not qualifier:
         catalog, schema = _default(profile)
         return Relation(identifier, schema, catalog)
-    named, _, schema = rest.rpartition(".")
-    return Relation(identifier, schema, named or None)
+    own_catalog, _, schema = qualifier.rpartition(".")
+    return Relation(identifier, schema, own_catalog or None)
 
 
 def failures_table(profile: Profile, test: str) -> Relation:
@@ -102,8 +102,8 @@ def table_location(root: Path, profile: Profile, relation: Relation, format: str
     """The folder of a table in the embedded warehouse; None where a catalog keeps it."""
     if profile.warehouse is None or relation.catalog is not None:
         return None
-    known = table_format_of(format)
-    if known is not None and capabilities(known).needs_catalog:
+    table_format = table_format_of(format)
+    if table_format is not None and capabilities(table_format).needs_catalog:
         return None
     return location(root, profile.warehouse) / (relation.schema or "default") / relation.identifier
 

@@ -29,15 +29,15 @@ def levels(graph: Graph, ids: Iterable[str] | None = None) -> list[list[str]]:
 
 def levels_of(dag: Dag | nx.DiGraph[str], ids: Iterable[str] | None = None) -> list[list[str]]:
     """Return what `levels` does, of other edges than those of a graph."""
-    chosen = dag.pred.keys() if ids is None else set(ids)
+    selected = dag.pred.keys() if ids is None else set(ids)
     depth: dict[str, int] = {}
-    found: dict[int, list[str]] = {}
+    by_level: dict[int, list[str]] = {}
     for node in parents_first(dag):
         depth[node] = max((depth[parent] for parent in dag.pred[node]), default=0)
-        if node in chosen:
+        if node in selected:
             depth[node] += 1
-            found.setdefault(depth[node], []).append(node)
-    return [sorted(found[level]) for level in sorted(found)]
+            by_level.setdefault(depth[node], []).append(node)
+    return [sorted(by_level[level]) for level in sorted(by_level)]
 
 
 def contracted(graph: Graph, ids: Iterable[str]) -> nx.DiGraph[str]:
@@ -48,24 +48,24 @@ def contracted(graph: Graph, ids: Iterable[str]) -> nx.DiGraph[str]:
     """
     import networkx as nx  # loading it takes longer than many a command
 
-    chosen = set(ids)
-    bits = {node: 1 << index for index, node in enumerate(sorted(chosen))}
+    selected = set(ids)
+    bits = {node: 1 << index for index, node in enumerate(sorted(selected))}
     above: dict[str, int] = {}  # the selected ancestors of a selected node, as a set of bits
     nearest: dict[str, set[str]] = {}  # for an unselected node: the selected ones above it that no other one covers
     result: nx.DiGraph[str] = nx.DiGraph()
-    result.add_nodes_from(sorted(chosen))
+    result.add_nodes_from(sorted(selected))
     for node in parents_first(graph.dag):
-        direct = [parent for parent in graph.dag.pred[node] if parent in chosen]
-        reached = set(direct).union(*(nearest[parent] for parent in graph.dag.pred[node] if parent not in chosen))
+        direct = [parent for parent in graph.dag.pred[node] if parent in selected]
+        reached = set(direct).union(*(nearest[parent] for parent in graph.dag.pred[node] if parent not in selected))
         covered = 0
         for parent in reached:
             covered |= above[parent]
-        needed = {parent for parent in reached if not covered & bits[parent]}
-        if node not in chosen:
-            nearest[node] = needed
+        uncovered = {parent for parent in reached if not covered & bits[parent]}
+        if node not in selected:
+            nearest[node] = uncovered
             continue
-        result.add_edges_from((parent, node) for parent in sorted(needed.union(direct)))
-        for parent in needed:
+        result.add_edges_from((parent, node) for parent in sorted(uncovered.union(direct)))
+        for parent in uncovered:
             covered |= bits[parent]
         above[node] = covered
     return result
@@ -90,10 +90,10 @@ def priorities(
     the longest remaining path in seconds by `durations` of earlier runs (a node without one counts as the median of
     those with one), then the number of nodes on the longest remaining path, then the id.
     """
-    known = {
+    known_durations = {
         node: durations[node] for node in dag if isfinite(durations.get(node, -1)) and durations.get(node, -1) >= 0
     }
-    usual = median(known.values()) if known else 0.0
+    usual = median(known_durations.values()) if known_durations else 0.0
     urgency: dict[str, int | None] = {}
     seconds: dict[str, float] = {}
     depth: dict[str, int] = {}
@@ -101,7 +101,7 @@ def priorities(
         children = dag.succ[node]
         set_ones = [urgency[child] for child in children] + [own.get(node)]
         urgency[node] = max((value for value in set_ones if value is not None), default=None)
-        seconds[node] = known.get(node, usual) + max((seconds[child] for child in children), default=0.0)
+        seconds[node] = known_durations.get(node, usual) + max((seconds[child] for child in children), default=0.0)
         depth[node] = 1 + max((depth[child] for child in children), default=0)
     return {
         node: (-_effective(own.get(node), urgency[node]), -seconds[node], -depth[node], node) for node in sorted(dag)
@@ -127,18 +127,18 @@ def parents_first(dag: Dag | nx.DiGraph[str]) -> list[str]:
 
 def near_parents(dag: Dag, ids: Sequence[str]) -> list[str]:
     """Return the ids, each after the first of its parents among them, with siblings and what is below them between."""
-    chosen = set(ids)
+    selected = set(ids)
     below: dict[str | None, list[str]] = {}
     for unique_id in ids:
-        first = next((parent for parent in dag.pred[unique_id] if parent in chosen), None)
+        first = next((parent for parent in dag.pred[unique_id] if parent in selected), None)
         below.setdefault(first, []).append(unique_id)
-    found: list[str] = []
+    ordered: list[str] = []
     todo = below.get(None, [])[::-1]
     while todo:
         unique_id = todo.pop()
-        found.append(unique_id)
+        ordered.append(unique_id)
         todo += below.get(unique_id, [])[::-1]
-    return found
+    return ordered
 
 
 def relatives(neighbours: Mapping[str, Collection[str]], ids: Iterable[str], steps: float) -> set[str]:
@@ -146,13 +146,13 @@ def relatives(neighbours: Mapping[str, Collection[str]], ids: Iterable[str], ste
 
     `neighbours` is `dag.pred` for ancestors, `dag.succ` for descendants.
     """
-    found = set(ids)
-    border = set(found)
+    reached = set(ids)
+    border = set(reached)
     while border and steps > 0:
-        border = {other for node in border for other in neighbours[node]} - found
-        found |= border
+        border = {neighbour for node in border for neighbour in neighbours[node]} - reached
+        reached |= border
         steps -= 1
-    return found
+    return reached
 
 
 def parents_with_tests(nodes: Mapping[str, Node], dag: nx.DiGraph[str]) -> dict[str, set[str]]:
@@ -172,11 +172,11 @@ def parents_with_tests(nodes: Mapping[str, Node], dag: nx.DiGraph[str]) -> dict[
     return parents
 
 
-def _below_all(dag: nx.DiGraph[str], node: str, others: set[str], above: dict[str, set[str]]) -> bool:
-    if others <= set(dag.pred[node]):
+def _below_all(dag: nx.DiGraph[str], node: str, parents: set[str], above: dict[str, set[str]]) -> bool:
+    if parents <= set(dag.pred[node]):
         return True
     import networkx as nx
 
     if node not in above:
         above[node] = nx.ancestors(dag, node)
-    return others <= above[node]
+    return parents <= above[node]

@@ -36,9 +36,9 @@ class References:
 
     def parents(self, captured: Captured) -> tuple[str, ...]:
         """Return the ids of what a file refers to, in its order, each once."""
-        found = [self.resolve("ref", (each.name,), each.place) for each in captured.refs]
-        found += [self.resolve("source", (each.source, each.table), each.place) for each in captured.sources]
-        return tuple(dict.fromkeys(unique_id for unique_id in found if unique_id is not None))
+        parents = [self.resolve("ref", (call.name,), call.place) for call in captured.refs]
+        parents += [self.resolve("source", (call.source, call.table), call.place) for call in captured.sources]
+        return tuple(dict.fromkeys(unique_id for unique_id in parents if unique_id is not None))
 
     def resolve(self, kind: str, names: tuple[str, ...], place: Place) -> str | None:
         """Return the id of a `ref` or `source`, given its arguments; None (and a problem) where there is none."""
@@ -49,7 +49,9 @@ class References:
         source, table = names[0], names[-1]
         if (source, table) in self.files.sources:
             return f"source.{self.files.settings.name}.{source}.{table}"
-        hint = did_you_mean(f"{source}.{table}", [f"{one}.{other}" for one, other in self.files.sources])
+        hint = did_you_mean(
+            f"{source}.{table}", [f"{source_name}.{table_name}" for source_name, table_name in self.files.sources]
+        )
         self.problems.add("unknown-source", f'there is no source table "{source}.{table}"', place, hint)
         return None
 
@@ -58,10 +60,10 @@ class References:
             hint: str | None = "enable it, or take the ref away"
             self.problems.add("disabled-ref", f'ref("{name}") is a disabled model', place, hint)
             return
-        known = next((each for each in self.files.not_read if name in each.names), None)
+        unread_part = next((part for part in self.files.not_read if name in part.names), None)
         hint = did_you_mean(name, self.refs)
-        if known is not None:
-            hint = f"{name} belongs to {known.place.path}, which is not read: {known.hint}"
+        if unread_part is not None:
+            hint = f"{name} belongs to {unread_part.place.path}, which is not read: {unread_part.hint}"
         self.problems.add("unknown-ref", f'there is no model or seed "{name}"', place, hint)
 
 

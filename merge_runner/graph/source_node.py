@@ -17,9 +17,9 @@ from merge_runner.relation import Relation
 def source_node(project: str, key: tuple[str, str], entry: SourceEntry) -> SourceNode:
     """Return the node of a table of a source."""
     source, table = key
-    declared = entry.table
-    relation = Relation(declared.identifier or table, declared.schema or source, declared.catalog)
-    if declared.stream is not None:
+    source_table = entry.table
+    relation = Relation(source_table.identifier or table, source_table.schema or source, source_table.catalog)
+    if source_table.stream is not None:
         relation = batch_view(source, table)
     return SourceNode(
         unique_id=f"source.{project}.{source}.{table}",
@@ -28,13 +28,13 @@ def source_node(project: str, key: tuple[str, str], entry: SourceEntry) -> Sourc
         fqn=(project, source, table),
         place=entry.place,
         relation=relation,
-        config=declared,
+        config=source_table,
         tags=entry.tags,
-        checksum=checksum(repr(declared)),
-        description=declared.description or "",
-        columns=columns_as_json(declared.columns),
+        checksum=checksum(repr(source_table)),
+        description=source_table.description or "",
+        columns=columns_as_json(source_table.columns),
         meta=entry.meta,
-        files=(declared.path,) if declared.path else (),
+        files=(source_table.path,) if source_table.path else (),
         source_name=source,
     )
 

@@ -30,14 +30,14 @@ def streams_read(nodes: Mapping[str, Node], unique_id: str) -> tuple[str, ...]:
     These may form a cycle: it is reported once all edges are known.
     """
     streams: dict[str, None] = {}
-    seen = {unique_id}
+    visited = {unique_id}
     waiting = [unique_id]
     while waiting:
         for parent in nodes[waiting.pop()].depends_on:
             node = nodes.get(parent)
-            if node is None or parent in seen:
+            if node is None or parent in visited:
                 continue
-            seen.add(parent)
+            visited.add(parent)
             if is_stream(node):
                 streams[parent] = None
             elif node.materialized == "ephemeral":
@@ -50,10 +50,10 @@ def is_stream(node: Node) -> TypeGuard[SourceNode]:
     return isinstance(node, SourceNode) and node.config.stream is not None
 
 
-def fed_by(graph: Graph, stream: str, chosen: Iterable[str]) -> tuple[str, ...]:
+def fed_by(graph: Graph, stream: str, selected: Iterable[str]) -> tuple[str, ...]:
     """Return the ids of those of the chosen nodes that are descendants of a stream, in their order."""
     below = relatives(graph.dag.succ, [stream], inf) - {stream}
-    return tuple(node for node in chosen if node in below)
+    return tuple(node for node in selected if node in below)
 
 
 def check_streams(nodes: Mapping[str, Node], problems: Problems) -> None:

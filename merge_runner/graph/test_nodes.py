@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from merge_runner.template.packages import Packages
 
 _LONGEST_NAME = 63
-_CONFIG = tuple(each.name for each in fields(DataTestConfig))
+_CONFIG = tuple(config_field.name for config_field in fields(DataTestConfig))
 
 Resolve = Callable[[str, tuple[str, ...], Place], str | None]
 
@@ -41,9 +41,9 @@ def generic_test_node(
     test = entry.test
     last = test.name.rpartition(".")[2]
     name = test.name if test.name in own and last not in known_tests() else last
-    known = known_tests() | set(own)
-    if name not in known:
-        hint = did_you_mean(name, known) or f"write it as {{% test {name}(model) %}} … {{% endtest %}} in tests/generic"
+    names = known_tests() | set(own)
+    if name not in names:
+        hint = did_you_mean(name, names) or f"write it as {{% test {name}(model) %}} … {{% endtest %}} in tests/generic"
         problems.add("unknown-test", f'there is no data test "{test.name}"', entry.place, hint)
         return None
     parents = [owner.unique_id]
@@ -127,18 +127,18 @@ def unit_test_node(project: str, entry: UnitTestEntry, model: str) -> UnitTestNo
         depends_on=(model,),
         checksum=hashlib.sha256(repr(test).encode()).hexdigest(),
         description=test.description or "",
-        unit_test=UnitTestCase(test.model, tuple(asdict(given) for given in test.given), asdict(test.expect)),
+        unit_test=UnitTestCase(test.model, tuple(asdict(test_input) for test_input in test.given), asdict(test.expect)),
     )
 
 
 def _config(values: Mapping[str, Any]) -> DataTestConfig:
     """The config that a singular test writes in its file."""
-    said = {key: value for key, value in values.items() if key in _CONFIG}
-    if "severity" in said:
-        said["severity"] = str(said["severity"]).lower()
-    if "tags" in said:
-        said["tags"] = tuple(as_list(said["tags"]))
-    return DataTestConfig(**said)
+    values_of_config = {key: value for key, value in values.items() if key in _CONFIG}
+    if "severity" in values_of_config:
+        values_of_config["severity"] = str(values_of_config["severity"]).lower()
+    if "tags" in values_of_config:
+        values_of_config["tags"] = tuple(as_list(values_of_config["tags"]))
+    return DataTestConfig(**values_of_config)
 
 
 def _short(name: str, arguments: str) -> str:
@@ -155,15 +155,15 @@ def own_test_names(macros: Iterable[MacroDefinition], packages: Packages, proble
 
     One of the project with the name of a built-in is a problem.
     """
-    found = []
+    own_names = []
     for macro in macros:
         if macro.name.startswith(TEST_PREFIX):
-            found.append(macro.name.removeprefix(TEST_PREFIX))
-            if found[-1] in known_tests():
-                message = f'"{found[-1]}" is a built-in data test'
+            own_names.append(macro.name.removeprefix(TEST_PREFIX))
+            if own_names[-1] in known_tests():
+                message = f'"{own_names[-1]}" is a built-in data test'
                 problems.add("reserved-name", message, macro.place, "give the test another name")
     packaged = ((package, name) for package in packages.of_project for name in packages.macros(package))
     tests = (
         f"{package}.{name.removeprefix(TEST_PREFIX)}" for package, name in packaged if name.startswith(TEST_PREFIX)
     )
-    return frozenset((*found, *tests))
+    return frozenset((*own_names, *tests))

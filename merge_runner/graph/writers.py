@@ -32,8 +32,8 @@ def check_tables(nodes: Mapping[str, Node], problems: Problems) -> None:
     for node in nodes.values():
         if not isinstance(node, RefNode) or node.materialized == "ephemeral" or node.relation is None:
             continue
-        other = first.setdefault(node.relation.name.casefold(), node)
-        if other is not node and not node.materialized == other.materialized == "merge":
-            message = f"{node.name} is the table {node.relation.name}, and so is {other.name}"
-            hint = f"give one of them another alias or schema; {other.name} is in {other.path}"
+        first_writer = first.setdefault(node.relation.name.casefold(), node)
+        if first_writer is not node and not node.materialized == first_writer.materialized == "merge":
+            message = f"{node.name} is the table {node.relation.name}, and so is {first_writer.name}"
+            hint = f"give one of them another alias or schema; {first_writer.name} is in {first_writer.path}"
             problems.add("shared-table", message, node.place, hint)

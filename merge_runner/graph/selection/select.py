@@ -13,7 +13,7 @@ from merge_runner.graph.cycles import cycle_path
 from merge_runner.graph.graph import DataTestNode, Graph, SourceNode, UnitTestNode
 from merge_runner.graph.order import relatives, topological
 from merge_runner.graph.selection.criterion import Criterion, parse_criterion
-from merge_runner.graph.selection.methods.lookup import Lookup, SelectionContext, unmatched
+from merge_runner.graph.selection.methods.lookup import Lookup, SelectionContext, nothing_selected
 from merge_runner.graph.selection.methods.search import search
 from merge_runner.graph.selection.selection import Selection
 from merge_runner.project.schema.selectors import Combined, Definition, Indirect, Method, Written
@@ -28,7 +28,7 @@ MOST_CRITERIA = 10_000
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Part:
     """What a part of a selection selects, and the tests that a cautious selection keeps back for want of a parent."""
 
     ids: frozenset[str]
@@ -53,15 +53,15 @@ def select(
         raise ProblemsError([Problem("select-and-selector", "--select and --selector exclude each other", hint=hint)])
     run = _Run(graph, context)
     if selector is not None:
-        chosen = run.selector(selector, ())
+        part = run.selector(selector, ())
     elif select:
-        chosen = run.union(select, ())
+        part = run.union(select, ())
     else:
-        chosen = _Found(frozenset(graph.nodes))
+        part = _Part(frozenset(graph.nodes))
     if exclude:
-        chosen = run.combined((chosen, run.union(exclude, ())), frozenset.difference)
+        part = run.combine((part, run.union(exclude, ())), frozenset.difference)
     run.problems.check()
-    return Selection(tuple(topological(graph, chosen.ids)), tuple(dict.fromkeys(run.lookup.warnings)))
+    return Selection(tuple(topological(graph, part.ids)), tuple(dict.fromkeys(run.lookup.warnings)))
 
 
 class _Run:
@@ -73,18 +73,18 @@ class _Run:
         self.lookup = Lookup(graph, context)
         self.problems = Problems()
         self.criteria = 0
-        self.selected: dict[int, _Found] = {}
+        self.selected: dict[int, _Part] = {}
         """What each definition selects, by its id: one that others name many times is looked up once."""
 
-    def union(self, texts: Iterable[str], within: tuple[str, ...]) -> _Found:
+    def union(self, texts: Iterable[str], within: tuple[str, ...]) -> _Part:
         """Return all criteria of the strings; `within` are the names of the selectors that contain them."""
         texts = list(texts)
         terms = [term for text in texts for term in text.split()]
         if not terms:
-            self.lookup.warnings.append(unmatched(" ".join(texts), "an empty selection selects nothing"))
-        return self.combined([self.intersection(term, within) for term in terms], frozenset.union)
+            self.lookup.warnings.append(nothing_selected(" ".join(texts), "an empty selection selects nothing"))
+        return self.combine([self.intersection(term, within) for term in terms], frozenset.union)
 
-    def intersection(self, term: str, within: tuple[str, ...]) -> _Found:
+    def intersection(self, term: str, within: tuple[str, ...]) -> _Part:
         texts = term.split(",")
         self.criteria += len(texts)
         if self.criteria > MOST_CRITERIA:
@@ -94,26 +94,28 @@ class _Run:
         if "" in texts:
             hint = "write a,b for what is in both: no space next to the comma"
             self.problems.add("bad-selection", f'empty operand next to "," in the selector "{term}"', hint=hint)
-            return _Found(frozenset())
-        found: list[_Found] = []
+            return _Part(frozenset())
+        parts: list[_Part] = []
         criteria: list[Criterion] = []
         for text in texts:
             with self.problems.collecting():
                 criteria.append(parse_criterion(text))
-                found.append(self.criterion(criteria[-1], within))
-        result = self.combined(found, frozenset.intersection)
-        if all(part.ids for part in found) and not result.ids and _NO_WARNING.isdisjoint(c.method for c in criteria):
-            self.lookup.warnings.append(unmatched(term, "each part matches something, but no node matches all parts"))
+                parts.append(self.criterion(criteria[-1], within))
+        result = self.combine(parts, frozenset.intersection)
+        if all(part.ids for part in parts) and not result.ids and _NO_WARNING.isdisjoint(c.method for c in criteria):
+            self.lookup.warnings.append(
+                nothing_selected(term, "each part matches something, but no node matches all parts")
+            )
         return result
 
-    def criterion(self, criterion: Criterion, within: tuple[str, ...], indirect: Indirect | None = None) -> _Found:
+    def criterion(self, criterion: Criterion, within: tuple[str, ...], indirect: Indirect | None = None) -> _Part:
         if criterion.method == "selector":
-            found = self.selector(criterion.value, within)
-            ids = found.ids
+            selected = self.selector(criterion.value, within)
+            ids = selected.ids
         else:
-            found = _Found(frozenset())
+            selected = _Part(frozenset())
             ids = frozenset(search(self.lookup, criterion))
-        return self.with_tests(self.related(criterion, ids), found.waiting, indirect or self.context.indirect)
+        return self.with_tests(self.related(criterion, ids), selected.waiting, indirect or self.context.indirect)
 
     def related(self, criterion: Criterion, ids: frozenset[str]) -> set[str]:
         """The ids and what the operators of the criterion add to them."""
@@ -124,50 +126,50 @@ class _Run:
 
     def below(self, criterion: Criterion, ids: frozenset[str], most: float) -> set[str]:
         """The ids and what is up to `most` edges below; of `state:modified` only what its changed columns reach."""
-        found = relatives(self.graph.dag.succ, ids, most)
+        descendants = relatives(self.graph.dag.succ, ids, most)
         if not most or criterion.method != "state" or not criterion.value.startswith("modified"):
-            return found
-        reached = self.lookup.reached(ids)
-        return found if reached is None else found & set(reached)
+            return descendants
+        reached = self.lookup.column_reach(ids)
+        return descendants if reached is None else descendants & set(reached)
 
-    def selector(self, name: str, within: tuple[str, ...]) -> _Found:
+    def selector(self, name: str, within: tuple[str, ...]) -> _Part:
         """Return what a named selector selects; raise ProblemsError where it is unknown or contains itself."""
-        known = self.context.selectors
-        if name not in known:
+        selectors = self.context.selectors
+        if name not in selectors:
             message = f'there is no selector "{name}"'
-            raise ProblemsError([Problem("unknown-selector", message, hint=did_you_mean(name, known))])
+            raise ProblemsError([Problem("unknown-selector", message, hint=did_you_mean(name, selectors))])
         if name in within:
             cycle = cycle_path(within[within.index(name) :])
             message = f"a selector selects by itself: {cycle}"
             raise ProblemsError([Problem("selector-cycle", message, hint="take one of them out of the other")])
-        return self.definition(known[name].definition, (*within, name))
+        return self.definition(selectors[name].definition, (*within, name))
 
-    def definition(self, definition: Definition, within: tuple[str, ...]) -> _Found:
+    def definition(self, definition: Definition, within: tuple[str, ...]) -> _Part:
         """Return what a definition of selectors.yml selects; its problems get the place of their part of it."""
         if id(definition) not in self.selected:
-            self.selected[id(definition)] = self._defined(definition, within)
+            self.selected[id(definition)] = self._of_definition(definition, within)
         return self.selected[id(definition)]
 
-    def _defined(self, definition: Definition, within: tuple[str, ...]) -> _Found:
+    def _of_definition(self, definition: Definition, within: tuple[str, ...]) -> _Part:
         if isinstance(definition, Combined):
             operation = frozenset.union if definition.operation == "union" else frozenset.intersection
-            found = self.combined([self.definition(part, within) for part in definition.parts], operation)
+            part = self.combine([self.definition(part, within) for part in definition.parts], operation)
         else:
-            found = _Found(frozenset())
-            with self.placed(definition.place):
+            part = _Part(frozenset())
+            with self.at_place(definition.place):
                 if isinstance(definition, Written):
-                    found = self.union([definition.text], within)
+                    part = self.union([definition.text], within)
                 else:
-                    found = self.criterion(_criterion(definition), within, definition.indirect)
+                    part = self.criterion(_criterion(definition), within, definition.indirect)
         if not definition.exclude:
-            return found
-        excluded = self.combined([self.definition(part, within) for part in definition.exclude], frozenset.union)
-        return self.combined((found, excluded), frozenset.difference)
+            return part
+        excluded = self.combine([self.definition(part, within) for part in definition.exclude], frozenset.union)
+        return self.combine((part, excluded), frozenset.difference)
 
     @contextmanager
-    def placed(self, place: Place) -> Iterator[None]:
+    def at_place(self, place: Place) -> Iterator[None]:
         """Give the problems that are found inside, and have no place yet, this one."""
-        before, known = self.problems, len(self.lookup.warnings)
+        before, warnings_before = self.problems, len(self.lookup.warnings)
         self.problems = Problems()
         try:
             with self.problems.collecting():
@@ -176,9 +178,11 @@ class _Run:
             inner, self.problems = self.problems, before
             before.extend(replace(problem, place=problem.place or place) for problem in inner)
             warnings = self.lookup.warnings
-            warnings[known:] = [replace(each, place=each.place or place) for each in warnings[known:]]
+            warnings[warnings_before:] = [
+                replace(warning, place=warning.place or place) for warning in warnings[warnings_before:]
+            ]
 
-    def with_tests(self, ids: set[str], waiting: frozenset[str], indirect: Indirect) -> _Found:
+    def with_tests(self, ids: set[str], waiting: frozenset[str], indirect: Indirect) -> _Part:
         """The ids with the tests of them that may run, as `indirect` says; the others may run with more parents."""
         nodes = self.graph.nodes
         tests = {
@@ -188,26 +192,26 @@ class _Run:
             if child not in ids and isinstance(nodes[child], DataTestNode | UnitTestNode)
         }
         if indirect == "empty":
-            return _Found(frozenset(ids))
+            return _Part(frozenset(ids))
         if indirect == "eager":
-            return _Found(frozenset(ids | tests))
+            return _Part(frozenset(ids | tests))
         if indirect == "buildable":
             above = relatives(self.graph.dag.pred, ids, inf)
             sources = {name for name, node in nodes.items() if isinstance(node, SourceNode)}
             ids = ids | {test for test in tests if set(self.graph.dag.pred[test]) <= ids | above | sources}
-        return self.completed(_Found(frozenset(ids), waiting | tests))
+        return self.complete(_Part(frozenset(ids), waiting | tests))
 
-    def combined(self, parts: Sequence[_Found], operation: Callable[..., frozenset[str]]) -> _Found:
+    def combine(self, parts: Sequence[_Part], operation: Callable[..., frozenset[str]]) -> _Part:
         """The parts under one set operation; a test is combined as selected and as kept back."""
         if not parts:
-            return _Found(frozenset())
+            return _Part(frozenset())
         ids = reduce(operation, (part.ids for part in parts))
-        return self.completed(_Found(ids, reduce(operation, (part.ids | part.waiting for part in parts)) - ids))
+        return self.complete(_Part(ids, reduce(operation, (part.ids | part.waiting for part in parts)) - ids))
 
-    def completed(self, found: _Found) -> _Found:
+    def complete(self, part: _Part) -> _Part:
         """With the tests that were kept back and have all their parents by now."""
-        ready = {test for test in found.waiting if set(self.graph.dag.pred[test]) <= found.ids}
-        return _Found(found.ids | ready, found.waiting - ready - found.ids)
+        ready = {test for test in part.waiting if set(self.graph.dag.pred[test]) <= part.ids}
+        return _Part(part.ids | ready, part.waiting - ready - part.ids)
 
 
 def _criterion(method: Method) -> Criterion:

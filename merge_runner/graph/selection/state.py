@@ -35,28 +35,28 @@ def changes(graph: Graph, previous: Mapping[str, Any]) -> dict[str, frozenset[Ch
     """
     before = {unique_id: entry for key in _SECTIONS for unique_id, entry in previous[key].items()}
     stale = _changed_macros(graph, previous["macros"])
-    gone = previous["macros"].keys() - graph.macros.keys()
-    found: dict[str, frozenset[Change]] = {}
+    removed_macros = previous["macros"].keys() - graph.macros.keys()
+    changes_of: dict[str, frozenset[Change]] = {}
     for unique_id, node in graph.nodes.items():
         differing: set[Change] = set()
-        called = set(node.macros)
+        macros = set(node.macros)
         if unique_id not in before:
             differing.add("new")
         else:
-            old, new = _compared(before[unique_id]), _compared(entry(graph, node))
+            old, new = _comparable_parts(before[unique_id]), _comparable_parts(entry(graph, node))
             differing |= {change for change in new if not same_but_hidden(old[change], new[change])}
             # A macro that is gone may have overridden a built-in one, so that its callers still render without it.
-            called |= gone.intersection(_texts(_mapping(before[unique_id].get("depends_on")).get("macros")))
-        if not called.isdisjoint(stale | gone):
+            macros |= removed_macros.intersection(_texts(_mapping(before[unique_id].get("depends_on")).get("macros")))
+        if not macros.isdisjoint(stale | removed_macros):
             differing.add("macros")
-        found[unique_id] = frozenset(differing)
-    return found
+        changes_of[unique_id] = frozenset(differing)
+    return changes_of
 
 
 def changed_contract(graph: Graph, previous: Mapping[str, Any], node: Node) -> frozenset[str]:
     """The declared columns of a node that differ from the previous manifest, by type or constraints, case folded."""
     before = {**previous["nodes"], **previous["sources"]}.get(node.unique_id, {})
-    old, new = _compared(before)["contract"], _compared(entry(graph, node))["contract"]
+    old, new = _comparable_parts(before)["contract"], _comparable_parts(entry(graph, node))["contract"]
     return frozenset(name.casefold() for name in old.keys() | new.keys() if old.get(name) != new.get(name))
 
 
@@ -72,7 +72,7 @@ def read_manifest(state_dir: Path) -> dict[str, Any]:
     for key in (*_SECTIONS, "macros"):
         section = content.get(key)
         if not isinstance(section, dict) or not all(isinstance(value, dict) for value in section.values()):
-            raise _bad(path, f'its "{key}" is not a mapping of mappings')
+            raise _unreadable(path, f'its "{key}" is not a mapping of mappings')
     return content
 
 
@@ -82,11 +82,11 @@ def read_results(state_dir: Path) -> dict[str, str]:
     content = _read(path, "it is written by `merge-runner build`, `run` and `test`")
     results = content.get("results")
     if not isinstance(results, list):
-        raise _bad(path, 'its "results" is not a list')
+        raise _unreadable(path, 'its "results" is not a list')
     try:
         return {str(result["unique_id"]): str(result["status"]) for result in results}
     except (TypeError, KeyError) as error:
-        raise _bad(path, 'a result has no "unique_id" or no "status"') from error
+        raise _unreadable(path, 'a result has no "unique_id" or no "status"') from error
 
 
 def _read(path: Path, hint: str) -> dict[str, Any]:
@@ -95,20 +95,20 @@ def _read(path: Path, hint: str) -> dict[str, Any]:
     except FileNotFoundError as error:
         raise ProblemsError([Problem("no-state", f"there is no {path}", hint=hint)]) from error
     except OSError as error:
-        raise _bad(path, str(error.strerror or error)) from error
+        raise _unreadable(path, str(error.strerror or error)) from error
     except ValueError as error:  # not UTF-8, not JSON, or nested without end
-        raise _bad(path, f"it is not JSON: {error}") from error
+        raise _unreadable(path, f"it is not JSON: {error}") from error
     if not isinstance(content, dict):
-        raise _bad(path, "it is not a JSON object")
+        raise _unreadable(path, "it is not a JSON object")
     return content
 
 
-def _bad(path: Path, reason: str) -> ProblemsError:
+def _unreadable(path: Path, reason: str) -> ProblemsError:
     hint = "the folder given as --state holds the artifacts of an earlier command"
     return ProblemsError([Problem("bad-state", f"cannot read {path}: {reason}", hint=hint)])
 
 
-def _compared(values: Mapping[str, Any]) -> dict[Change, Any]:
+def _comparable_parts(values: Mapping[str, Any]) -> dict[Change, Any]:
     """The parts of a manifest's entry that are compared, in one form for nodes, sources and unit tests."""
     config = _mapping(values.get("config"))
     checksum = values.get("checksum")
@@ -148,9 +148,9 @@ def _defaults() -> Mapping[str, Any]:
 
 def _constraints(column: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The constraints of a column. Earlier manifests have `columns` in them, which dbt's schema has not."""
-    given = column.get("constraints")
-    found = [_mapping(each) for each in given] if isinstance(given, list) else []
-    return [{key: value for key, value in each.items() if key != "columns"} for each in found]
+    constraints = column.get("constraints")
+    mappings = [_mapping(constraint) for constraint in constraints] if isinstance(constraints, list) else []
+    return [{key: value for key, value in constraint.items() if key != "columns"} for constraint in mappings]
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -158,25 +158,25 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
+    return tuple(text for text in value if isinstance(text, str)) if isinstance(value, list) else ()
 
 
 def _changed_macros(graph: Graph, previous: Mapping[str, Any]) -> frozenset[str]:
     """Ids of the macros that are new or changed, or call one that is."""
-    changed = {
+    changed_ids = {
         unique_id
         for unique_id, macro in graph.macros.items()
         if previous.get(unique_id, {}).get("macro_sql") != macro.sql
     }
-    return macros_affected(graph, changed)
+    return macros_affected(graph, changed_ids)
 
 
 def macros_affected(graph: Graph, ids: Iterable[str]) -> frozenset[str]:
     """The macros `ids` and all that call them, directly or through others."""
     callers: dict[str, list[str]] = {}
     for unique_id, macro in graph.macros.items():
-        for called in macro.macros:
-            callers.setdefault(called, []).append(unique_id)
+        for callee in macro.macros:
+            callers.setdefault(callee, []).append(unique_id)
     affected = set(ids)
     pending = list(affected)
     while pending:

@@ -15,7 +15,7 @@ from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.graph.graph import UnitTestNode, run_config
-from merge_runner.graph.label import label, named
+from merge_runner.graph.label import label, node_names
 from merge_runner.graph.order import contracted, parents_with_tests, priorities, topological, unit_tests_first
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import ShareInputs
@@ -128,7 +128,7 @@ class NodeRun:
         self.events.emit(Running(nodes=len(found), threads=0))
         for unique_id in topological(self.graph, self.plans):
             self.events.emit(
-                NodeStarted(**named(self.graph.nodes, unique_id), group=f"{self.id}/{unique_id}", expected=None)
+                NodeStarted(**node_names(self.graph.nodes, unique_id), group=f"{self.id}/{unique_id}", expected=None)
             )
             node, plan = self.graph.nodes[unique_id], self.plans[unique_id]
             self._keep(left_out_result(node, self.nodes, plan, found[unique_id], _now()))
@@ -251,7 +251,7 @@ class NodeRun:
             self._shared.done(result.unique_id)
         self.events.emit(
             NodeFinished(
-                **named(self.graph.nodes, result.unique_id),
+                **node_names(self.graph.nodes, result.unique_id),
                 result=result.as_json(),
                 warnings=list(result.warnings),
                 level="error" if result.status in FAILED else "info",

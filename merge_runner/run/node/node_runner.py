@@ -21,7 +21,7 @@ from merge_runner.engine.tables.first_run import has_been_built
 from merge_runner.formats.branches import branch_confs
 from merge_runner.formats.failures import DUPLICATE_MATCHES, Kind
 from merge_runner.graph.graph import Node, run_config
-from merge_runner.graph.label import named
+from merge_runner.graph.label import node_names
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.node.diagnosis import name_duplicates
@@ -47,7 +47,7 @@ def run_node(unique_id: str, run: RunContext) -> Result:
     decided = _decided(run.reuse, run, planned) if run.reuse is not None else None
     expected = run.nodes.durations.get(unique_id) if not isinstance(decided, LeftOut) else None
     run.events.emit(
-        NodeStarted(**named(run.prepared.graph.nodes, unique_id), group=run.group(unique_id), expected=expected)
+        NodeStarted(**node_names(run.prepared.graph.nodes, unique_id), group=run.group(unique_id), expected=expected)
     )
     if isinstance(decided, LeftOut):
         return left_out_result(node, run.nodes, planned, decided, started)
@@ -172,7 +172,7 @@ def _attempts(run: RunContext, node: Node, plan: NodePlan, context: NodeContext)
         run.stopping,
         lambda error, attempt, pause: run.events.emit(
             NodeRetried(
-                **named(run.prepared.graph.nodes, node.unique_id),
+                **node_names(run.prepared.graph.nodes, node.unique_id),
                 code=error.code,
                 kind=cast(RetriedKind, error.kind.value),
                 message=run.prepared.conceal(error.message),

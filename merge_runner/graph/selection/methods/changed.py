@@ -11,30 +11,30 @@ from pathlib import PurePosixPath
 from merge_runner.errors import Problem
 from merge_runner.graph.graph import SourceNode
 from merge_runner.graph.selection.criterion import Criterion
-from merge_runner.graph.selection.methods.lookup import Lookup, one_of
+from merge_runner.graph.selection.methods.lookup import Lookup, allowed_value
 from merge_runner.graph.selection.methods.paths import holds_path
 from merge_runner.graph.selection.state import Change, macros_affected
 
 
 def by_state(lookup: Lookup, criterion: Criterion) -> set[str]:
     """Nodes by how they differ from the earlier manifest, or by whether their inputs have changed since they ran."""
-    wanted = one_of(criterion, (*_STATES, _INPUTS))
-    if wanted == _INPUTS:
+    state = allowed_value(criterion, (*_STATES, _INPUTS))
+    if state == _INPUTS:
         return set(lookup.changed_inputs)
-    return {unique_id for unique_id, found in lookup.changes.items() if _STATES[wanted](found)}
+    return {unique_id for unique_id, node_changes in lookup.changes.items() if _STATES[state](node_changes)}
 
 
 _INPUTS = "inputs"
 _STATES: dict[str, Callable[[frozenset[Change]], bool]] = {
-    "new": lambda found: "new" in found,
-    "old": lambda found: "new" not in found,
+    "new": lambda changes: "new" in changes,
+    "old": lambda changes: "new" not in changes,
     "modified": bool,
-    "unmodified": lambda found: not found,
-    "modified.body": lambda found: bool(found & {"new", "body"}),
-    "modified.configs": lambda found: bool(found & {"new", "configs"}),
-    "modified.relation": lambda found: bool(found & {"new", "relation"}),
-    "modified.contract": lambda found: bool(found & {"new", "contract"}),
-    "modified.macros": lambda found: "macros" in found,
+    "unmodified": lambda changes: not changes,
+    "modified.body": lambda changes: bool(changes & {"new", "body"}),
+    "modified.configs": lambda changes: bool(changes & {"new", "configs"}),
+    "modified.relation": lambda changes: bool(changes & {"new", "relation"}),
+    "modified.contract": lambda changes: bool(changes & {"new", "contract"}),
+    "modified.macros": lambda changes: "macros" in changes,
 }
 
 _STATUSES = ("success", "error", "fail", "warn", "skipped", "pass", "no-op")
@@ -42,8 +42,8 @@ _STATUSES = ("success", "error", "fail", "warn", "skipped", "pass", "no-op")
 
 def by_result(lookup: Lookup, criterion: Criterion) -> set[str]:
     """Nodes by their status in the earlier run."""
-    wanted = one_of(criterion, _STATUSES)
-    return lookup.ids(lambda node: lookup.results.get(node.unique_id) == wanted)
+    status = allowed_value(criterion, _STATUSES)
+    return lookup.ids(lambda node: lookup.results.get(node.unique_id) == status)
 
 
 def by_git(lookup: Lookup, criterion: Criterion) -> set[str]:
@@ -71,14 +71,14 @@ def _holds_any(places: Iterable[str], paths: Sequence[PurePosixPath]) -> bool:
 def _warn_of_deleted_properties(lookup: Lookup, criterion: Criterion, files: frozenset[str]) -> None:
     """A YAML file that is gone no longer says which nodes it described."""
     top_folders = {node.path.partition("/")[0] for node in lookup.graph.nodes.values()}
-    gone = [
+    deleted = [
         file
         for file in sorted(files)
         if file.endswith((".yml", ".yaml"))
         and file.partition("/")[0] in top_folders
         and not (lookup.context.root / file).exists()
     ]
-    if gone:
-        message = f'"{criterion.text}" cannot determine which nodes these deleted files described: {", ".join(gone)}'
+    if deleted:
+        message = f'"{criterion.text}" cannot determine which nodes these deleted files described: {", ".join(deleted)}'
         hint = "state:modified with an earlier manifest can"
         lookup.warnings.append(Problem("deleted-properties", message, hint=hint))

@@ -50,24 +50,24 @@ class Lookup:
         self.graph = graph
         self.context = context
         self.warnings: list[Problem] = []
-        self._changed: dict[str, frozenset[str]] = {}
+        self._changes: dict[str, frozenset[str]] = {}
 
     def ids(self, matches: Callable[[Node], bool]) -> set[str]:
         """The ids of the nodes for which `matches` holds."""
         return {unique_id for unique_id, node in self.graph.nodes.items() if matches(node)}
 
-    def expected(self, criterion: Criterion, found: set[str], known: Iterable[str]) -> set[str]:
-        """`found`, with a warning where it is empty; `known` are the values that would have matched something."""
-        if not found:
-            self.warnings.append(unmatched(criterion.text, did_you_mean(criterion.value, set(known))))
-        return found
+    def warn_if_empty(self, criterion: Criterion, ids: set[str], candidates: Iterable[str]) -> set[str]:
+        """`ids`, with a warning where it is empty; `candidates` are the values that would have matched something."""
+        if not ids:
+            self.warnings.append(nothing_selected(criterion.text, did_you_mean(criterion.value, set(candidates))))
+        return ids
 
     @cached_property
     def changes(self) -> Mapping[str, frozenset[Change]]:
         """In what each node differs from the earlier manifest."""
         return changes(self.graph, self._manifest)
 
-    def reached(self, ids: Collection[str]) -> Collection[str] | None:
+    def column_reach(self, ids: Collection[str]) -> Collection[str] | None:
         """What a changed column of some nodes can reach; None where all that is downstream counts."""
         reach = self.context.column_reach
         return None if reach is None else reach(self._manifest, self.changes, ids)
@@ -91,9 +91,9 @@ class Lookup:
 
     def changed_files(self, ref: str) -> frozenset[str]:
         """The files under the root that differ from a commit."""
-        if ref not in self._changed:
-            self._changed[ref] = changed_files(self.context.root, ref)
-        return self._changed[ref]
+        if ref not in self._changes:
+            self._changes[ref] = changed_files(self.context.root, ref)
+        return self._changes[ref]
 
     def _state_dir(self, method: str) -> Path:
         if self.context.state_dir is None:
@@ -102,7 +102,7 @@ class Lookup:
         return self.context.state_dir
 
 
-def unmatched(text: str, hint: str | None) -> Problem:
+def nothing_selected(text: str, hint: str | None) -> Problem:
     """The warning that part of a selection selects nothing."""
     return Problem("nothing-selected", f'the selection "{text}" does not match any enabled nodes', hint=hint)
 
@@ -112,11 +112,11 @@ def bad_value(criterion: Criterion, message: str, hint: str | None) -> ProblemsE
     return ProblemsError([Problem("bad-selection", f"{message} (in the selection {criterion.text})", hint=hint)])
 
 
-def one_of(criterion: Criterion, known: Iterable[str]) -> str:
+def allowed_value(criterion: Criterion, allowed: Iterable[str]) -> str:
     """The criterion's value; ProblemsError where it is none of those that the method has."""
-    known = tuple(known)
-    if criterion.value not in known:
-        close = nearest(criterion.value, known)
-        hint = f'did you mean "{close}"?' if close else f"it takes {', '.join(known)}"
+    allowed = tuple(allowed)
+    if criterion.value not in allowed:
+        close = nearest(criterion.value, allowed)
+        hint = f'did you mean "{close}"?' if close else f"it takes {', '.join(allowed)}"
         raise bad_value(criterion, f'the method "{criterion.method}" has no value "{criterion.value}"', hint)
     return criterion.value

@@ -8,27 +8,27 @@ from pathlib import PurePosixPath
 
 from merge_runner.graph.graph import ExposureNode, Node, SourceNode
 from merge_runner.graph.selection.criterion import Criterion
-from merge_runner.graph.selection.methods.lookup import Lookup, bad_value, unmatched
+from merge_runner.graph.selection.methods.lookup import Lookup, bad_value, nothing_selected
 from merge_runner.graph.selection.methods.paths import holds_path, is_path
 
 
 def by_fqn(lookup: Lookup, criterion: Criterion) -> set[str]:
     """A name, or the first parts of a dotted path of folders; never a source."""
     matches = _name_matcher(criterion.value)
-    found = lookup.ids(lambda node: not isinstance(node, SourceNode) and matches(node.fqn))
-    if found:
-        return found
+    ids = lookup.ids(lambda node: not isinstance(node, SourceNode) and matches(node.fqn))
+    if ids:
+        return ids
     nodes = lookup.graph.nodes.values()
     for node in nodes:
         if isinstance(node, SourceNode) and criterion.value in (node.name, node.source_name):
             hint = f"a source is selected by source:{node.full_name}"
-            lookup.warnings.append(unmatched(criterion.text, hint))
-            return found
+            lookup.warnings.append(nothing_selected(criterion.text, hint))
+            return ids
     for node in lookup.graph.disabled:
         if matches(node.fqn):
-            lookup.warnings.append(unmatched(criterion.text, f"{node.path} is disabled by its config"))
-            return found
-    return lookup.expected(criterion, found, {node.name for node in nodes if not isinstance(node, SourceNode)})
+            lookup.warnings.append(nothing_selected(criterion.text, f"{node.path} is disabled by its config"))
+            return ids
+    return lookup.warn_if_empty(criterion, ids, {node.name for node in nodes if not isinstance(node, SourceNode)})
 
 
 def _name_matcher(value: str) -> Callable[[tuple[str, ...]], bool]:
@@ -39,12 +39,12 @@ def _name_matcher(value: str) -> Callable[[tuple[str, ...]], bool]:
     """
     parts = value.split(".")
     plain = next((index for index, part in enumerate(parts) if any(char in part for char in "*?[")), len(parts))
-    rest = ".".join(parts[plain:])
+    name_pattern = ".".join(parts[plain:])
 
     def leading(path: list[str]) -> bool:
         if len(path) < len(parts) or path[:plain] != parts[:plain]:
             return False
-        return not rest or fnmatchcase(".".join(path[plain:]), rest)
+        return not name_pattern or fnmatchcase(".".join(path[plain:]), name_pattern)
 
     def matches(fqn: tuple[str, ...]) -> bool:
         if fqn[-1] == value or (plain == 0 and fnmatchcase(fqn[-1], value)):
@@ -58,17 +58,17 @@ def _name_matcher(value: str) -> Callable[[tuple[str, ...]], bool]:
 def by_path(lookup: Lookup, criterion: Criterion) -> set[str]:
     """A file, all files of a folder, or the nodes that a YAML file describes."""
     root = lookup.context.root.as_posix()
-    wanted = PurePosixPath(criterion.value.replace("\\", "/"))
-    if wanted.is_relative_to(root):
-        wanted = wanted.relative_to(root)
+    path = PurePosixPath(criterion.value.replace("\\", "/"))
+    if path.is_relative_to(root):
+        path = path.relative_to(root)
 
     def matches(node: Node) -> bool:
-        described = node.patch_path is not None and is_path(wanted, PurePosixPath(node.patch_path))
-        return described or holds_path(wanted, PurePosixPath(node.path))
+        described = node.patch_path is not None and is_path(path, PurePosixPath(node.patch_path))
+        return described or holds_path(path, PurePosixPath(node.path))
 
     files = {PurePosixPath(node.path) for node in lookup.graph.nodes.values()}
     folders = {folder for file in files for folder in file.parents if folder.name}
-    return lookup.expected(criterion, lookup.ids(matches), {path.as_posix() for path in files | folders})
+    return lookup.warn_if_empty(criterion, lookup.ids(matches), {path.as_posix() for path in files | folders})
 
 
 def by_file(lookup: Lookup, criterion: Criterion) -> set[str]:
@@ -79,7 +79,7 @@ def by_file(lookup: Lookup, criterion: Criterion) -> set[str]:
         return fnmatchcase(file.name, criterion.value) or fnmatchcase(file.stem, criterion.value)
 
     names = {PurePosixPath(node.path).name for node in lookup.graph.nodes.values()}
-    return lookup.expected(criterion, lookup.ids(matches), names)
+    return lookup.warn_if_empty(criterion, lookup.ids(matches), names)
 
 
 def by_source(lookup: Lookup, criterion: Criterion) -> set[str]:
@@ -99,19 +99,19 @@ def by_source(lookup: Lookup, criterion: Criterion) -> set[str]:
         )
 
     tables = [node for node in lookup.graph.nodes.values() if isinstance(node, SourceNode)]
-    known = {node.source_name for node in tables} | {node.full_name for node in tables}
-    return lookup.expected(criterion, lookup.ids(matches), known)
+    candidates = {node.source_name for node in tables} | {node.full_name for node in tables}
+    return lookup.warn_if_empty(criterion, lookup.ids(matches), candidates)
 
 
 def by_exposure(lookup: Lookup, criterion: Criterion) -> set[str]:
     """An exposure, by its name."""
     names = {node.unique_id: node.name for node in lookup.graph.nodes.values() if isinstance(node, ExposureNode)}
-    found = {unique_id for unique_id, name in names.items() if fnmatchcase(name, criterion.value)}
-    return lookup.expected(criterion, found, names.values())
+    ids = {unique_id for unique_id, name in names.items() if fnmatchcase(name, criterion.value)}
+    return lookup.warn_if_empty(criterion, ids, names.values())
 
 
 def by_package(lookup: Lookup, criterion: Criterion) -> set[str]:
     """Everything in the project of that name; `this` is the project itself."""
     project = lookup.graph.project
-    found = set(lookup.graph.nodes) if criterion.value == "this" or fnmatchcase(project, criterion.value) else set()
-    return lookup.expected(criterion, found, [project])
+    ids = set(lookup.graph.nodes) if criterion.value == "this" or fnmatchcase(project, criterion.value) else set()
+    return lookup.warn_if_empty(criterion, ids, [project])

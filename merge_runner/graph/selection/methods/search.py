@@ -37,9 +37,9 @@ def search(lookup: Lookup, criterion: Criterion) -> set[str]:
     method = _METHODS.get(criterion.method)
     if method is None:
         message = f'"{criterion.text}" uses the selection method "{criterion.method}", which does not exist'
-        known = sorted([*_METHODS, "selector"])
-        close = nearest(criterion.method, known)
-        hint = f'did you mean "{close}:"?' if close else f"the methods are {', '.join(known)}"
+        methods = sorted([*_METHODS, "selector"])
+        close = nearest(criterion.method, methods)
+        hint = f'did you mean "{close}:"?' if close else f"the methods are {', '.join(methods)}"
         raise ProblemsError([Problem("unknown-selector-method", message, hint=hint)])
     if criterion.arguments and criterion.method != "config":
         dotted = ".".join((criterion.method, *criterion.arguments))
