@@ -98,15 +98,15 @@ def _test(merge: LintedMerge, name: str) -> str:
     """What declares the column free of NULL: its table's test, where that alone ends the finding."""
     statement, scan = merge.statement, merge.source_pin.scan
     parts = scan.parts if scan is not None else statement.source.parts
-    known = merge.lookup(parts) if parts else None
-    column = known.layout.column(name) if known is not None else None
-    if known is None or known.layout.columns is None or column is None or column.nullable is False:
+    table = merge.lookup(parts) if parts else None
+    column = table.layout.column(name) if table is not None else None
+    if table is None or table.layout.columns is None or column is None or column.nullable is False:
         return ""
-    columns = tuple(replace(each, nullable=False) if each is column else each for each in known.layout.columns)
-    tested = replace(known, layout=replace(known.layout, columns=columns))
-    facts = source_facts(statement, lambda asked: tested if asked == parts else merge.lookup(asked))
-    changed = facts.column(name)
-    if changed is None or changed.nullable is True:
+    columns = tuple(replace(item, nullable=False) if item is column else item for item in table.layout.columns)
+    tested = replace(table, layout=replace(table.layout, columns=columns))
+    facts = source_facts(statement, lambda name_parts: tested if name_parts == parts else merge.lookup(name_parts))
+    tested_column = facts.column(name)
+    if tested_column is None or tested_column.nullable is True:
         return ""
     return (
         f"; where `{'.'.join(parts)}` never has one, declare it: `data_tests: [not_null]` on its column `{column.name}`"

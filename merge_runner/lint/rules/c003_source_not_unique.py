@@ -80,10 +80,10 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     matching = matching_columns(statement, merge.scope, merge.source)
     if matching is None:
         return
-    either = either_key(statement, merge.scope)
+    or_of_keys = either_key(statement, merge.scope)
     if not (matching.columns or matching.inside):
-        if either is not None and not merge.source.is_unique(frozenset()):
-            yield _either(either)
+        if or_of_keys is not None and not merge.source.is_unique(frozenset()):
+            yield _hit_of_or(or_of_keys)
         return
     keys = (*matching.columns, *matching.inside)
     folded = frozenset(key.casefold() for key in keys)
@@ -100,24 +100,24 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
                 "compute the key in USING and keep one row of each, or compare the columns themselves",
             )
         return
-    if either is not None and either.expression is not None:
-        legs = {ref.column.casefold() for ref in merge.scope.columns(either.expression) if ref.side == "source"}
+    if or_of_keys is not None and or_of_keys.expression is not None:
+        legs = {ref.column.casefold() for ref in merge.scope.columns(or_of_keys.expression) if ref.side == "source"}
         if source.is_unique(folded | legs):
-            yield _either(either)
+            yield _hit_of_or(or_of_keys)
             return
     if _is_unheard_of(merge, frozenset() if matching.null_safe else folded):
         return
-    named = ", ".join(keys)
-    key = "the key of ON" if matching.inside else named
+    key_list = ", ".join(keys)
+    key = "the key of ON" if matching.inside else key_list
     yield Hit(
         statement.source.span,
-        f"nothing makes the source unique on {named}: several of its rows may meet one target row",
+        f"nothing makes the source unique on {key_list}: several of its rows may meet one target row",
         f"keep one row per key (row_number() over (partition by {key} order by …) = 1, or GROUP BY), "
         "or declare unique_key or a unique test upstream",
     )
 
 
-def _either(conjunct: Conjunct) -> Hit:
+def _hit_of_or(conjunct: Conjunct) -> Hit:
     return Hit(
         conjunct.span,
         f"`{' '.join(conjunct.text.split())}` joins by one key or another: two rows of the source may meet one target "

@@ -138,7 +138,7 @@ class _Former:
             return None
         self._takes_all = truth(clause.condition.expression) is True
         own = conjunct_words(clause.condition)
-        before = [other for words in own for other in self._by_conjunct.get(words, ()) if other <= own]
+        before = [former for words in own for former in self._by_conjunct.get(words, ()) if former <= own]
         self._by_conjunct.setdefault(min(own), []).append(own)
         if not before:
             return None

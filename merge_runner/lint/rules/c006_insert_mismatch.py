@@ -71,14 +71,18 @@ def check_file(file: LintedFile) -> Iterator[Hit]:
         by_column: dict[str, list[Path]] = {}
         for assignment in clause.assignments:
             path = assigned(assignment, scope)
-            others = by_column.setdefault(assignment.column[-len(path)] if exact else path[0], [])
-            other = next((other for other in others if overlap(other, path)), None)
-            others.append(path)
-            if other is None:
+            former_paths = by_column.setdefault(assignment.column[-len(path)] if exact else path[0], [])
+            overlapping = next((overlapping for overlapping in former_paths if overlap(overlapping, path)), None)
+            former_paths.append(path)
+            if overlapping is None:
                 continue
             verb = "set" if clause.action == "update" else "inserted"
             name = ".".join(path)
-            message = f"{name} is {verb} twice" if other == path else f"{name} and {'.'.join(other)} are both {verb}"
+            message = (
+                f"{name} is {verb} twice"
+                if overlapping == path
+                else f"{name} and {'.'.join(overlapping)} are both {verb}"
+            )
             yield Hit(assignment.span, message, "give each column one value")
 
 
@@ -86,12 +90,12 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """Columns that take no NULL, and get one, or nothing: one hit for those that an INSERT leaves out."""
     missing = list(missing_values(merge.statement, merge.layout, merge.not_null, merge.scope, merge.source))
     for clause in merge.statement.clauses:
-        own = [each for each in missing if each.clause is clause]
-        left_out = ", ".join(each.column for each in own if each.null is None)
+        own = [value for value in missing if value.clause is clause]
+        left_out = ", ".join(value.column for value in own if value.null is None)
         if left_out:
             message = f"INSERT gives no value to {left_out}, NOT NULL in the target"
             yield Hit(clause.span, message, "insert a value, or give the column a default", replaces_here=("C013",))
-        for each in own:
-            if each.null is not None:
-                message = f"{each.column} is NOT NULL in the target, and is set to NULL"
-                yield Hit(each.null.span, message, "write a value, or drop NOT NULL", replaces_here=("C013",))
+        for value in own:
+            if value.null is not None:
+                message = f"{value.column} is NOT NULL in the target, and is set to NULL"
+                yield Hit(value.null.span, message, "write a value, or drop NOT NULL", replaces_here=("C013",))

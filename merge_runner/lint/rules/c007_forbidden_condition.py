@@ -59,10 +59,10 @@ def check_file(file: LintedFile) -> Iterator[Hit]:
     conditions: list[tuple[str, Expr]] = [("ON", conjunct) for conjunct in file.statement.on]
     conditions += [("WHEN", clause.condition) for clause in file.statement.clauses if clause.condition is not None]
     for where, condition in conditions:
-        for found in forbidden(condition):
-            what = f"the {found.sort} {found.name}" if found.name else f"a {found.sort}"
+        for use in forbidden(condition):
+            subject = f"the {use.sort} {use.name}" if use.name else f"a {use.sort}"
             yield Hit(
-                found.span,
-                f"{what} is not allowed in {where}",
+                use.span,
+                f"{subject} is not allowed in {where}",
                 "compute it in USING, as a column of the source",
             )

@@ -64,39 +64,39 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     if not keys:
         return
     for clause in updates:
-        yield from _assigned(merge, clause, keys)
+        yield from _key_assignments(merge, clause, keys)
 
 
-def _assigned(merge: LintedMerge, clause: Clause, keys: Sequence[JoinKey]) -> Iterator[Hit]:
+def _key_assignments(merge: LintedMerge, clause: Clause, keys: Sequence[JoinKey]) -> Iterator[Hit]:
     by_column: dict[str, list[JoinKey]] = {}
     for key in keys:
         by_column.setdefault(_path(key)[0], []).append(key)
     for assignment in clause.assignments:
         path = assigned(assignment, merge.scope)
-        joined = [key for key in by_column.get(path[0], ()) if overlap(path, _path(key))]
+        keys_set = [key for key in by_column.get(path[0], ()) if overlap(path, _path(key))]
         value = assignment.value.expression
-        if not joined or value is None or any(_harmless(merge, clause, key, path, value) for key in joined):
+        if not keys_set or value is None or any(_is_harmless(merge, clause, key, path, value) for key in keys_set):
             continue
         message = f"SET assigns {'.'.join(path)}, and ON joins by it"
         yield Hit(assignment.span, message, _HINT, replaces_here=("K002",))
 
 
-def _harmless(merge: LintedMerge, clause: Clause, key: JoinKey, path: tuple[str, ...], value: exp.Expr) -> bool:
+def _is_harmless(merge: LintedMerge, clause: Clause, key: JoinKey, path: tuple[str, ...], value: exp.Expr) -> bool:
     """Whether the value is what the key holds already, or may be, judged by the text."""
     if path != _path(key):
         return True  # a struct as a whole, or a field of the key: what it holds is not compared
     value = _bare(value)
-    found = merge.scope.reference(value)
-    if found is not None and found.side == "target":
-        return _same(found.path, key.column.path)
+    reference = merge.scope.reference(value)
+    if reference is not None and reference.side == "target":
+        return _same(reference.path, key.column.path)
     if merge.scope.side(value) == "unknown":
         return True
     if clause.kind != "matched":
         return False
     source = _bare(key.source)
-    other = merge.scope.reference(source)
-    if found is not None and other is not None:
-        return _same(found.path, other.path)
+    source_reference = merge.scope.reference(source)
+    if reference is not None and source_reference is not None:
+        return _same(reference.path, source_reference.path)
     return value == source
 
 
@@ -104,8 +104,8 @@ def _path(key: JoinKey) -> tuple[str, ...]:
     return tuple(part.casefold() for part in key.column.path)
 
 
-def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    return [part.casefold() for part in one] == [part.casefold() for part in other]
+def _same(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
+    return [part.casefold() for part in left] == [part.casefold() for part in right]
 
 
 def _bare(tree: exp.Expr) -> exp.Expr:

@@ -85,7 +85,9 @@ def _everywhere(merge: LintedMerge) -> Iterator[Hit]:
         unknown.setdefault(_span(expr, name.node), name)
     for span, name in unknown.items():
         yield Hit(span, _not_in_source(name), did_you_mean(name.column, name.known))
-    merge = _with_columns(merge, {meant for name in unknown.values() if (meant := nearest(name.column, name.known))})
+    merge = _with_columns(
+        merge, {suggestion for name in unknown.values() if (suggestion := nearest(name.column, name.known))}
+    )
     for conjunct in merge.statement.on:
         yield from _expression(merge, conjunct, None)
     yield from _stars(merge)
@@ -94,7 +96,7 @@ def _everywhere(merge: LintedMerge) -> Iterator[Hit]:
         if clause.condition is not None:
             yield from _expression(merge, clause.condition, only)
         for assignment in clause.assignments:
-            yield from _assigned(merge, assignment, inserts=inserts)
+            yield from _assigned_column(merge, assignment, inserts=inserts)
             if assignment.value.text.strip().upper() != "DEFAULT":
                 yield from _expression(merge, assignment.value, only)
 
@@ -104,13 +106,13 @@ def _config(merge: LintedMerge) -> Iterator[Hit]:
     node = merge.file.node
     if node is None:
         return
-    known = [column.name for column in merge.layout.columns or ()]
+    target_columns = [column.name for column in merge.layout.columns or ()]
     for key in _NAMING_COLUMNS:
         for text in getattr(node.config, key):
             name = partition_field(text).column
             if merge.layout.has_column(name) is False and merge.layout.has_column(name.split(".")[0]) is False:
                 message = f'{key} names the column "{name}", which the target does not have'
-                yield Hit(merge.file.config_place(key), message, did_you_mean(name, known), subject=name)
+                yield Hit(merge.file.config_place(key), message, did_you_mean(name, target_columns), subject=name)
 
 
 def _not_in_source(name: UnknownName) -> str:
@@ -121,12 +123,12 @@ def _not_in_source(name: UnknownName) -> str:
     return f'there is no column "{name.column}" in what FROM reads'
 
 
-def _with_columns(merge: LintedMerge, meant: Collection[str]) -> LintedMerge:
+def _with_columns(merge: LintedMerge, names: Collection[str]) -> LintedMerge:
     """The MERGE as if its source had these columns too: a mistake in its query is reported there alone."""
-    added = [name for name in sorted(meant) if merge.source.has_column(name) is False]
-    if not added or merge.source.columns is None:
+    new_names = [name for name in sorted(names) if merge.source.has_column(name) is False]
+    if not new_names or merge.source.columns is None:
         return merge
-    source = replace(merge.source, columns=(*merge.source.columns, *(TableColumn(name) for name in added)))
+    source = replace(merge.source, columns=(*merge.source.columns, *(TableColumn(name) for name in new_names)))
     return replace(
         merge,
         source=source,
@@ -143,26 +145,26 @@ def _expression(merge: LintedMerge, expr: Expr, only: Side | None) -> Iterator[H
         names = (tree,)
     elif tree is not None and tree.find(exp.Query, exp.Lambda) is None:
         names = tree.find_all(exp.Column, exp.Dot)  # a subquery and a lambda have names of their own
-    seen: set[tuple[str, ...]] = set()
+    reported: set[tuple[str, ...]] = set()
     for node in names:
         reference = merge.scope.reference(node)
         if reference is None or isinstance(node.parent, exp.Dot) or _is_reported(merge, name_parts(node) or ()):
             continue
         if only is not None and reference.path == name_parts(node):
             reference = ColumnRef(only, reference.path)
-        wrong = _wrong(merge, reference)
+        wrong = _fault_of(merge, reference)
         name = (reference.side, reference.column.casefold())
-        if wrong is not None and name not in seen:
-            seen.add(name)
+        if wrong is not None and name not in reported:
+            reported.add(name)
             yield Hit(_span(expr, node), *wrong)
 
 
-def _wrong(merge: LintedMerge, reference: ColumnRef) -> tuple[str, str | None] | None:
+def _fault_of(merge: LintedMerge, reference: ColumnRef) -> tuple[str, str | None] | None:
     """What is wrong with the name of a column, and what to do; None where nothing is, or that is not known."""
     column, layout, source = reference.column, merge.layout, merge.source
     if reference.side == "target":
         if layout.has_column(column) is False:
-            return f'the target has no column "{column}"', _meant(merge, column)
+            return f'the target has no column "{column}"', _hint_for(merge, column)
     elif reference.side == "source":
         if source.has_column(column) is False:
             return f'the source has no column "{column}"', did_you_mean(column, _sources(merge))
@@ -172,56 +174,56 @@ def _wrong(merge: LintedMerge, reference: ColumnRef) -> tuple[str, str | None] |
         if merge.file.may_be_case_sensitive and not _is_spelt_alike(merge, column):
             return None
         names = (merge.statement.target.qualifier, merge.statement.source.qualifier)
-        either = " or ".join(f"{name}.{column}" for name in names if name)
-        return f'both target and source have a column "{column}"', f"write {either}" if either else None
+        qualified = " or ".join(f"{name}.{column}" for name in names if name)
+        return f'both target and source have a column "{column}"', f"write {qualified}" if qualified else None
     elif source.has_column(column) is False and layout.has_column(column) is False:
         return f'neither target nor source has a column "{column}"', did_you_mean(
-            column, {*(known.name for known in layout.columns or ()), *_sources(merge)}
+            column, {*(target_column.name for target_column in layout.columns or ()), *_sources(merge)}
         )
     return None
 
 
 def _is_spelt_alike(merge: LintedMerge, column: str) -> bool:
     """Whether target and source both have the column in this very case."""
-    return all(column in {known.name for known in side} for side in (merge.layout.columns or (), merge.source.known))
+    return all(column in {column.name for column in side} for side in (merge.layout.columns or (), merge.source.known))
 
 
 def _sources(merge: LintedMerge) -> list[str]:
     """The names of the columns of the source that are known."""
-    return [known.name for known in merge.source.known if known.name]
+    return [source_column.name for source_column in merge.source.known if source_column.name]
 
 
-def _meant(merge: LintedMerge, column: str) -> str | None:
+def _hint_for(merge: LintedMerge, column: str) -> str | None:
     """What to do about a column that the target does not have."""
-    known = [column.name for column in merge.layout.columns or ()]
+    target_columns = [column.name for column in merge.layout.columns or ()]
     inserted = [
         {assignment.column[-1].casefold() for assignment in clause.assignments}
         for clause in merge.statement.clauses
         if clause.action == "insert"
     ]
-    declared = merge.file.node.columns if merge.file.node is not None else known
-    if not declared and {name.casefold() for name in known} in inserted:
+    declared_columns = merge.file.node.columns if merge.file.node is not None else target_columns
+    if not declared_columns and {name.casefold() for name in target_columns} in inserted:
         return "declare the model's columns in YAML: without them the table is created with those of INSERT"
-    return did_you_mean(column, known)
+    return did_you_mean(column, target_columns)
 
 
 def _is_reported(merge: LintedMerge, parts: tuple[str, ...]) -> bool:
     """Whether C012 reports the first part of a name: no column is looked for there."""
-    return len(parts) > 1 and any(parts[0].casefold() in each.words for each in merge.unknown_qualifiers)
+    return len(parts) > 1 and any(parts[0].casefold() in qualifier.words for qualifier in merge.unknown_qualifiers)
 
 
-def _assigned(merge: LintedMerge, assignment: Assignment, *, inserts: bool) -> Iterator[Hit]:
+def _assigned_column(merge: LintedMerge, assignment: Assignment, *, inserts: bool) -> Iterator[Hit]:
     """The column that SET or INSERT writes."""
     parts = assignment.column
-    resolved = merge.scope.resolve(parts)
-    qualified = resolved.side == "target" and len(resolved.path) < len(parts)
-    column = resolved.path[0] if qualified else parts[0]
+    reference = merge.scope.resolve(parts)
+    qualified = reference.side == "target" and len(reference.path) < len(parts)
+    column = reference.path[0] if qualified else parts[0]
     if _is_reported(merge, parts) or merge.layout.has_column(column) is not False:
         return
     if merge.statement.schema_evolution and not qualified:
         return
     span = assignment.span if inserts else merge.statement.set_column(assignment)
-    yield Hit(span, f'the target has no column "{column}"', _meant(merge, column))
+    yield Hit(span, f'the target has no column "{column}"', _hint_for(merge, column))
 
 
 def _stars(merge: LintedMerge) -> Iterator[Hit]:

@@ -58,7 +58,7 @@ _TRIMS = re.compile(r"\{[{%]-|-[}%]\}")
 def check_file(file: LintedFile) -> Iterator[Hit]:
     """A merge model that is none, and one that writes another table."""
     if file.error is not None and file.error.kind == "syntax":
-        yield Hit(file.error.span, file.error.message, _glued(file) or file.error.hint)
+        yield Hit(file.error.span, file.error.message, _glued_word(file) or file.error.hint)
     if file.statement is None or file.node is None or file.node.relation is None:
         return
     parts, relation = file.statement.target.parts, file.node.relation
@@ -76,15 +76,15 @@ def _may_be_default(node: ModelNode) -> bool:
     return named_by_macro or node.config.schema is None
 
 
-def _glued(file: LintedFile) -> str | None:
+def _glued_word(file: LintedFile) -> str | None:
     """The word next to an error that a tag of Jinja has joined, by taking the blanks around it away."""
-    rendered, error = file.rendered, file.error
-    if rendered is None or error is None or _TRIMS.search(rendered.source.text) is None:
+    template, error = file.rendered, file.error
+    if template is None or error is None or _TRIMS.search(template.source.text) is None:
         return None
-    near = [token for token in scan(rendered.text) if token.kind in ("word", "name")]
+    near = [token for token in scan(template.text) if token.kind in ("word", "name")]
     after = next((i for i, token in enumerate(near) if token.end > error.span.start), len(near))
     for token in near[max(after - 1, 0) : after + 3]:
-        if any(token.start < start < token.end for start in rendered.map.starts):
-            word = token.span.of(rendered.text)
+        if any(token.start < start < token.end for start in template.map.starts):
+            word = token.span.of(template.text)
             return f"`{word}` is one word: `-` in a tag takes the blanks around it away, write the tag without it"
     return None

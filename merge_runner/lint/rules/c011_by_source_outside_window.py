@@ -58,19 +58,21 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit for each clause that changes rows outside of what ON restricts the target to."""
     if not merge.scans_by_source:
         return
-    for found in rows_outside(merge.statement, merge.layout, merge.scope, merge.source):
-        filters = [" ".join(conjunct.text.split()) for conjunct in found.filters]
-        of_target = all(merge.scope.side(each.expression) == "target" for each in found.filters if each.expression)
-        shown = " and ".join(filters)
-        whole = found.reach == "all"
+    for outside in rows_outside(merge.statement, merge.layout, merge.scope, merge.source):
+        filters = [" ".join(conjunct.text.split()) for conjunct in outside.filters]
+        of_target = all(
+            merge.scope.side(conjunct.expression) == "target" for conjunct in outside.filters if conjunct.expression
+        )
+        window = " and ".join(filters)
+        whole = outside.reach == "all"
         rows = "every row" if whole else "rows"
         such = "" if whole else " that satisfy its condition"
-        hint = f"write WHEN NOT MATCHED BY SOURCE AND {shown}" if of_target else "put the same filter into the clause"
+        hint = f"write WHEN NOT MATCHED BY SOURCE AND {window}" if of_target else "put the same filter into the clause"
         yield Hit(
-            found.clause.span,
-            f"this {found.clause.action}s {rows} of the target outside of `{shown}`{such}: ON never matches them",
+            outside.clause.span,
+            f"this {outside.clause.action}s {rows} of the target outside of `{window}`{such}: ON never matches them",
             f"{hint}; the rows outside are left alone then",
-            "warning" if found.reach == "some" else None,
-            guard(merge, found.clause, filters) if of_target else None,
+            "warning" if outside.reach == "some" else None,
+            guard(merge, outside.clause, filters) if of_target else None,
             replaces_here=("C021",),
         )

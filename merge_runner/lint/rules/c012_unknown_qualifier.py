@@ -54,28 +54,35 @@ SEVERITY: Severity = "error"
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """One hit for each such qualifier, at its first place."""
     target, source = merge.statement.target.qualifier, merge.statement.source.qualifier
-    for found in merge.unknown_qualifiers:
-        message, severity = f"{found.word} is neither {target} nor {source}", SEVERITY
-        if found.evidence == "the source in SET":
-            message = f"{found.word} is the source: SET and INSERT name columns of the target"
-            severity = "warning" if _may_be_struct(merge, found.word.casefold()) else SEVERITY
-        elif found.count > 1:
-            message += f" ({found.count} names)"
-        yield Hit(found.span, message, _hint(found), severity, subject=found.word)
+    for qualifier in merge.unknown_qualifiers:
+        message, severity = f"{qualifier.word} is neither {target} nor {source}", SEVERITY
+        if qualifier.evidence == "the source in SET":
+            message = f"{qualifier.word} is the source: SET and INSERT name columns of the target"
+            severity = "warning" if _may_be_struct(merge, qualifier.word.casefold()) else SEVERITY
+        elif qualifier.count > 1:
+            message += f" ({qualifier.count} names)"
+        yield Hit(qualifier.span, message, _hint(qualifier), severity, subject=qualifier.word)
 
 
 def _may_be_struct(merge: LintedMerge, word: str) -> bool:
     """Whether the target may have a struct with this name, of which SET sets fields; INSERT can name none."""
     inserts = (clause for clause in merge.statement.clauses if clause.action == "insert")
-    inserted = {each.column[0].casefold() for clause in inserts for each in clause.assignments if len(each.column) > 1}
+    inserted = {
+        assignment.column[0].casefold()
+        for clause in inserts
+        for assignment in clause.assignments
+        if len(assignment.column) > 1
+    }
     return merge.layout.has_column(word) is None and word not in inserted
 
 
-def _hint(found: UnknownQualifier) -> str | None:
-    if found.evidence == "the source in SET":
-        return f"write {found.column}"
-    if found.evidence == "hidden by an alias":
-        return f"the alias {found.suggestion} hides that name: write {found.suggestion}.{found.column}"
-    if found.evidence == "inside USING":
-        return f"it is a name inside USING: select the column there, and write {found.suggestion}.{found.column}"
-    return f'did you mean "{found.suggestion}"?' if found.suggestion else None
+def _hint(qualifier: UnknownQualifier) -> str | None:
+    if qualifier.evidence == "the source in SET":
+        return f"write {qualifier.column}"
+    if qualifier.evidence == "hidden by an alias":
+        return f"the alias {qualifier.suggestion} hides that name: write {qualifier.suggestion}.{qualifier.column}"
+    if qualifier.evidence == "inside USING":
+        return (
+            f"it is a name inside USING: select the column there, and write {qualifier.suggestion}.{qualifier.column}"
+        )
+    return f'did you mean "{qualifier.suggestion}"?' if qualifier.suggestion else None

@@ -69,10 +69,10 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """One hit for each key that an INSERT clause leaves NULL, or stores otherwise than ON compares it."""
     if not merge.inserts:
         return
-    for stored in differing_stored_keys(merge.statement, merge.layout, merge.scope, merge.source, merge.lookup):
+    for stored_key in differing_stored_keys(merge.statement, merge.layout, merge.scope, merge.source, merge.lookup):
         yield Hit(
-            stored.at,
-            f"{stored.why}: no run finds such a row again by {stored.column}, and each inserts it again",
+            stored_key.at,
+            f"{stored_key.why}: no run finds such a row again by {stored_key.column}, and each inserts it again",
             "compare what is stored: cast or compute the key in USING, and use that in ON and in INSERT",
             "warning",
         )

@@ -55,11 +55,11 @@ SEVERITY: Severity = "info"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit for each clause that adds to values of the target, at the first of them."""
-    found = list(accumulating_updates(merge.statement, merge.scope))
-    if not found or merge.merges_once:
+    updates = list(accumulating_updates(merge.statement, merge.scope))
+    if not updates or merge.merges_once:
         return
     once = ", or build it with a batch id (--batch-id N)" if merge.file.node is not None else ""
-    for clause, assignments in found:
+    for clause, assignments in updates:
         names = ", ".join(_name(merge, assignment) for assignment in assignments)
         guard = " AND s.version > t.version, with version set too" if clause.kind == "matched" else ""
         yield Hit(
@@ -73,5 +73,5 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
 
 def _name(merge: LintedMerge, assignment: Assignment) -> str:
     """The column, with the fields below it and without the target's alias."""
-    found = merge.scope.resolve(assignment.column)
-    return found.dotted if found.side == "target" else ".".join(assignment.column)
+    reference = merge.scope.resolve(assignment.column)
+    return reference.dotted if reference.side == "target" else ".".join(assignment.column)

@@ -55,15 +55,17 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit on each INSERT clause that takes rows which a DELETE clause is for."""
     if not merge.inserts or merge.has_unknown_dbt_query:
         return
-    for found in inserted_deletes(merge.statement, merge.layout, merge.scope, merge.source):
+    for pair in inserted_deletes(merge.statement, merge.layout, merge.scope, merge.source):
         if merge.reads_target:
             return
-        asked = found.delete.condition
-        text = " ".join(asked.text.split()) if asked is not None else ""
-        known = f"not coalesce({text}, false)" if found.whole else None
+        condition = pair.delete.condition
+        text = " ".join(condition.text.split()) if condition is not None else ""
+        not_deleted = f"not coalesce({text}, false)" if pair.whole else None
         yield Hit(
-            found.insert.span,
+            pair.insert.span,
             f"rows to be deleted (`{text}`) are inserted where their key is not in the table",
-            f"leave them out: WHEN NOT MATCHED AND {known}" if known else "leave them out of WHEN NOT MATCHED",
-            fix=guard(merge, found.insert, [known]) if known else None,
+            f"leave them out: WHEN NOT MATCHED AND {not_deleted}"
+            if not_deleted
+            else "leave them out of WHEN NOT MATCHED",
+            fix=guard(merge, pair.insert, [not_deleted]) if not_deleted else None,
         )

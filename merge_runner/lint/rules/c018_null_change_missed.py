@@ -59,13 +59,13 @@ SEVERITY: Severity = "warning"
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit on each comparison that misses a change from or to NULL."""
-    for found in missed_changes(merge.statement, merge.layout, merge.scope, merge.source):
-        safe = f"not ({found.left} <=> {found.right})"
-        place = merge.written_at(found.span)
+    for change in missed_changes(merge.statement, merge.layout, merge.scope, merge.source):
+        safe = f"not ({change.left} <=> {change.right})"
+        place = merge.written_at(change.span)
         yield Hit(
-            found.span,
-            f"{found.left} <> {found.right} is not true where one of the two is NULL: a change of {found.column} from "
-            "or to NULL is not written",
+            change.span,
+            f"{change.left} <> {change.right} is not true where one of the two is NULL: a change of {change.column} "
+            "from or to NULL is not written",
             f"write {safe}",
             fix=Fix(f"write {safe}", (Edit(place, safe),)) if place is not None else None,
         )

@@ -59,20 +59,20 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit on each mark that no matched clause takes back."""
     if not (merge.scans_by_source and merge.inserts) or merge.has_another_writer:
         return
-    for found in kept_marks(merge.statement, merge.layout, merge.scope, merge.source):
+    for mark in kept_marks(merge.statement, merge.layout, merge.scope, merge.source):
         if merge.reads_target:
             return
-        if found.unless is not None:
+        if mark.unless is not None:
             yield Hit(
-                found.assignment.span,
-                f"WHEN MATCHED writes {found.column} back only where `{' '.join(found.unless.text.split())}`: a row "
+                mark.assignment.span,
+                f"WHEN MATCHED writes {mark.column} back only where `{' '.join(mark.unless.text.split())}`: a row "
                 "that is marked here and comes back as it was stays marked",
-                f"let the clause take marked rows, too: … OR t.{found.column} is not what INSERT writes",
+                f"let the clause take marked rows, too: … OR t.{mark.column} is not what INSERT writes",
             )
             continue
         yield Hit(
-            found.assignment.span,
-            f"no WHEN MATCHED clause writes {found.column}: a row that is marked here stays marked when the source has "
+            mark.assignment.span,
+            f"no WHEN MATCHED clause writes {mark.column}: a row that is marked here stays marked when the source has "
             "it again",
-            f"write {found.column} in WHEN MATCHED as INSERT does",
+            f"write {mark.column} in WHEN MATCHED as INSERT does",
         )

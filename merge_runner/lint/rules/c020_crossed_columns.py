@@ -49,12 +49,12 @@ _SHOWN = 4
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit for each circle of columns, at the first of them."""
-    for found in crossed_columns(merge.statement, merge.scope):
-        words = "INSERT" if found.clause.action == "insert" else "SET"
-        each = [f"{item.value.text} into {item.column[-1]}" for item in found.assignments]
-        more = f" and {len(each) - _SHOWN} more" if len(each) > _SHOWN else ""
+    for circle in crossed_columns(merge.statement, merge.scope):
+        words = "INSERT" if circle.clause.action == "insert" else "SET"
+        writes = [f"{item.value.text} into {item.column[-1]}" for item in circle.assignments]
+        more = f" and {len(writes) - _SHOWN} more" if len(writes) > _SHOWN else ""
         yield Hit(
-            found.assignments[0].span,
-            f"{words} writes {', '.join(each[:_SHOWN])}{more}: each column gets the value of another one",
+            circle.assignments[0].span,
+            f"{words} writes {', '.join(writes[:_SHOWN])}{more}: each column gets the value of another one",
             "bring names and values into the same order, or rename the columns in USING",
         )

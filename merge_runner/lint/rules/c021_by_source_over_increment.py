@@ -86,13 +86,13 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
 
 def _incremental_part(merge: LintedMerge) -> IsAdded:
     """Return what says whether a part of the rendered text is the author's own, below `is_incremental()`."""
-    rendered = merge.file.rendered
-    branches = list(incremental_branches(rendered.source.text)) if rendered is not None else []
+    template = merge.file.rendered
+    branches = list(incremental_branches(template.source.text)) if template is not None else []
 
     def is_added(offset: int) -> bool:
-        if rendered is None or not branches or not rendered.map.is_authored(offset, offset + 1):
+        if template is None or not branches or not template.map.is_authored(offset, offset + 1):
             return False
-        place = rendered.map.span(offset).start
+        place = template.map.span(offset).start
         return any(branch.start <= place < branch.end for branch in branches)
 
     return is_added

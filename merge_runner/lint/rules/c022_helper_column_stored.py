@@ -63,11 +63,11 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     stars = [clause for clause in statement.clauses if clause.star]
     if not statement.schema_evolution or not stars or not merge.layout.columns:
         return
-    asked = _asked(merge)
+    in_conditions = _columns_of_when(merge)
     names = [
         name
         for name in dict.fromkeys(_columns(merge))
-        if merge.layout.has_column(name) is not True and _is_helper(merge, name, asked)
+        if merge.layout.has_column(name) is not True and _is_helper(merge, name, in_conditions)
     ]
     if names:
         yield Hit(
@@ -86,19 +86,19 @@ def _columns(merge: LintedMerge) -> Iterator[str]:
         yield from (name for name in tree.named_selects if name and name != "*")
 
 
-def _asked(merge: LintedMerge) -> set[str]:
+def _columns_of_when(merge: LintedMerge) -> set[str]:
     """The columns of the source, case folded, that conditions of WHEN ask for."""
     trees = [clause.condition.expression for clause in merge.statement.clauses if clause.condition is not None]
     columns = [ref for tree in trees if tree is not None for ref in merge.scope.columns(tree)]
     return {ref.column.casefold() for ref in columns if ref.side == "source"}
 
 
-def _is_helper(merge: LintedMerge, name: str, asked: set[str]) -> bool:
+def _is_helper(merge: LintedMerge, name: str, in_conditions: set[str]) -> bool:
     if name.casefold() in _OF_A_FEED:
         return True
     values = list(computed_by(name, merge.statement, merge.lookup))
     return bool(values) and all(
         (isinstance(value, exp.Window) and isinstance(value.this, _RANKS))
-        or (isinstance(value, exp.Literal | exp.Boolean) and name.casefold() in asked)
+        or (isinstance(value, exp.Literal | exp.Boolean) and name.casefold() in in_conditions)
         for value in values
     )

@@ -74,12 +74,12 @@ def check_project(project: LintedProject) -> Iterator[Hit]:
         conf = {**profile.conf, **node.config.conf}
         any_name = conf.get(_ANY_NAME, "").lower() == "true"
         for key, value in node.config.properties.items():
-            found = rules(node.config.format).property_fault(key, value, columns, profile.line)
-            if found is not None and found.kind == "refused" and not (found.unknown and any_name):
+            fault = rules(node.config.format).property_fault(key, value, columns, profile.line)
+            if fault is not None and fault.kind == "refused" and not (fault.unknown and any_name):
                 yield Hit(
                     entry_place(project, node, "properties", key),
-                    found.message,
-                    found.hint,
+                    fault.message,
+                    fault.hint,
                     subject=key,
                     model=node.name,
                 )

@@ -77,14 +77,14 @@ def check_project(project: LintedProject) -> Iterator[Hit]:
         return
     sure = _only_ours(profile)
     for key in profile.conf:
-        if found := _dead(key, sure):
-            yield Hit(_PROFILES, found, _hint(key), subject=key)
+        if message := _dead(key, sure):
+            yield Hit(_PROFILES, message, _hint(key), subject=key)
     for node in nodes_of(project.graph.nodes, ModelNode):
         for key in node.config.conf:
-            fixed = _FIXED.get(status(key))
-            if found := f'"{key}" {fixed}' if fixed else _dead(key, sure):
-                hint = "set it in the profile, for all models" if fixed else _hint(key)
-                yield Hit(entry_place(project, node, "conf", key), found, hint, subject=key, model=node.name)
+            reason = _FIXED.get(status(key))
+            if message := f'"{key}" {reason}' if reason else _dead(key, sure):
+                hint = "set it in the profile, for all models" if reason else _hint(key)
+                yield Hit(entry_place(project, node, "conf", key), message, hint, subject=key, model=node.name)
         if node.materialized not in ("merge", "table"):
             continue
         for key, value in node.config.properties.items():
@@ -110,10 +110,10 @@ def _only_ours(profile: Profile) -> bool:
 
 
 def _dead(key: str, sure: bool) -> str | None:
-    found = status(key)
-    if found == "removed":
+    conf_status = status(key)
+    if conf_status == "removed":
         return f'"{key}" is of an older Spark: this one does not read it'
-    if found != "unknown" or not (sure or key in INSTEAD):
+    if conf_status != "unknown" or not (sure or key in INSTEAD):
         return None
     if key in INSTEAD:
         return f'"{key}" is of another platform: open-source Spark and its formats do not read it'

@@ -155,25 +155,27 @@ class _Engine:
 
     def runs(self, feature: str, insert_only: bool = False) -> bool:
         """Return whether one of the formats runs a feature on the line."""
-        return any(runs(each, feature, insert_only, self.line) for each in self.formats)
+        return any(runs(table_format, feature, insert_only, self.line) for table_format in self.formats)
 
     def is_narrower(self, feature: str) -> bool:
         """Return whether another format or line runs a feature."""
-        return any(runs(each, feature) for each in FORMATS)
+        return any(runs(table_format, feature) for table_format in FORMATS)
 
     def label(self, feature: str, insert_only: bool = False) -> str:
         """Return the format as messages name it; with the line of Spark where others have the feature."""
-        label = " and ".join(capabilities(each).label for each in self.formats)
-        elsewhere = any(runs(each, feature, insert_only) for each in self.formats)
+        label = " and ".join(capabilities(table_format).label for table_format in self.formats)
+        elsewhere = any(runs(table_format, feature, insert_only) for table_format in self.formats)
         return f"{label} on {self.line}" if elsewhere else label
 
 
 def _view(merge: LintedMerge, statement: MergeStatement, engine: _Engine) -> Iterator[Hit]:
     """A target that is a view, which the format does not write through."""
     view = target_view(statement.target.parts, merge.lookup)
-    if view is None or (view.fault is None and any(capabilities(each).writes_through_views for each in engine.formats)):
+    if view is None or (
+        view.fault is None and any(capabilities(table_format).writes_through_views for table_format in engine.formats)
+    ):
         return
-    systems = " and ".join(capabilities(each).label for each in engine.formats)
+    systems = " and ".join(capabilities(table_format).label for table_format in engine.formats)
     why = f"{view.fault}: no MERGE writes" if view.fault else f"is a view: no MERGE into {systems} writes"
     hint = f"merge into {'.'.join(view.parts)}" if view.parts else "merge into the table itself"
     yield Hit(statement.target.relation, f"{statement.target.parts[-1]} {why} through it", hint)
@@ -225,9 +227,13 @@ def _recursive_using(statement: MergeStatement) -> Span | None:
         return None
     for query in (statement.source.query, *(cte.query for cte in statement.ctes)):
         tree = query.expression if query is not None else None
-        if query is not None and tree is not None and any(each.recursive for each in tree.find_all(exp.With)):
-            found = _RECURSIVE.search(query.text)
-            return Span(query.span.start + found.start(), query.span.start + found.end()) if found else query.span
+        if (
+            query is not None
+            and tree is not None
+            and any(with_clause.recursive for with_clause in tree.find_all(exp.With))
+        ):
+            match = _RECURSIVE.search(query.text)
+            return Span(query.span.start + match.start(), query.span.start + match.end()) if match else query.span
     return None
 
 
@@ -239,9 +245,9 @@ def _values(statement: MergeStatement) -> Iterator[Expr]:
 def _parameters(statement: MergeStatement) -> Iterator[Hit]:
     """`:p` and `?`, each name once: `build` passes no values for them."""
     for name, span in parameters(statement.text):
-        subject, given = (f":{name}", name) if name else ("?", "…")
+        subject, var_name = (f":{name}", name) if name else ("?", "…")
         message = f"nothing gives the parameter {subject} a value: `build` runs the statement without arguments"
-        yield Hit(span, message, f"write {{{{ var('{given}') | literal }}}} for a value, `| identifier` for a name")
+        yield Hit(span, message, f"write {{{{ var('{var_name}') | literal }}}} for a value, `| identifier` for a name")
 
 
 def _value(engine: _Engine, statement: MergeStatement, value: Expr, scope: Scope) -> Iterator[Hit]:
@@ -250,19 +256,19 @@ def _value(engine: _Engine, statement: MergeStatement, value: Expr, scope: Scope
         message = f"{engine.label('DEFAULT', insert_only)} cannot resolve DEFAULT as a value in MERGE"
         yield Hit(value.span, message, "leave the column out of INSERT, or write the value itself")
         return
-    for found in forbidden(value):
-        feature: str = found.sort
+    for use in forbidden(value):
+        feature: str = use.sort
         if feature == "subquery":
-            if _PREDICATE.search(statement.text[: found.span.start]):
+            if _PREDICATE.search(statement.text[: use.span.start]):
                 feature = "predicate subquery"
             else:
-                feature = "correlated subquery" if _is_correlated(value, found.span, scope) else "scalar subquery"
+                feature = "correlated subquery" if _is_correlated(value, use.span, scope) else "scalar subquery"
         if engine.runs(feature, insert_only):
             continue
-        what = f"the {feature} {found.name}" if found.name else f"a {feature}"
-        somewhere = any(runs(each, feature, insert_only) for each in FORMATS)
-        where = f" on {engine.label(feature, insert_only)}" if somewhere else ""
-        yield Hit(found.span, f"{what} cannot be a value of SET or INSERT{where}", _IN_USING)
+        subject = f"the {feature} {use.name}" if use.name else f"a {feature}"
+        runs_elsewhere = any(runs(table_format, feature, insert_only) for table_format in FORMATS)
+        where = f" on {engine.label(feature, insert_only)}" if runs_elsewhere else ""
+        yield Hit(use.span, f"{subject} cannot be a value of SET or INSERT{where}", _IN_USING)
 
 
 def _is_correlated(value: Expr, span: Span, scope: Scope) -> bool:
@@ -270,8 +276,8 @@ def _is_correlated(value: Expr, span: Span, scope: Scope) -> bool:
     if value.expression is None:
         return False
     inner = {
-        each.alias_or_name.casefold()
-        for each in value.expression.find_all(exp.Table, exp.Subquery, exp.CTE, exp.Lateral)
+        relation.alias_or_name.casefold()
+        for relation in value.expression.find_all(exp.Table, exp.Subquery, exp.CTE, exp.Lateral)
     }
     outer = {name[-1] for name in (*scope.target_names, *scope.source_names)} - inner
     for column in value.expression.find_all(exp.Column):
@@ -304,10 +310,12 @@ def _column(engine: _Engine, clause: Clause, column: tuple[str, ...], span: Span
     if clause.action != "insert" or engine.runs("field of a struct in INSERT", insert_only=True):
         return
     folded = tuple(part.casefold() for part in column)
-    own = next((each for each in scope.target_names if folded[: len(each)] == each and len(folded) > len(each)), ())
+    own = next((name for name in scope.target_names if folded[: len(name)] == name and len(folded) > len(name)), ())
     if len(folded) > len(own) + 1:
-        shown = ".".join(column)
-        yield Hit(span, f"INSERT cannot name the field {shown} of a struct", "insert the whole struct: named_struct(…)")
+        field_name = ".".join(column)
+        yield Hit(
+            span, f"INSERT cannot name the field {field_name} of a struct", "insert the whole struct: named_struct(…)"
+        )
 
 
 _ELSEWHERE = {
@@ -324,11 +332,11 @@ def _sides(clause: Clause, scope: Scope) -> Iterator[Hit]:
     if clause.kind not in _ELSEWHERE:
         return
     wrong, message = _ELSEWHERE[clause.kind]
-    mine, other = scope.target_names, scope.source_names
-    names, also = (mine, other) if wrong == "target" else (other, mine)
+    target_names, source_names = scope.target_names, scope.source_names
+    names, also = (target_names, source_names) if wrong == "target" else (source_names, target_names)
     for part in clause.expressions:
         for path, node in _names(part):
-            folded = tuple(each.casefold() for each in path)
+            folded = tuple(part_name.casefold() for part_name in path)
             if _is_of(folded, names) and not _is_of(folded, also):
                 yield Hit(
                     _span(part, node), message.format(".".join(path)), "move the condition to ON, or use the other side"
@@ -336,7 +344,7 @@ def _sides(clause: Clause, scope: Scope) -> Iterator[Hit]:
 
 
 def _is_of(folded: tuple[str, ...], names: Iterable[tuple[str, ...]]) -> bool:
-    return any(len(folded) > len(each) and folded[: len(each)] == each for each in names)
+    return any(len(folded) > len(name) and folded[: len(name)] == name for name in names)
 
 
 def _identities(clause: Clause, statement: MergeStatement, layout: TableLayout) -> Iterator[Hit]:
@@ -356,12 +364,19 @@ def _identities(clause: Clause, statement: MergeStatement, layout: TableLayout) 
 
 
 def _columns(file: LintedFile) -> tuple[DeclaredColumn, ...]:
-    declared = file.node.columns if file.node is not None else {}
-    return tuple(DeclaredColumn(name, said.get("data_type"), _generated(said)) for name, said in declared.items())
+    columns = file.node.columns if file.node is not None else {}
+    return tuple(
+        DeclaredColumn(name, properties.get("data_type"), _generated(properties))
+        for name, properties in columns.items()
+    )
 
 
 def _generated(column: Any) -> str:
-    texts = [each.get("expression") or "" for each in column.get("constraints", ()) if each.get("type") == "custom"]
+    texts = [
+        constraint.get("expression") or ""
+        for constraint in column.get("constraints", ())
+        if constraint.get("type") == "custom"
+    ]
     return next((text for text in texts if re.match(r"\s*(generated|default)\b", text, re.IGNORECASE)), "").strip()
 
 

@@ -67,7 +67,7 @@ _GROUPING = "spark.sql.iceberg.planning.preserve-data-grouping"
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """One finding, at the target."""
     conf = merge.file.conf
-    found = write_distribution_of(merge, conf)
-    if found is not None and not found.is_gathered and conf.get(_GROUPING, "false").lower() != "true":
-        hint = f"leave {found.setting} out, or compact the table after each run"
-        yield Hit(merge.statement.target.relation, f"{found.words}: small files", hint)
+    distribution = write_distribution_of(merge, conf)
+    if distribution is not None and not distribution.is_gathered and conf.get(_GROUPING, "false").lower() != "true":
+        hint = f"leave {distribution.setting} out, or compact the table after each run"
+        yield Hit(merge.statement.target.relation, f"{distribution.words}: small files", hint)

@@ -85,8 +85,8 @@ def check_project(project: LintedProject, options: Options) -> Iterator[Hit]:
     """Raw values in the models that are looked at and in the project's macros."""
     from merge_runner.template.raw_vars import raw_vars, returning_macros  # loads Jinja: files of plain SQL have none
 
-    declared = project.files.settings.vars
-    types = {name: kind for name, value in declared.items() if (kind := var_type(value)) is not None}
+    vars_of_project = project.files.settings.vars
+    types = {name: kind for name, value in vars_of_project.items() if (kind := var_type(value)) is not None}
     returning = frozenset().union(*map(returning_macros, project.files.macros))
     models = [node for node in nodes_of(project.graph.nodes, ModelNode) if node.unique_id in project.models]
     for source in [*(SourceText(node.path, node.raw_code) for node in models), *project.files.macros]:
@@ -109,13 +109,13 @@ def _is_safe(source: SourceText, raw: RawVar, kind: VarType) -> bool:
 
 def _typed_hit(source: SourceText, raw: RawVar, kind: VarType) -> Hit:
     call = raw.span.of(source.text)
-    written = f"{{{{ {' '.join(call.split())} | literal }}}}"
+    with_literal = f"{{{{ {' '.join(call.split())} | literal }}}}"
     if kind == "number":
         message = f"{' '.join(call.split())} is spliced after a minus: a negative number would begin a comment"
-        hint = f"write {written}, which puts a negative number into parentheses"
+        hint = f"write {with_literal}, which puts a negative number into parentheses"
     else:
         message = f"{' '.join(call.split())} is a {kind}, and SQL reads its text as a calculation (2013-01-31 is 1981)"
-        hint = f"write {written}, which is {kind}'…' in SQL"
+        hint = f"write {with_literal}, which is {kind}'…' in SQL"
     fix = None
     if raw.whole:
         end = source.place(raw.span.end, raw.span.end)
@@ -131,8 +131,8 @@ def _hit(source: SourceText, raw: RawVar) -> Hit:
     fix = None
     if raw.replaces is not None:
         edit = Edit(source.place(raw.replaces.start, raw.replaces.end), raw.replacement)
-        what = "identifier" if raw.replacement.rstrip("}- \n").endswith("identifier") else "literal"
-        fix = Fix(f"quote it with {what}", (edit,))
+        filter_name = "identifier" if raw.replacement.rstrip("}- \n").endswith("identifier") else "literal"
+        fix = Fix(f"quote it with {filter_name}", (edit,))
     return Hit(
         source.place(raw.span.start, raw.span.end),
         f"{' '.join(text.split())} is spliced into SQL as it is",

@@ -88,8 +88,8 @@ def _star_moves(merge: LintedMerge, clause: Clause, name: str, keys: list[JoinKe
         return False
     if gives_what_on_demands(clause, name, merge.statement, merge.scope, merge.source):
         return False
-    others = [merge.scope.reference(key.source) for key in keys]
-    return not any(other is not None and _is(other.path, name) for other in others)
+    source_references = [merge.scope.reference(key.source) for key in keys]
+    return not any(reference is not None and _is(reference.path, name) for reference in source_references)
 
 
 def _is_fixed(merge: LintedMerge, name: str) -> bool:
@@ -97,10 +97,10 @@ def _is_fixed(merge: LintedMerge, name: str) -> bool:
     for conjunct in merge.statement.on:
         tree = conjunct.expression.unnest() if conjunct.expression is not None else None
         if isinstance(tree, exp.EQ | exp.NullSafeEQ):
-            for one, other in ((tree.this, tree.expression), (tree.expression, tree.this)):
-                column = merge.scope.reference(one.unnest())
+            for left, right in ((tree.this, tree.expression), (tree.expression, tree.this)):
+                column = merge.scope.reference(left.unnest())
                 mine = column is not None and column.side == "target" and _is(column.path, name)
-                if mine and merge.scope.side(other) == "none":
+                if mine and merge.scope.side(right) == "none":
                     return True
     return False
 
@@ -116,8 +116,8 @@ def _keeps(merge: LintedMerge, clause: Clause, column: str, keys: dict[str, list
     if gives_what_on_demands(clause, column, merge.statement, merge.scope, merge.source):
         return True
     for key in keys.get(column, ()):
-        other = merge.scope.reference(key.source)
-        if value == key.source or (reference is not None and reference == other):
+        key_reference = merge.scope.reference(key.source)
+        if value == key.source or (reference is not None and reference == key_reference):
             return True
     return False
 

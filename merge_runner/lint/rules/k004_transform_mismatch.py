@@ -82,8 +82,10 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
                 message = f"{hidden} cannot use the filter on {names}: {condition.reason}{scanned(merge)}"
                 yield Hit(condition.span, message, _USES.get(hidden.transform, _DATES), replaces=("P001",))
         elif condition.cause == "transform":
-            used = _field(merge, condition, transform) is not None
-            hint = _USES.get(transform, _DATES) if used else f"compare {names} itself: Iceberg finds its partitions"
+            has_field = _field(merge, condition, transform) is not None
+            hint = (
+                _USES.get(transform, _DATES) if has_field else f"compare {names} itself: Iceberg finds its partitions"
+            )
             message = f"the filter on {names} does not prune: {condition.reason}{scanned(merge)}"
             yield Hit(condition.span, message, hint, replaces=("P001",))
 

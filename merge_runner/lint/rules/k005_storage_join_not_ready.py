@@ -81,8 +81,8 @@ def _missing(merge: LintedMerge, join: StorageJoin) -> Iterator[tuple[str, str]]
         if conf.get(setting.key, setting.default).lower() != setting.value:
             hint = f"`storage_join: true` sets it, or the model's `conf`: {setting.key}: '{setting.value}'"
             yield f"{setting.key} is not {setting.value}", hint
-    for field, other in join.differing:
-        yield f"its field {field} is {other} in the source", "partition both tables alike"
+    for field, source_field in join.differing:
+        yield f"its field {field} is {source_field} in the source", "partition both tables alike"
     if join.loose and conf.get(SUBSET, "false").lower() != "true":
         loose = ", ".join(map(str, join.loose))
         yield f"ON does not join {loose}", f"join every partition column, or set {SUBSET}: 'true'"

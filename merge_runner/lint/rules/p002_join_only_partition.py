@@ -58,16 +58,16 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """Joins on partition columns that neither the text nor a runtime filter restricts."""
     if merge.scans_all_on_purpose or merge.judgement.verdict != "none" or merge.scans_by_source:
         return
-    joined: dict[str, list[tuple[Condition, str]]] = {}
+    joins_by_reason: dict[str, list[tuple[Condition, str]]] = {}
     for conjunct, condition in zip(merge.statement.on, merge.judgement.on, strict=True):
         if condition.unbounded is None or not isinstance(predicate(conjunct.expression, merge.scope), Other):
             continue  # an OR whose legs all have a join in common is P005's
         column = next((name for name in condition.columns if merge.layout.partition_field(name) is not None), None)
         if column is not None:
-            joined.setdefault(condition.unbounded, []).append((condition, column))
-    for reason, found in joined.items():
-        condition, column = found[0]
-        names = dict.fromkeys(name for _, name in found)
+            joins_by_reason.setdefault(condition.unbounded, []).append((condition, column))
+    for reason, joins in joins_by_reason.items():
+        condition, column = joins[0]
+        names = dict.fromkeys(name for _, name in joins)
         columns, several = listed(names), len(names) > 1
         yield Hit(
             condition.span,

@@ -84,14 +84,14 @@ def _is_window(merge: LintedMerge, conjunct: Conjunct, condition: Condition) -> 
     return all(laid_out) and not _asks_for_state(predicate(conjunct.expression, merge.scope))
 
 
-def _asks_for_state(asked: Predicate) -> bool:
+def _asks_for_state(shape: Predicate) -> bool:
     """Whether it is a test for NULL, or of a flag."""
-    if isinstance(asked, All | Some):
-        return any(map(_asks_for_state, asked.parts))
-    if not isinstance(asked, Comparison):
+    if isinstance(shape, All | Some):
+        return any(map(_asks_for_state, shape.parts))
+    if not isinstance(shape, Comparison):
         return False
-    types = {constant.data_type.name for constant in asked.constants if constant.data_type is not None}
-    return asked.operator in ("is null", "is not null") or "boolean" in types
+    types = {constant.data_type.name for constant in shape.constants if constant.data_type is not None}
+    return shape.operator in ("is null", "is not null") or "boolean" in types
 
 
 def _is_of_all_clauses(merge: LintedMerge, conjunct: Conjunct) -> bool:

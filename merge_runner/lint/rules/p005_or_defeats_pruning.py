@@ -84,9 +84,9 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
         yield Hit(condition.span, message, hint, severity=severity, replaces=("P001",))
 
 
-def _legs(asked: Predicate) -> tuple[Predicate, ...]:
+def _legs(shape: Predicate) -> tuple[Predicate, ...]:
     """The legs of an OR; without what they have in common."""
-    return next((part.parts for part in parts_of(asked) if isinstance(part, Some)), ())
+    return next((part.parts for part in parts_of(shape) if isinstance(part, Some)), ())
 
 
 def _restricts(leg: Predicate) -> bool:

@@ -75,8 +75,8 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
 
 
 def _hint(merge: LintedMerge, action: str) -> str:
-    meant = "; config(scan='full') says that the scan is meant" if merge.file.node is not None else ""
+    full_scan_hint = "; config(scan='full') says that the scan is meant" if merge.file.node is not None else ""
     return (
         f"{action} these rows by a separate MERGE: find them in USING (the target's partition, anti-joined to the "
-        f"source), and restrict the partition by a constant in ON{meant}"
+        f"source), and restrict the partition by a constant in ON{full_scan_hint}"
     )

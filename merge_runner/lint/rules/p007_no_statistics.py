@@ -71,8 +71,12 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
 
 def _hint(merge: LintedMerge, condition: Condition) -> str:
     if condition.pattern == "position":
-        named = "name it in the table property delta.dataSkippingStatsColumns"
-        return named if merge.layout.statistics is not None else f"{named}, or move the column further to the front"
+        property_hint = "name it in the table property delta.dataSkippingStatsColumns"
+        return (
+            property_hint
+            if merge.layout.statistics is not None
+            else f"{property_hint}, or move the column further to the front"
+        )
     if condition.pattern == "metrics":
         mode = f"write.metadata.metrics.column.{_path(merge, condition)}"
         return f"set the table property {mode} to truncate(16) or full; files that are there already stay without"

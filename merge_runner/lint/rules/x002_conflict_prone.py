@@ -89,8 +89,8 @@ def check_project(project: LintedProject) -> Iterator[Hit]:
     for first, second in unordered_writers(project.graph):
         if first.unique_id not in restricted or second.unique_id not in restricted:
             continue
-        (_, one), (merge, other) = restricted[first.unique_id], restricted[second.unique_id]
-        if not are_disjoint(one, other):
+        (_, first_conditions), (merge, second_conditions) = restricted[first.unique_id], restricted[second.unique_id]
+        if not are_disjoint(first_conditions, second_conditions):
             reason = f"its partition literals are not provably disjoint from those of {first.name}"
             if _appends(merge):
                 reason += f": {_BOTH_COMMIT}"
@@ -128,10 +128,12 @@ def _restricts(merge: LintedMerge, tree: exp.Expr | None, columns: set[str]) -> 
     """Whether a conjunct is about partition columns of the target alone; None where that is unknown."""
     if tree is None:
         return None
-    found = list(merge.scope.columns(tree))
-    if any(ref.side == "unknown" for ref in found):
+    references = list(merge.scope.columns(tree))
+    if any(ref.side == "unknown" for ref in references):
         return None
-    return {ref.side for ref in found} == {"target"} and any(ref.column.casefold() in columns for ref in found)
+    return {ref.side for ref in references} == {"target"} and any(
+        ref.column.casefold() in columns for ref in references
+    )
 
 
 def _hit(merge: LintedMerge, node: Node, reason: str) -> Hit:
