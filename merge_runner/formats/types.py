@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from merge_runner.errors import nearest
+
 _ALIASES = {
     "integer": "int",
     "long": "bigint",
@@ -36,10 +38,14 @@ _PLAIN = frozenset(
         "time",
     ]
 )
-KNOWN = frozenset([*_PLAIN, *_ALIASES, "decimal", "varchar", "char", "interval", "array", "map", "struct"])
+TYPE_NAMES = frozenset([*_PLAIN, *_ALIASES, "decimal", "varchar", "char", "interval", "array", "map", "struct"])
 """The words that the name of a type begins with."""
 _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[A-Za-z_][A-Za-z0-9_]*|\d+|[<>(),:]|'(?:[^'\\]|\\.|'')*')", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_ONE_WORD = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\([\d\s,]*\))?\s*\Z")
+"""One word, perhaps with numbers. What is in other types (array, struct) or follows them is left to Spark."""
+_LATER = frozenset({"geography", "geometry"})
+"""Types of later releases of Spark and of platforms, which `parse_type` does not read."""
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 """From the narrowest to the widest."""
@@ -121,6 +127,17 @@ def parse_type(text: str | None) -> DataType | None:
     except (IndexError, ValueError, RecursionError):
         return None
     return data_type if reader.i == len(tokens) else None
+
+
+@lru_cache(maxsize=4096)
+def unknown_type(text: str) -> tuple[str, str] | None:
+    """Return what is wrong with a declared type and what to do; None where Spark may take it."""
+    word = _ONE_WORD.match(text)
+    if word is None or word[1].lower() in TYPE_NAMES | _LATER or parse_type(text) is not None:
+        return None
+    close = nearest(word[1], TYPE_NAMES)
+    hint = f'did you mean "{close}"?' if close else "write a type of Spark SQL: string, bigint, decimal(10, 2), date, …"
+    return f'Spark has no type "{word[1]}"', hint
 
 
 class _Reader:

@@ -14,7 +14,6 @@ from merge_runner.template.packages import Packages
 from merge_runner.template.rendered import Rendered
 from merge_runner.template.static.macro_definitions import TEST_PREFIX, MacroDefinition, macro_definitions, test_macro
 from merge_runner.template.static.plain_macros import plain_macros
-from merge_runner.template.static.reachable import reachable
 from merge_runner.template.static.scan import scan
 from merge_runner.template.static.tags import OPENING
 from merge_runner.text import SourceText
@@ -29,6 +28,9 @@ _BUILT_INS = frozenset(
     {"config", "ref", "changes", "source", "this", "var", "env_var", "target"}
     | {"is_incremental", "is_full_refresh", "model_name", "log", "return", "exceptions"}
 )
+
+_BY_NAME = "dispatch"
+"""What calls a macro whose name may be computed."""
 
 JINJA_PROBLEMS = frozenset(
     {"jinja-syntax", "undefined-name", "unknown-ref", "unknown-source", "disabled-ref", "undefined-var"}
@@ -136,8 +138,8 @@ class Templates:
         return scan(source, self._plain_macros)
 
     def reachable_files(self, text: str) -> frozenset[str]:
-        """Return the macro files that rendering the text may evaluate: see `reachable`."""
-        return reachable(text, self._macro_files, self._macro_sources, self.packages.of_project)
+        """Return the macro files that rendering the text may evaluate: see `_reachable`."""
+        return _reachable(text, self._macro_files, self._macro_sources, self.packages.of_project)
 
     def call_macro(self, name: str, context: Context, *args: Any, **kwargs: Any) -> Any:
         """What a project macro returns with `return`, else the text it renders to.
@@ -197,3 +199,33 @@ class Templates:
 
 def _names_run_flag(text: str) -> bool:
     return any(name in text for name in RUN_FLAGS)
+
+
+def _reachable(
+    text: str,
+    macro_files: Mapping[str, SourceText],
+    sources: Sequence[SourceText],
+    packages: Mapping[str, Sequence[SourceText]],
+) -> frozenset[str]:
+    """Return the paths of the files whose macros the text names, and of those that these files name, and so on.
+
+    `macro_files` are the files by the names of their macros, `packages` those of packages by name: a text that names a
+    package reaches all of it. Jinja evaluates a file of macros as a whole, and a macro is called by its name; where
+    `adapter.dispatch` can be reached, which takes a text, that is all `sources` and packages.
+    """
+    paths: dict[str, None] = {}
+    waiting = [text]
+    while waiting:
+        reader = waiting.pop()
+        if _BY_NAME in reader:
+            packaged = (source.path for files in packages.values() for source in files)
+            return frozenset((*(source.path for source in sources), *packaged))
+        for name, file in macro_files.items():
+            if file.path not in paths and name in reader:
+                paths[file.path] = None
+                waiting.append(file.text)
+        for package, files in packages.items():
+            if package in reader:
+                waiting += [file.text for file in files if file.path not in paths]
+                paths.update((file.path, None) for file in files)
+    return frozenset(paths)

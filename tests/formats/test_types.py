@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merge_runner.formats.types import DataType, parse_type
+from merge_runner.formats.types import TYPE_NAMES, DataType, parse_type, unknown_type
 from tests.yaml_data import read_yaml
 
 CASES = read_yaml(Path(__file__).parent / "types.yml")
@@ -50,3 +50,30 @@ def test_a_deep_type_is_none_and_no_error():
 )
 def test_leaves_are_those_of_structs(text, leaves):
     assert parse_type(text).leaves == leaves
+
+
+@pytest.mark.parametrize(
+    ("text", "close"),
+    [("integr", "integer"), ("Strng", "string"), ("decimall(10, 2)", "decimal"), ("timestmp", "timestamp")],
+)
+def test_a_misspelled_type(text, close):
+    assert unknown_type(text) == (f'Spark has no type "{text.split("(")[0]}"', f'did you mean "{close}"?')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *sorted(TYPE_NAMES),
+        *("BIGINT", "decimal(10,2)", "varchar(20)", "char(3)", "time(6)", "geometry(4326)", "geography", "variant"),
+        *(
+            "array<integr>",
+            "struct<a: integr>",
+            "map<string, int>",
+            "interval day to second",
+            "string collate UTF8_LCASE",
+        ),
+        *("int not null", "bigint generated always as identity", "timestamp without time zone", "`odd`", ""),
+    ],
+)
+def test_a_type_that_spark_may_take_is_no_unknown_type(text):
+    assert unknown_type(text) is None

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from merge_runner.errors import Problem, Problems, did_you_mean
+from merge_runner.formats.types import unknown_type
 from merge_runner.project.load.files import DataTestEntry, ExposureEntry, SourceEntry, UnitTestEntry
 from merge_runner.project.load.sources import source_entry
 from merge_runner.project.schema.analysis import AnalysisProperties
-from merge_runner.project.schema.column_types import unknown_type
 from merge_runner.project.schema.config_layers import Layer, config_layer
 from merge_runner.project.schema.properties import (
     Column,

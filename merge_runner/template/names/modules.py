@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time, timedelta, timezone
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from merge_runner.template.dbt_hints import CLOCK, HINTS
 from merge_runner.template.growth import written_size
 from merge_runner.template.kind import kind
-from merge_runner.template.names.time_zones import time_zone
 from merge_runner.template.outcome import RefusedError
 
 if TYPE_CHECKING:
@@ -86,6 +86,14 @@ class Constructor(Namespace):
             raise RefusedError("jinja-runtime", f"{self._name}: {error}") from None
 
 
+class TimeZone(ZoneInfo):
+    """A time zone of Python, with the names and `localize` of pytz."""
+
+    def localize(self, moment: datetime) -> datetime:
+        """Return a time without a zone as one of this zone."""
+        return moment.replace(tzinfo=self)
+
+
 def modules(limits: Limits) -> Namespace:
     """Return the value of `modules` in one rendering."""
     return _Modules(
@@ -107,6 +115,14 @@ def _datetime() -> Namespace:
             "timezone": Constructor("datetime.timezone", timezone, ("utc",)),
         },
     )
+
+
+def time_zone(name: Any) -> TimeZone:
+    """Return the time zone of a name. Raises RefusedError where there is none."""
+    try:
+        return TimeZone(str(name))
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise RefusedError("jinja-runtime", f"pytz.timezone: there is no time zone {str(name)[:100]!r}") from None
 
 
 @cache
