@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from merge_runner.errors import Problem
-    from merge_runner.project.load.not_read import NotRead
+    from merge_runner.project.load.not_read import UnreadPart
 
 _LEVELS = {"info": logging.INFO, "warn": logging.WARNING}
 
@@ -19,7 +19,7 @@ class LoggedMessages:
     def __init__(self, subject: str) -> None:
         self._logger = logging.getLogger(f"merge_runner.{subject}")
 
-    def not_read(self, items: Sequence[NotRead]) -> None:
+    def not_read(self, items: Sequence[UnreadPart]) -> None:
         """Log what of a dbt project is not read."""
         for item in items:
             self.say(f"{item.where}: {item.message}; {item.hint}")

@@ -16,7 +16,7 @@ from merge_runner.errors import Messages, Problem, Problems, ProblemsError
 if TYPE_CHECKING:
     from merge_runner.api.loaded_project import LoadedProject
     from merge_runner.plan.load.project_context import Prepared
-    from merge_runner.project.load.packages import Locked
+    from merge_runner.project.load.packages import LockedPackage
     from merge_runner.project.schema.profile import Profile
 
 
@@ -138,7 +138,7 @@ def fetch_jars(
 
 def install_packages(
     path: str | Path = ".", *, upgrade: bool = False, on_message: Callable[[str], None] | None = None
-) -> tuple[Locked, ...]:
+) -> tuple[LockedPackage, ...]:
     """Install the packages of macros that the project in a folder declares, and return them; none: it declares none.
 
     They are pinned in packages.lock, with checksums. With `upgrade` the revisions of packages.yml count again, and not

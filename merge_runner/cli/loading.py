@@ -68,7 +68,7 @@ def recording_env(*, secrets: bool = False) -> RecordingEnv:
     from merge_runner.project.syntax.secret_names import secret_values
 
     env = RecordingEnv(os.environ, secrets=secrets)
-    hide(lambda: secret_values(dict(env.asked)))
+    hide(lambda: secret_values(dict(env.reads)))
     return env
 
 

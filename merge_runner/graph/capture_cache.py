@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from merge_runner.graph.captures import capture_all_runs
 from merge_runner.merge.find import holds_merge
-from merge_runner.project.syntax.environment import given_env
+from merge_runner.project.syntax.environment import template_env
 from merge_runner.project.syntax.secret_names import holds_value, secret_values, secret_vars
 from merge_runner.reads import Question, Reads, RecordedMapping
 from merge_runner.store import Store, answered, key, most_of, toolchain_hash
@@ -78,7 +78,7 @@ class CaptureCache:
         if self._store is None or context.macros:
             return make(context)
         about = key(stage, self._names, source.path, source.text, _context_key(context))
-        env = given_env(context.env)
+        env = template_env(context.env)
 
         def answer(kind: str, name: str) -> str | None:
             if kind == "var":

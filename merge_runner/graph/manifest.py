@@ -72,7 +72,7 @@ def manifest(
         "metrics": {},
         "groups": {_group_id(graph, name): _group(graph, group) for name, group in (groups or {}).items()},
         "selectors": {
-            name: {"name": name, "definition": plain(selector.written), "description": selector.description}
+            name: {"name": name, "definition": plain(selector.data), "description": selector.description}
             for name, selector in (selectors or {}).items()
         },
         "disabled": disabled,

@@ -14,7 +14,7 @@ from merge_runner.plan.load.flags import Flags
 if TYPE_CHECKING:
     from merge_runner.errors import Problem
     from merge_runner.lint.report import Report
-    from merge_runner.project.load.not_read import NotRead
+    from merge_runner.project.load.not_read import UnreadPart
 
 
 class ArgumentsError(ValueError):
@@ -99,5 +99,5 @@ class LintResult:
 class LintMessages(Messages, Protocol):
     """Receives what is to be known in addition to the report."""
 
-    def not_read(self, items: Sequence[NotRead]) -> None:
+    def not_read(self, items: Sequence[UnreadPart]) -> None:
         """Receive what of a dbt project is not read."""

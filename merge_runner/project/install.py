@@ -15,8 +15,8 @@ from merge_runner.git_command import run_git
 from merge_runner.project.load.package_files import UnsafePackage, inner_folder, package_files, package_settings
 from merge_runner.project.load.package_paths import FOLDER, LOCK
 from merge_runner.project.load.packages import (
-    Declared,
-    Locked,
+    DeclaredPackage,
+    LockedPackage,
     checksum,
     declared_packages,
     lock_text,
@@ -32,7 +32,7 @@ _WHERE = "a local folder is relative to the project, `subdirectory` to the repos
 
 def install_packages(
     root: Path, *, upgrade: bool = False, notify: Callable[[str], None] = lambda _: None
-) -> tuple[Locked, ...]:
+) -> tuple[LockedPackage, ...]:
     """Install what the project at `root` declares into dbt_packages, and write packages.lock.
 
     A package that is locked is installed as it was locked, unless `upgrade`: then a revision that has moved, such as a
@@ -72,7 +72,7 @@ def _check_folder(folder: Path) -> None:
 
 
 def _source(
-    root: Path, package: Declared, before: Locked | None, folder: Path, notify: Callable[[str], None]
+    root: Path, package: DeclaredPackage, before: LockedPackage | None, folder: Path, notify: Callable[[str], None]
 ) -> tuple[Path, str | None]:
     """Return the folder that has the files of a package, and the commit of a repository, fetched into `folder`.
 
@@ -104,7 +104,7 @@ def _source(
     return inner_folder(folder, package.subdirectory or "."), commit
 
 
-def _git(package: Declared, folder: Path, *arguments: str) -> str:
+def _git(package: DeclaredPackage, folder: Path, *arguments: str) -> str:
     try:
         process = run_git(folder, *arguments, timeout=_SECONDS)
     except OSError:
@@ -117,7 +117,9 @@ def _git(package: Declared, folder: Path, *arguments: str) -> str:
     return os.fsdecode(process.stdout)
 
 
-def _install(package: Declared, source: Path, into: Path, before: Locked | None, commit: str | None) -> Locked:
+def _install(
+    package: DeclaredPackage, source: Path, into: Path, before: LockedPackage | None, commit: str | None
+) -> LockedPackage:
     name, _ = package_settings(source)
     if name is None:
         raise _failure(package, "it has no dbt_project.yml with a name", "`subdirectory` names the folder that has one")
@@ -136,14 +138,14 @@ def _install(package: Declared, source: Path, into: Path, before: Locked | None,
     if before is not None and package.git is not None and before.checksum != own:
         hint = f"the commit {before.commit} has other files than before: remove its entry from {LOCK} to take them"
         raise _failure(package, "its checksum is not the locked one", hint)
-    return Locked(name, package.as_json, own, commit)
+    return LockedPackage(name, package.as_json, own, commit)
 
 
-def _check_names(locked: Sequence[Locked], packages: Sequence[Declared]) -> None:
+def _check_names(locked: Sequence[LockedPackage], packages: Sequence[DeclaredPackage]) -> None:
     for lock, package in zip(locked, packages, strict=True):
         if lock.name in ("dbt", "merge_patterns"):
             raise _failure(package, f"{lock.name} is installed with merge-runner", "remove it")
 
 
-def _failure(package: Declared, message: str, hint: str | None) -> ProblemsError:
+def _failure(package: DeclaredPackage, message: str, hint: str | None) -> ProblemsError:
     return ProblemsError([Problem("package-failed", f"the package {package}: {message}", package.place, hint)])

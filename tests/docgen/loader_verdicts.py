@@ -24,7 +24,7 @@ from merge_runner.project.schema.selectors import selectors
 from merge_runner.project.schema.settings import lint_settings, settings, settings_kind
 from merge_runner.project.syntax.toml_tree import toml_tree
 from merge_runner.project.syntax.validate import validate
-from merge_runner.project.syntax.value_template import Known, ValueTemplate
+from merge_runner.project.syntax.value_template import TemplateNames, ValueTemplate
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
 from merge_runner.text import SourceText
 
@@ -41,7 +41,7 @@ class Verdict(NamedTuple):
 
 
 def of_properties(tree: YamlTree, problems: Problems) -> None:
-    template = ValueTemplate(tree, Known("a property file", "", {}, {}, {}), {}, problems)
+    template = ValueTemplate(tree, TemplateNames("a property file", "", {}, {}, {}), {}, problems)
     rendered = render_properties(tree, template)
     found = read_properties(rendered, problems)
     for kind in ("models", "seeds"):
@@ -55,7 +55,7 @@ def of_profiles(tree: YamlTree, problems: Problems) -> None:
     if not isinstance(tree.data, Mapping):
         problems.add("invalid-value", "not a mapping", tree.place())
         return
-    template = ValueTemplate(tree, Known("a profile", ""), {}, problems)
+    template = ValueTemplate(tree, TemplateNames("a profile", ""), {}, problems)
     for name, entry in tree.data.items():
         outer = validate(ProfileEntry, entry, tree, problems, at=(name,), of=name)
         for target, output in outer.outputs.items() if outer is not None else ():

@@ -152,7 +152,7 @@ def said(state: State, root: Path, *, cache: bool = True) -> list[object]:
         found += [[repr(getattr(node, "unrendered_config", None)) for node in graph.nodes.values()]]
         found += [list(output(graph, tuple(graph.nodes), "json")), project.prepared.unread_vars]
         found += [sorted(project.prepared.secrets)]
-        state.asked = project.prepared.invocation.env.asked
+        state.asked = project.prepared.invocation.env.reads
         found.append(project.compile())
     except ProblemsError as error:
         found.append(error.problems)
@@ -276,7 +276,7 @@ def test_what_a_file_no_longer_asks_for_is_not_asked(tmp_path):
             "TOKEN"
             in Project.load(
                 tmp_path, env={"TOKEN": "1", VARIABLE: str(tmp_path / ".cache")}
-            ).prepared.invocation.env.asked
+            ).prepared.invocation.env.reads
         )
 
     assert [asked(), asked()] == [True, True]

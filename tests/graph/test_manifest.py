@@ -7,7 +7,7 @@ import pytest
 from merge_runner.graph.artifact import Metadata
 from merge_runner.graph.graph import Dag, GenericTest, Graph, Macro, UnitTestCase
 from merge_runner.graph.manifest import CompiledText, manifest
-from merge_runner.project.schema.selectors import Selector, Written
+from merge_runner.project.schema.selectors import SelectionText, Selector
 from merge_runner.relation import Relation
 from merge_runner.text import Place
 
@@ -104,7 +104,7 @@ def made(graph):
         graph,
         METADATA,
         compiled=compiled,
-        selectors={"daily": Selector("daily", Written("tag:daily", Place("selectors.yml", 1, 8)), "tag:daily")},
+        selectors={"daily": Selector("daily", SelectionText("tag:daily", Place("selectors.yml", 1, 8)), "tag:daily")},
     )
 
 

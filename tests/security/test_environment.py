@@ -208,7 +208,7 @@ def test_a_list_from_outside_restricts_what_templates_read(allow, name, value, s
     env = {"MERGE_RUNNER_ENV_ALLOW": allow, name: "eu", "DEPLOY_TOKEN": SECRET}
     given = RecordingEnv(env, secrets=secrets)
     assert (given[name] if value else given[name] != "eu") == (value or True)
-    assert given["DEPLOY_TOKEN"] == (SECRET if secrets and allow == "*" else given.given["DEPLOY_TOKEN"])
+    assert given["DEPLOY_TOKEN"] == (SECRET if secrets and allow == "*" else given.for_templates["DEPLOY_TOKEN"])
 
 
 def test_a_variable_that_is_not_allowed_is_not_set(tmp_path, call):  # noqa: F811

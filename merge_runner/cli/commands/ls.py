@@ -93,9 +93,9 @@ def _lines(options: Options, env: RecordingEnv, cache: AnswerCache | None) -> li
 
 def _may_hold_secret(lines: list[str], files: ProjectFiles, env: RecordingEnv) -> bool:
     """Return whether the project has secrets, or a line has the value of an environment variable."""
-    if [*files.profile.secrets, *secret_values(env.asked), *secret_vars(files.vars)]:
+    if [*files.profile.secrets, *secret_values(env.reads), *secret_vars(files.vars)]:
         return True
-    return holds_value(json.dumps(lines), (value for name, value in env.asked.items() if name not in _HOMES))
+    return holds_value(json.dumps(lines), (value for name, value in env.reads.items() if name not in _HOMES))
 
 
 def _is_listed(kind: str, asked: tuple[ListedType, ...]) -> bool:

@@ -13,7 +13,7 @@ from merge_runner.options.output import OutputOptions
 
 if TYPE_CHECKING:
     from merge_runner.graph.graph import Graph
-    from merge_runner.project.load.not_read import NotRead
+    from merge_runner.project.load.not_read import UnreadPart
 
 
 class WarningsError(ProblemsError):
@@ -37,7 +37,7 @@ def show_warnings(problems: Iterable[Problem], as_errors: bool) -> None:
         _show(problem, "warning", "yellow")
 
 
-def show_not_read(items: Iterable[NotRead], options: OutputOptions) -> None:
+def show_not_read(items: Iterable[UnreadPart], options: OutputOptions) -> None:
     """Print one line for each thing that is not read, unless --quiet."""
     for each in () if options.quiet else items:
         if as_json():
@@ -58,7 +58,7 @@ class ShownMessages:
     def __init__(self, options: OutputOptions) -> None:
         self._options = options
 
-    def not_read(self, items: Iterable[NotRead]) -> None:
+    def not_read(self, items: Iterable[UnreadPart]) -> None:
         """Print what of a dbt project is not read."""
         show_not_read(items, self._options)
 

@@ -11,7 +11,7 @@ from merge_runner.conversion.dbt.yaml_file import read_tree
 from merge_runner.errors import Problems
 from merge_runner.lint.dbt.project import DbtProject
 from merge_runner.project.syntax.places import NoPlaces
-from merge_runner.project.syntax.value_template import Known, ValueTemplate
+from merge_runner.project.syntax.value_template import TemplateNames, ValueTemplate
 from merge_runner.project_file import Boundary
 from merge_runner.text import Place
 
@@ -73,7 +73,7 @@ def _render(value: Any, env: Mapping[str, str]) -> str | None:
     if not isinstance(value, str):
         return None
     problems = Problems()
-    text = ValueTemplate(NoPlaces(), Known(_PROFILES, ""), env, problems).describe(value, ("profile",))
+    text = ValueTemplate(NoPlaces(), TemplateNames(_PROFILES, ""), env, problems).describe(value, ("profile",))
     return text if len(problems) == 0 and isinstance(text, str) else None
 
 

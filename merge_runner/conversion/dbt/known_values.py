@@ -11,7 +11,7 @@ from merge_runner.conversion.dbt.config_call import UNKNOWN, Value
 from merge_runner.errors import Problems, ProblemsError
 from merge_runner.project.schema.config_layers import config_key
 from merge_runner.project.syntax.places import KeyPath
-from merge_runner.project.syntax.value_template import Known, ValueTemplate
+from merge_runner.project.syntax.value_template import TemplateNames, ValueTemplate
 from merge_runner.project.syntax.yaml_tree import YamlTree
 from merge_runner.relation import Relation
 from merge_runner.template.context import Context, model_values
@@ -43,7 +43,7 @@ class Rendering:
         if not holds_jinja(value):
             return Value.of(value)
         problems = Problems()
-        context = Known(tree.source.path, "", self.vars, self.target)
+        context = TemplateNames(tree.source.path, "", self.vars, self.target)
         content = ValueTemplate(tree, context, self.env, problems).render(value, at)
         spelling = value if isinstance(value, str) else repr(value)
         if len(problems):

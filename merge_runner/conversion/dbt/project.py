@@ -20,7 +20,7 @@ from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.lint.dbt.project import MANIFEST, DbtProject, read_dbt_project
 from merge_runner.project.load.not_read import DBT_PROJECT
 from merge_runner.project.schema.config import TABLE_KEYS
-from merge_runner.project.syntax.environment import GivenEnv, whole_env
+from merge_runner.project.syntax.environment import TemplateEnv, whole_env
 from merge_runner.project.syntax.places import KeyPath
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.yaml_tree import YamlTree
@@ -145,10 +145,12 @@ def read_dbt_folder(root: Path, env: Mapping[str, str], home: Path | None, adapt
     paths["docs-paths"] = _texts(data.get("docs-paths"), ())
     manifest = _manifest(root, data, env)
     root = Path(os.path.abspath(root))  # noqa: PTH100 -- links stay
-    given_env = GivenEnv(whole_env(env), secrets=False)
-    connection = profile_connection(root, data, manifest, given_env, home, adapter)
+    template_env = TemplateEnv(whole_env(env), secrets=False)
+    connection = profile_connection(root, data, manifest, template_env, home, adapter)
     vars = project_vars(data, name)
-    folder = DbtFolder(root, settings, name, paths, connection, manifest, Rendering(vars, connection.values, given_env))
+    folder = DbtFolder(
+        root, settings, name, paths, connection, manifest, Rendering(vars, connection.values, template_env)
+    )
     _read_files(folder, problems)
     problems.check()
     return folder

@@ -16,7 +16,7 @@ from merge_runner.graph.selection.criterion import Criterion, parse_criterion
 from merge_runner.graph.selection.methods.lookup import Lookup, SelectionContext, nothing_selected
 from merge_runner.graph.selection.methods.search import search
 from merge_runner.graph.selection.selection import Selection
-from merge_runner.project.schema.selectors import Combined, Definition, Indirect, Method, Written
+from merge_runner.project.schema.selectors import Combination, Definition, Indirect, Method, SelectionText
 from merge_runner.text import Place
 
 __all__ = ["Selection", "SelectionContext", "select"]
@@ -151,13 +151,13 @@ class _Run:
         return self.selected[id(definition)]
 
     def _of_definition(self, definition: Definition, within: tuple[str, ...]) -> _Part:
-        if isinstance(definition, Combined):
+        if isinstance(definition, Combination):
             operation = frozenset.union if definition.operation == "union" else frozenset.intersection
             part = self.combine([self.definition(part, within) for part in definition.parts], operation)
         else:
             part = _Part(frozenset())
             with self.at_place(definition.place):
-                if isinstance(definition, Written):
+                if isinstance(definition, SelectionText):
                     part = self.union([definition.text], within)
                 else:
                     part = self.criterion(_criterion(definition), within, definition.indirect)

@@ -97,7 +97,7 @@ def lint_files(
         texts,
         selection,
         baseline,
-        secrets=frozenset((*secret_values(dict(env.asked)), *secret_vars(vars))),
+        secrets=frozenset((*secret_values(dict(env.reads)), *secret_vars(vars))),
         files=len(files),
         models={file.path: file.model.node.name for file in files if file.model is not None},
         not_judged=(*_find_not_judged(models, selection), *(item for content in linted for item in content.not_judged)),

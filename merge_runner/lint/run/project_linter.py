@@ -22,7 +22,7 @@ from merge_runner.lint.unit import LintUnit
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.compiler import Compiler
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.project.syntax.environment import also_asked, asked_of
+from merge_runner.project.syntax.environment import record_reads, recorded_reads
 
 
 class ProjectLinter:
@@ -48,11 +48,11 @@ class ProjectLinter:
 
     def learned(self) -> Mapping[str, str | None]:
         """Return the environment variables that were asked for, whose values no other process may know of."""
-        return asked_of(self._prepared.invocation.env)
+        return recorded_reads(self._prepared.invocation.env)
 
     def learn(self, answers: Mapping[str, str | None]) -> None:
         """Take what `learned` returned in another process."""
-        also_asked(self._prepared.invocation.env, answers)
+        record_reads(self._prepared.invocation.env, answers)
 
     def check(self, unique_id: str) -> CheckResult:
         """Return the findings in a model and the verdict on its MERGE; of a seed, those in its hooks.

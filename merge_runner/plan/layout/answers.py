@@ -10,7 +10,7 @@ from typing import Any
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode, nodes_of
 from merge_runner.plan.layout.table_names import TableNames
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.project.syntax.environment import given_env
+from merge_runner.project.syntax.environment import template_env
 from merge_runner.reads import Question
 from merge_runner.store import key
 
@@ -40,7 +40,7 @@ class Answers:
         self._prepared = prepared
         self._table_names = table_names
         self._answers: dict[Question, str | None] = {}
-        self.env = given_env(prepared.invocation.env)
+        self.env = template_env(prepared.invocation.env)
         self._macro_files = {source.path: source for source in prepared.templates.sources}
         self._kinds: Mapping[str, Callable[[str], str | None]] = {
             "var": self._var,

@@ -24,16 +24,16 @@ from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.sample import Sample
 from merge_runner.project.load.files import ProjectFiles
 from merge_runner.project.load.load import read
-from merge_runner.project.load.not_read import NotRead
+from merge_runner.project.load.not_read import UnreadPart
 from merge_runner.project.schema.profile import FILE as PROFILES
 from merge_runner.project.syntax.environment import (
     ALLOW,
     NOT_ALLOWED,
     SECRET,
     RecordingEnv,
-    Withheld,
-    asked_of,
-    given_env,
+    WithheldValue,
+    recorded_reads,
+    template_env,
     whole_env,
 )
 from merge_runner.project.syntax.secret_names import PLACEHOLDER, secret_values, secret_vars
@@ -154,19 +154,19 @@ class Prepared:
         ]
 
     @cached_property
-    def withheld(self) -> tuple[NotRead, ...]:
+    def withheld(self) -> tuple[UnreadPart, ...]:
         """The environment variables that the project reads and does not get, each with its place."""
-        env = given_env(self.invocation.env)
+        env = template_env(self.invocation.env)
         calls = dict.fromkeys((*self.files.env_vars, *chain.from_iterable(self.graph.env_vars_of.values())))
         return tuple(
-            NotRead(call.place, f'the environment variable "{call.name}" {what}', hint, "withheld-variable")
+            UnreadPart(call.place, f'the environment variable "{call.name}" {what}', hint, "withheld-variable")
             for call in calls
-            if isinstance(value := env.get(call.name), Withheld)
+            if isinstance(value := env.get(call.name), WithheldValue)
             for what, hint in (_WITHHELD[value],)
         )
 
     @property
-    def not_read(self) -> tuple[NotRead, ...]:
+    def not_read(self) -> tuple[UnreadPart, ...]:
         """What of a dbt project is not read, and which environment variables are withheld."""
         return (*self.files.not_read, *self.withheld)
 
@@ -177,7 +177,7 @@ class Prepared:
         It grows while templates are rendered. A value that is also a name of the project, or a part of one, is not
         among them: every path and every id would contain it.
         """
-        asked = asked_of(self.invocation.env)
+        asked = recorded_reads(self.invocation.env)
         known = {*self.files.profile.secrets, *secret_values(dict(asked)), *secret_vars(self.files.vars)}
         values = frozenset(known)
         if values not in self._secrets:

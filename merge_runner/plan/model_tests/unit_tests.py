@@ -31,7 +31,7 @@ from merge_runner.plan.steps.model_tests import Expected, Given, RunUnitTest
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.plan.steps.table import Layout
 from merge_runner.project.load.files import UnitTestEntry
-from merge_runner.project.schema.declared_vars import RefusedVar, given_values
+from merge_runner.project.schema.declared_vars import RefusedVar, read_var_values
 from merge_runner.project.schema.properties import Column
 from merge_runner.project.schema.unit_test import Expect, Overrides
 from merge_runner.project.schema.unit_test import Given as GivenRows
@@ -180,7 +180,7 @@ class _Planned:
     def _vars(self) -> tuple[dict[str, Any], list[RefusedVar]]:
         """The vars that the test overrides, and those that have another type than their declaration."""
         settings = self.real.files.settings
-        return given_values(settings.vars, self.test.overrides.vars, settings.places)
+        return read_var_values(settings.vars, self.test.overrides.vars, settings.places)
 
     def _in_scratch(self) -> Prepared:
         """Return the project with the tables of the test instead of the project's, and with what the test overrides."""

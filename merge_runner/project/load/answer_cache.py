@@ -46,7 +46,7 @@ class AnswerCache:
 
     def get(self, env: RecordingEnv) -> Any | None:
         """Return the answer, where the variables that loading looked up are the same; None: there is none."""
-        entry = self.store.get(self.key, lambda _kind, name: env.given.get(name))
+        entry = self.store.get(self.key, lambda _kind, name: env.for_templates.get(name))
         self.store.close()
         if entry is None:
             return None
@@ -59,6 +59,6 @@ class AnswerCache:
         """Keep an answer that was made with `env`, if no file has changed meanwhile."""
         now = self.state.again()
         if now is not None and now.digest == self.state.digest:
-            values = dict(env.asked)
+            values = dict(env.reads)
             self.store.put(self.key, answer, [("env", name) for name in values], lambda _kind, name: values[name])
             self.store.write()

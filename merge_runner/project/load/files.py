@@ -11,7 +11,7 @@ from merge_runner.project.schema.config_layers import Layer
 
 if TYPE_CHECKING:  # reading a project that was kept needs none of what it does not have
     from merge_runner.errors import Problem
-    from merge_runner.project.load.not_read import NotRead
+    from merge_runner.project.load.not_read import UnreadPart
     from merge_runner.project.schema.analysis import AnalysisProperties
     from merge_runner.project.schema.exposure import Exposure
     from merge_runner.project.schema.profile import Profile
@@ -160,7 +160,7 @@ class ProjectFiles:
     """What YAML says about macros, by name."""
     unnamed_vars: frozenset[str] = frozenset()
     """Vars that the invocation gives, and that are neither declared nor named in quotes in any file."""
-    not_read: tuple[NotRead, ...] = ()
+    not_read: tuple[UnreadPart, ...] = ()
     """What of a dbt project is not read."""
     env_vars: tuple[EnvVar, ...] = ()
     """The calls of `env_var` in the profile and the property files."""

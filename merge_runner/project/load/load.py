@@ -34,7 +34,7 @@ from merge_runner.project.schema.stream import Stream, connectors
 from merge_runner.project.syntax.environment import EnvVar, whole_env
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.secret_names import secret_values, secrets_in_url
-from merge_runner.project.syntax.value_template import Known, ValueTemplate
+from merge_runner.project.syntax.value_template import TemplateNames, ValueTemplate
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
 from merge_runner.project_file import Boundary
 from merge_runner.store import Store, most_of
@@ -280,9 +280,9 @@ class _Loader:
                 described.add(properties, tree)
 
     @property
-    def _template_names(self) -> Known:
+    def _template_names(self) -> TemplateNames:
         hint = "env_var, var and target work in a property file, and doc in a description"
-        return Known("a property file", hint, self._vars, self._profile.target_values, self._docs)
+        return TemplateNames("a property file", hint, self._vars, self._profile.target_values, self._docs)
 
     def _read_selectors(self) -> dict[str, Selector]:
         if not os.path.lexists(os.path.join(self._base, SELECTORS)):  # noqa: PTH118

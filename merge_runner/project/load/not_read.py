@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class NotRead:
+class UnreadPart:
     """A file, a folder, a key or a variable that is not read. `names` are those of the nodes that dbt would make."""
 
     place: Place
@@ -64,14 +64,14 @@ KEYS: Mapping[str, tuple[str, str, str]] = {
 """Keys of dbt's property files that are left out, the words for one entry and for several, and what to do instead."""
 
 
-def files_not_read(root: str, settings: Settings, python: Iterable[str]) -> Iterator[NotRead]:
+def files_not_read(root: str, settings: Settings, python: Iterable[str]) -> Iterator[UnreadPart]:
     """Yield what dbt reads of a project and merge-runner does not.
 
     `python` are the Python files in the model paths; they count where they hold a model of dbt.
     """
     for name, (message, hint) in FILES.items():
         if os.path.lexists(os.path.join(root, name)):  # noqa: PTH118 -- Path objects are slow
-            yield NotRead(Place(name, 1, 1), message, hint, "not-read")
+            yield UnreadPart(Place(name, 1, 1), message, hint, "not-read")
     own = settings.own_paths
     for folder, (singular, plural, hint) in FOLDERS.items():
         if any(path == "." or path.partition("/")[0] == folder for path in own):
@@ -84,12 +84,12 @@ def files_not_read(root: str, settings: Settings, python: Iterable[str]) -> Iter
         ]
         if files:
             names = frozenset(_snapshots(root, files)) if folder == "snapshots" else frozenset()
-            yield NotRead(Place(folder, 1, 1), _count(len(files), singular, plural), hint, "not-read", names)
+            yield UnreadPart(Place(folder, 1, 1), _count(len(files), singular, plural), hint, "not-read", names)
     models = [path for path in python if _PYTHON_MODEL.search(_text(root, path))]
     if models:
         names = frozenset(Path(path).stem for path in models)
         message = _count(len(models), "Python model is not run", "Python models are not run")
-        yield NotRead(Place(models[0], 1, 1), message, _PYTHON, "not-read", names)
+        yield UnreadPart(Place(models[0], 1, 1), message, _PYTHON, "not-read", names)
 
 
 def has_key_not_read(tree: YamlTree) -> bool:
@@ -97,7 +97,7 @@ def has_key_not_read(tree: YamlTree) -> bool:
     return isinstance(tree.data, Mapping) and not KEYS.keys().isdisjoint(tree.data)
 
 
-def keys_not_read(trees: Iterable[YamlTree]) -> Iterator[NotRead]:
+def keys_not_read(trees: Iterable[YamlTree]) -> Iterator[UnreadPart]:
     """Yield what property files declare under keys that are left out: one for each key, at its first place."""
     entries_of: dict[str, list[tuple[YamlTree, Any]]] = {}
     for tree in trees:
@@ -110,7 +110,7 @@ def keys_not_read(trees: Iterable[YamlTree]) -> Iterator[NotRead]:
             entry_names = (entry.get("name") for entry in entries if isinstance(entry, Mapping))
             names = frozenset(str(name) for name in entry_names if name) if key == "snapshots" else frozenset()
             message = _count(len(entries), f"{singular} not read", f"{plural} not read")
-            yield NotRead(entries_of[key][0][0].key_place((key,)), message, hint, "not-read", names)
+            yield UnreadPart(entries_of[key][0][0].key_place((key,)), message, hint, "not-read", names)
 
 
 def _snapshots(root: str, files: Iterable[str]) -> Iterator[str]:

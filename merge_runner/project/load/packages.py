@@ -29,7 +29,7 @@ _OF_HUB = "write the package's repository as `git`, and a tag or commit as `revi
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredPackage:
     """A package as it is declared: a folder `local`, or a repository `git` at a `revision`, in a folder of it."""
 
     local: str | None = None
@@ -48,7 +48,7 @@ class Declared:
 
 
 @dataclass(frozen=True)
-class Locked:
+class LockedPackage:
     """A package as it was installed: its name, the commit of its repository, and a checksum of its macro files."""
 
     name: str
@@ -57,9 +57,9 @@ class Locked:
     commit: str | None = None
 
 
-def declared_packages(root: Path, problems: Problems) -> tuple[Declared, ...]:
+def declared_packages(root: Path, problems: Problems) -> tuple[DeclaredPackage, ...]:
     """Return the packages that a project declares, with a problem for each that cannot be one."""
-    packages: list[Declared] = []
+    packages: list[DeclaredPackage] = []
     boundary = Boundary(root)
     for name in DECLARING:
         source = read_text(root / name, name, problems, boundary) if os.path.lexists(root / name) else None
@@ -71,7 +71,7 @@ def declared_packages(root: Path, problems: Problems) -> tuple[Declared, ...]:
     return tuple(packages)
 
 
-def _declared_package(entry: Any, tree: YamlTree, index: int, problems: Problems) -> Declared | None:
+def _declared_package(entry: Any, tree: YamlTree, index: int, problems: Problems) -> DeclaredPackage | None:
     place = tree.place(("packages", index))
     keys = entry if isinstance(entry, Mapping) else {}
     if "package" in keys or "tarball" in keys:
@@ -98,7 +98,7 @@ def _declared_package(entry: Any, tree: YamlTree, index: int, problems: Problems
             problems.add("unsafe-package", message, tree.place(("packages", index, key)), hint)
             return None
     texts_of = {key: str(keys[key]) for key in ("local", "git", "revision", "subdirectory") if key in keys}
-    return Declared(**texts_of, place=place)
+    return DeclaredPackage(**texts_of, place=place)
 
 
 def read_packages(root: Path, problems: Problems) -> Mapping[str, tuple[SourceText, ...]]:
@@ -133,7 +133,7 @@ def macro_files(root: Path, folder: str, problems: Problems) -> tuple[SourceText
     return tuple(source for source in sources if source is not None)
 
 
-def unsafe(package: Declared, error: UnsafePackage) -> Problem:
+def unsafe(package: DeclaredPackage, error: UnsafePackage) -> Problem:
     """Return the problem of a package whose files lead out of its folder."""
     hint = "a package has regular files in its own folder alone: mend it, or use another one"
     return Problem("unsafe-package", f"the package {package}: {error}", package.place, hint)
@@ -147,7 +147,7 @@ def checksum(sources: Sequence[SourceText], folder: str) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-def read_lock(root: Path, problems: Problems) -> tuple[Locked, ...]:
+def read_lock(root: Path, problems: Problems) -> tuple[LockedPackage, ...]:
     """Return what packages.lock has; nothing where it is missing."""
     try:
         data = json.loads(read_file(root / LOCK, Boundary(root)))
@@ -159,15 +159,15 @@ def read_lock(root: Path, problems: Problems) -> tuple[Locked, ...]:
         return ()
 
 
-def _locked_package(entry: Mapping[str, Any]) -> Locked:
+def _locked_package(entry: Mapping[str, Any]) -> LockedPackage:
     """Return an entry of packages.lock. Raise ValueError where its name is none of a folder, or its commit no hash."""
     name, commit = str(entry["name"]), entry.get("commit")
     if not name.isidentifier() or not (commit is None or _COMMIT.fullmatch(commit)):
         raise ValueError(name)
-    return Locked(name, dict(entry["declared"]), str(entry["checksum"]), commit)
+    return LockedPackage(name, dict(entry["declared"]), str(entry["checksum"]), commit)
 
 
-def lock_text(locked: Sequence[Locked]) -> str:
+def lock_text(locked: Sequence[LockedPackage]) -> str:
     """Return the text of packages.lock."""
     packages = [{key: value for key, value in asdict(package).items() if value is not None} for package in locked]
     return json.dumps({"version": _VERSION, "packages": packages}, indent=2, ensure_ascii=False) + "\n"

@@ -40,8 +40,8 @@ def var_type(value: Any) -> VarType | None:
 def typed_vars(
     declared: Mapping[str, Any], overrides: Mapping[str, Any], places: TomlTree | None, problems: Problems
 ) -> dict[str, Any]:
-    """Return the declared vars with those that --vars gives instead, as `given_values` reads them."""
-    values, refused = given_values(declared, overrides, places)
+    """Return the declared vars with those that --vars gives instead, as `read_var_values` reads them."""
+    values, refused = read_var_values(declared, overrides, places)
     for refusal in refused:
         hint = f"write --vars '{refusal.name}: {refusal.example}', or {refusal.otherwise}"
         problems.add("invalid-vars", f"--vars: {refusal.message}", None, hint)
@@ -58,7 +58,7 @@ class RefusedVar:
     otherwise: str = "declare the var as a text, in quotes, if it may be any"
 
 
-def given_values(
+def read_var_values(
     declared: Mapping[str, Any], overrides: Mapping[str, Any], places: TomlTree | None
 ) -> tuple[dict[str, Any], list[RefusedVar]]:
     """Return the values that an invocation or a unit test gives to vars, and those that are refused.

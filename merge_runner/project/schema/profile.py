@@ -21,13 +21,13 @@ from merge_runner.project.syntax.places import KeyPath
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project.syntax.secret_names import secret_values
 from merge_runner.project.syntax.validate import validate
-from merge_runner.project.syntax.value_template import Known, ValueTemplate
+from merge_runner.project.syntax.value_template import TemplateNames, ValueTemplate
 from merge_runner.project.syntax.yaml_tree import YamlTree, yaml_tree
 from merge_runner.project_file import Boundary
 from merge_runner.text import Place, SourceText
 
 FILE = "profiles.yml"
-_KNOWN = Known("a profile", f"only env_var('NAME', 'default') works in {FILE}")
+_TEMPLATE_NAMES = TemplateNames("a profile", f"only env_var('NAME', 'default') works in {FILE}")
 _OF_SPARK = frozenset({"conf", "catalogs", "remote", "openlineage"})
 """Keys of an output that no name and no text of a project depends on."""
 LOCAL = "local[*]"
@@ -171,7 +171,7 @@ def _read_output(
     outer = validate(ProfileEntry, tree.data[name], tree, problems, at=(name,), of=f"profile {name}", secret=True)
     if outer is None:
         return None
-    template = ValueTemplate(tree, _KNOWN, env, problems)
+    template = ValueTemplate(tree, _TEMPLATE_NAMES, env, problems)
     before = len(problems)
     place = tree.place((name, "outputs") if target or not outer.target else (name, "target"))
     target = target or _default_target(name, outer, template)

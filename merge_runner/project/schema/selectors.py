@@ -28,7 +28,7 @@ INDIRECT: Mapping[Indirect, str] = {
 
 
 @dataclass(frozen=True)
-class Written:
+class SelectionText:
     """A selection in the syntax of --select."""
 
     text: str
@@ -58,7 +58,7 @@ class Method:
 
 
 @dataclass(frozen=True)
-class Combined:
+class Combination:
     """What any (union) or all (intersection) of the parts select, without what one of `exclude` selects."""
 
     operation: Literal["union", "intersection"]
@@ -67,16 +67,16 @@ class Combined:
     exclude: tuple[Definition, ...] = ()
 
 
-Definition = Written | Method | Combined
+Definition = SelectionText | Method | Combination
 
 
 @dataclass(frozen=True)
 class Selector:
-    """A named selection. `written` is its definition as plain data; `default`: it counts where nothing is selected."""
+    """A named selection. `data` is its definition as plain data; `default`: it counts where nothing is selected."""
 
     name: str
     definition: Definition
-    written: Any = field(compare=False)
+    data: Any = field(compare=False)
     description: str = ""
     default: bool = False
 
@@ -187,7 +187,7 @@ class _Reader:
 
     def _read_definition(self, body: Any, at: KeyPath, of: str) -> Definition | None:
         if (text := self._scalar(body, at)) is not None:
-            return Written(text, self.tree.place(at))
+            return SelectionText(text, self.tree.place(at))
         if not isinstance(body, Mapping) or not body:
             hint = "write a selection as for --select, or a mapping with method and value, union, or intersection"
             self.refuse(at, f"{of}: a definition must be text or a mapping, not {describe_value(body)}", hint)
@@ -204,7 +204,7 @@ class _Reader:
 
     def _combination(
         self, operation: Literal["union", "intersection"], body: Mapping[str, Any], at: KeyPath, of: str
-    ) -> Combined | None:
+    ) -> Combination | None:
         self._check_keys(body, (operation, "exclude"), at, of)
         inner = (*at, operation)
         entries = body[operation]
@@ -222,7 +222,7 @@ class _Reader:
             self.refuse(inner, f'{of}: "{operation}" holds nothing but "exclude"', "write what is to be selected first")
             return None
         good = tuple(part for part in parts if part is not None)
-        return Combined(operation, good, self.tree.place(at), tuple(exclude))
+        return Combination(operation, good, self.tree.place(at), tuple(exclude))
 
     def _method(self, body: Mapping[str, Any], at: KeyPath, of: str) -> Method | None:
         if len(body) == 1 and not body.keys() & set(OF_METHOD):

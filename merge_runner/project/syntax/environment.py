@@ -12,15 +12,15 @@ ALLOW = "MERGE_RUNNER_ENV_ALLOW"
 """The variable that lists which others templates may read: names, `*` at the end for any ending. Not set: all."""
 
 
-class Withheld(str):
+class WithheldValue(str):
     """What templates get in place of a variable that is withheld from them: a text that is a valid name."""
 
     __slots__ = ()
 
 
-SECRET = Withheld(PLACEHOLDER)
+SECRET = WithheldValue(PLACEHOLDER)
 """In place of a secret, whether or not it is set: nothing that is made of it tells one secret from another."""
-NOT_ALLOWED = Withheld("not_allowed")
+NOT_ALLOWED = WithheldValue("not_allowed")
 """In place of a variable that is set and that MERGE_RUNNER_ENV_ALLOW does not list: it counts as not set."""
 
 
@@ -32,7 +32,7 @@ class EnvVar:
     place: Place
 
 
-class GivenEnv(Mapping[str, str]):
+class TemplateEnv(Mapping[str, str]):
     """The variables of `whole` that templates get. Without `secrets` a secret's is a placeholder."""
 
     def __init__(self, whole: Mapping[str, str], *, secrets: bool) -> None:
@@ -60,7 +60,7 @@ class GivenEnv(Mapping[str, str]):
 
 
 class RecordingEnv(Mapping[str, str]):
-    """The environment that a command gives to the loading of a project; `asked` has the variables that were asked for.
+    """The environment that a command gives to the loading of a project; `reads` has the variables that were asked for.
 
     The value of one that is not set is None there. With `secrets` templates get all variables, as a run needs; without,
     where nothing runs, a placeholder for each whose name, or whose URL, says that it is secret.
@@ -69,21 +69,21 @@ class RecordingEnv(Mapping[str, str]):
     def __init__(self, env: Mapping[str, str], *, secrets: bool = False) -> None:
         self.whole = env
         """The variables themselves, for what is no template."""
-        self.given = GivenEnv(env, secrets=secrets)
+        self.for_templates = TemplateEnv(env, secrets=secrets)
         """The variables as templates get them: to look at them is not to ask."""
-        self.asked: dict[str, str | None] = {}
+        self.reads: dict[str, str | None] = {}
 
     def __getitem__(self, name: str) -> str:
-        self.asked[name] = self.given.get(name)
-        return self.given[name]
+        self.reads[name] = self.for_templates.get(name)
+        return self.for_templates[name]
 
     def __iter__(self) -> Iterator[str]:
-        for name in self.given:
-            self.asked[name] = self.given[name]
+        for name in self.for_templates:
+            self.reads[name] = self.for_templates[name]
             yield name
 
     def __len__(self) -> int:
-        return len(self.given)
+        return len(self.for_templates)
 
 
 def whole_env(env: Mapping[str, str]) -> Mapping[str, str]:
@@ -91,17 +91,17 @@ def whole_env(env: Mapping[str, str]) -> Mapping[str, str]:
     return env.whole if isinstance(env, RecordingEnv) else env
 
 
-def given_env(env: Mapping[str, str]) -> Mapping[str, str]:
+def template_env(env: Mapping[str, str]) -> Mapping[str, str]:
     """Return the variables as templates get them, where to look is not to ask."""
-    return env.given if isinstance(env, RecordingEnv) else env
+    return env.for_templates if isinstance(env, RecordingEnv) else env
 
 
-def asked_of(env: Mapping[str, str]) -> Mapping[str, str | None]:
+def recorded_reads(env: Mapping[str, str]) -> Mapping[str, str | None]:
     """Return what was asked of an environment so far; nothing where that is not recorded."""
-    return env.asked if isinstance(env, RecordingEnv) else {}
+    return env.reads if isinstance(env, RecordingEnv) else {}
 
 
-def also_asked(env: Mapping[str, str], asked: Mapping[str, str | None]) -> None:
+def record_reads(env: Mapping[str, str], reads: Mapping[str, str | None]) -> None:
     """Record what another process has asked of the same environment."""
     if isinstance(env, RecordingEnv):
-        env.asked.update(asked)
+        env.reads.update(reads)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problems, did_you_mean
-from merge_runner.project.syntax.environment import ALLOW, NOT_ALLOWED, EnvVar, Withheld
+from merge_runner.project.syntax.environment import ALLOW, NOT_ALLOWED, EnvVar, WithheldValue
 from merge_runner.project.syntax.places import KeyPath, Places
 from merge_runner.project.syntax.yaml_scalar import plain_scalar
 from merge_runner.text import Place
@@ -22,7 +22,7 @@ _ONE_EXPRESSION = re.compile(r"\s*\{\{(?:(?!\}\}).)*\}\}\s*\Z", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Known:
+class TemplateNames:
     """What the Jinja of a kind of file knows in addition to `env_var`; `file` and `hint` name it in messages."""
 
     file: str
@@ -40,9 +40,9 @@ class ValueTemplate:
     It is itself the places of what it renders, so that text fields get a variable's value as it is.
     """
 
-    def __init__(self, places: Places, known: Known, env: Mapping[str, str], problems: Problems) -> None:
+    def __init__(self, places: Places, names: TemplateNames, env: Mapping[str, str], problems: Problems) -> None:
         self._places = places
-        self._names = known
+        self._names = names
         self._env = env
         self._problems = problems
         self.rendered: dict[KeyPath, str] = {}
@@ -163,7 +163,7 @@ class ValueTemplate:
     def _env_var(self, name: str, default: Any = None) -> str:
         self.env_vars.setdefault(self._at, []).append(str(name))
         value = self._env.get(name)
-        if value is not None and not isinstance(value, Withheld):
+        if value is not None and not isinstance(value, WithheldValue):
             self.used[name] = value
             return value
         if default is not None:

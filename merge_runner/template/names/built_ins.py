@@ -12,7 +12,7 @@ from jinja2.runtime import Undefined
 
 from merge_runner.errors import did_you_mean
 from merge_runner.project.schema.config_layers import config_key
-from merge_runner.project.syntax.environment import ALLOW, NOT_ALLOWED, EnvVar, Withheld
+from merge_runner.project.syntax.environment import ALLOW, NOT_ALLOWED, EnvVar, WithheldValue
 from merge_runner.relation import Relation, changes_of
 from merge_runner.template.captured import Captured, Record, Ref, SourceRef
 from merge_runner.template.environment import RunFlag
@@ -153,7 +153,7 @@ class BuiltIns:
         place = self._rendering.call_place()
         self._record.env_vars[EnvVar(name, place)] = None
         value = self._context.env.get(name)
-        if value is not None and not isinstance(value, Withheld):
+        if value is not None and not isinstance(value, WithheldValue):
             self._rendering.secrets.add(value)
             return value
         if default is not _NOTHING:

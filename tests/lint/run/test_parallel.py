@@ -81,7 +81,7 @@ def test_what_is_forgotten_is_found_again(models):
 def test_what_the_processes_ask_of_the_environment_is_known(models):
     env = RecordingEnv({"X7": "seven"})
     lint(models, 3, env=env)
-    assert {name: env.asked[name] for name in env.asked if name.startswith("X")} == {
+    assert {name: env.reads[name] for name in env.reads if name.startswith("X")} == {
         f"X{number}": "seven" if number == 7 else None for number in range(12)
     }
 

@@ -64,7 +64,7 @@ def test_a_mapping_of_dbt_is_read_with_its_operators():
     (excluded,) = nightly.definition.exclude
     assert (excluded.text, [part.text for part in excluded.exclude]) == ("selector:other", ["x"])
     assert other.definition.text == "fqn:2013"
-    assert nightly.written["union"][0]["value"] == "nightly"
+    assert nightly.data["union"][0]["value"] == "nightly"
 
 
 @pytest.mark.parametrize(
