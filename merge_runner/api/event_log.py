@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 
 from merge_runner.run.results.events import Event, Level
-from merge_runner.template.rendered import Log
+from merge_runner.template.rendered_text import Log
 
 _LEVELS: Mapping[Level, int] = {
     "debug": logging.DEBUG,

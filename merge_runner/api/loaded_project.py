@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from merge_runner.plan.lineage.answer import Lineage
     from merge_runner.plan.lineage.project_lineage import ProjectLineage
     from merge_runner.project.schema.selectors import Indirect
-    from merge_runner.template.rendered import Log
+    from merge_runner.template.rendered_text import Log
 
 
 class LoadedProject:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from merge_runner.api.project import Project
     from merge_runner.graph.selection.select import Selection as Chosen
     from merge_runner.project.syntax.environment import RecordingEnv
-    from merge_runner.template.rendered import Log
+    from merge_runner.template.rendered_text import Log
 
 _Selection = TypeVar("_Selection", bound=Selection)
 

@@ -17,14 +17,14 @@ from jinja2 import Environment
 
 from merge_runner.conversion.markers import ChangedValues, Markers, altered
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.template.captured import Captured
+from merge_runner.template.capture import Capture
 from merge_runner.template.context import Context
 from merge_runner.template.packages import PATTERNS
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.text import SourceText, Span
 
 Change = Callable[[Context], Context]
-Render = Callable[[SourceText, Change], Rendered]
+Render = Callable[[SourceText, Change], RenderedText]
 """Renders a text as a model, in its context with a change. Raises ProblemsError."""
 
 _JINJA = Environment()
@@ -152,7 +152,7 @@ def _tag_texts(
     return by_tag
 
 
-def _pieces(rendered: Rendered, tag: int) -> Iterator[str]:
+def _pieces(rendered: RenderedText, tag: int) -> Iterator[str]:
     """Yield what a tag wrote, each time that it was evaluated."""
     starts, origins = rendered.map.starts, rendered.map.origins
     piece = ""
@@ -250,7 +250,7 @@ def _outcome(source: SourceText, render: Render, change: Change) -> tuple[str, M
     return rendered.text, _captured_names(rendered.captured)
 
 
-def _captured_names(captured: Captured) -> Mapping[str, Any]:
+def _captured_names(captured: Capture) -> Mapping[str, Any]:
     """Return what a text asks for that a build acts on."""
     return {
         "refs": {ref.name for ref in captured.refs},

@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from merge_runner.relation import Relation
-from merge_runner.template.captured import Captured
+from merge_runner.template.capture import Capture
 from merge_runner.template.context import Context
 from merge_runner.template.literal import identifier, literal
 
@@ -37,7 +37,7 @@ class Markers:
             vars=ChangedValues(context.vars, vars_),
         )
 
-    def written(self, text: str, captured: Captured) -> str:
+    def written(self, text: str, captured: Capture) -> str:
         """Return a rendered text with the calls that markers mean, and with its own braces kept from Jinja."""
         calls = dict(self._calls)
         for feed in captured.changes:

@@ -19,7 +19,7 @@ from merge_runner.plan.layout.layout_file import TableKey
 from merge_runner.pruning.predicate.variables import declared_variables
 from merge_runner.pruning.query.source import KnownTable
 from merge_runner.pruning.query.target_view import target_view
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.text import Place
 
 
@@ -61,7 +61,7 @@ def find_merges(files: Iterable[PlainFile]) -> tuple[list[MergeToImport], list[P
             problems.add("unreadable", f"{file.path}: {file.problem.message if file.problem else 'cannot be read'}")
         elif may_hold_merge(file.source) or may_describe_tables(file.source):
             try:
-                file_contents = read_contents(file.source, lambda source: placeholders_of(Rendered.plain(source)))
+                file_contents = read_contents(file.source, lambda source: placeholders_of(RenderedText.plain(source)))
             except (ProblemsError, MergeSyntaxError) as error:
                 problems.add("unreadable", f"{file.path}: {error}")
                 continue

@@ -17,7 +17,7 @@ from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.relation import Relation
 from merge_runner.template.operation.table import Table
 from merge_runner.template.outcome import RefusedError
-from merge_runner.template.rendered import Log
+from merge_runner.template.rendered_text import Log
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession

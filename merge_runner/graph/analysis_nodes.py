@@ -8,7 +8,7 @@ from merge_runner.graph.graph import AnalysisNode
 from merge_runner.graph.source_node import checksum
 from merge_runner.project.load.files import AnalysisFile
 from merge_runner.project.schema.analysis import AnalysisConfig, AnalysisProperties
-from merge_runner.template.captured import Captured
+from merge_runner.template.capture import Capture
 from merge_runner.text import Place
 
 _CONFIG = ("enabled", "tags", "meta", "docs")
@@ -17,7 +17,7 @@ _CONFIG = ("enabled", "tags", "meta", "docs")
 def analysis_node(
     project: str,
     file: AnalysisFile,
-    captured: Captured,
+    captured: Capture,
     parents: tuple[str, ...],
     macros: tuple[str, ...],
     problems: Problems,

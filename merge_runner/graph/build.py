@@ -39,7 +39,7 @@ from merge_runner.project.syntax.environment import EnvVar
 from merge_runner.project_file import Boundary, read_file
 from merge_runner.relation import Relation
 from merge_runner.store import Store
-from merge_runner.template.captured import Captured, Ref
+from merge_runner.template.capture import Capture, Ref
 from merge_runner.template.context import Context, model_values
 from merge_runner.template.relation_column import RelationColumn
 from merge_runner.template.static.macro_definitions import test_macro
@@ -140,7 +140,7 @@ class Builder:
             env_vars_of=self.env_vars_of,
         )
 
-    def _add_models(self, captured: Mapping[str, Captured], configs: Mapping[str, ModelConfig]) -> None:
+    def _add_models(self, captured: Mapping[str, Capture], configs: Mapping[str, ModelConfig]) -> None:
         for name, capture in captured.items():
             model, config = self.files.models[name], configs[name]
             of_all = self._with_hooks(model, capture, config)
@@ -187,26 +187,26 @@ class Builder:
             return model_values("seed", (self.project, *seed.folder, name), seed.place.path)
         return {"package_name": self.project}
 
-    def _capture(self, sources: Mapping[str, SourceText]) -> dict[str, Captured]:
+    def _capture(self, sources: Mapping[str, SourceText]) -> dict[str, Capture]:
         """Return what each file refers to, where its Jinja can be read."""
-        captures: dict[str, Captured] = {}
+        captures: dict[str, Capture] = {}
         for name, source in sources.items():
             with self.problems.collecting():
                 captures[name] = self.captures.capture(source, self._context(name))
                 self._note_reads(source.path, captures[name])
         return captures
 
-    def _note_reads(self, path: str, captured: Captured) -> None:
+    def _note_reads(self, path: str, captured: Capture) -> None:
         """Record which vars and environment variables a file has asked for."""
         if captured.vars:
             self.vars_of[path] = self.vars_of.get(path, frozenset()) | captured.vars
         if captured.env_vars:
             self.env_vars_of[path] = tuple(dict.fromkeys((*self.env_vars_of.get(path, ()), *captured.env_vars)))
 
-    def _configs(self, names: Iterable[str], captured: Mapping[str, Captured]) -> dict[str, ModelConfig]:
+    def _configs(self, names: Iterable[str], captured: Mapping[str, Capture]) -> dict[str, ModelConfig]:
         return {name: self.config(name, captured.get(name)) for name in names}
 
-    def config(self, name: str, captured: Captured | None) -> ModelConfig:
+    def config(self, name: str, captured: Capture | None) -> ModelConfig:
         """Return the config of a model; `captured` None: its text could not be read."""
         own = [captured.config] if captured is not None else []
         return resolve([*self.files.models[name].layers, *own], self.problems, f"model {name}")
@@ -238,7 +238,7 @@ class Builder:
             patch_path=seed.properties_place.path if seed.properties_place else None,
         )
 
-    def _model(self, name: str, model: ModelFile, captured: Captured, config: ModelConfig) -> ModelNode:
+    def _model(self, name: str, model: ModelFile, captured: Capture, config: ModelConfig) -> ModelNode:
         if config.materialized is None:
             config = replace(config, materialized="merge" if self._holds_merge(model, captured) else "view")
         place = Place(model.source.path, 1, 1)
@@ -275,11 +275,11 @@ class Builder:
             ),
         )
 
-    def _with_hooks(self, model: ModelFile, captured: Captured, config: ModelConfig) -> Captured:
+    def _with_hooks(self, model: ModelFile, captured: Capture, config: ModelConfig) -> Capture:
         """What the file and its hooks refer to: a hook that reads a model waits for it."""
         layers = [*model.layers, captured.config]
 
-        def capture(source: SourceText) -> Captured:
+        def capture(source: SourceText) -> Capture:
             return capture_all_runs(self.templates, source, self._context(model.name))
 
         for hook in captured_in_hooks(model.source.path, layers, config, capture, self.problems):
@@ -295,7 +295,7 @@ class Builder:
             )
         return captured
 
-    def _holds_merge(self, model: ModelFile, captured: Captured) -> bool:
+    def _holds_merge(self, model: ModelFile, captured: Capture) -> bool:
         if holds_merge(model.source.text):
             return True
         if not captured.macros:
@@ -323,7 +323,7 @@ class Builder:
         """Return the id of a macro; one of a package has a dotted name."""
         return f"macro.{name}" if "." in name else f"macro.{self.project}.{name}"
 
-    def _add_tests(self, singular: Mapping[str, Captured]) -> None:
+    def _add_tests(self, singular: Mapping[str, Capture]) -> None:
         for source in self.files.singular_tests:
             if source.path in singular:
                 captured = singular[source.path]

@@ -18,7 +18,7 @@ from merge_runner.project.syntax.environment import template_env
 from merge_runner.project.syntax.secret_names import holds_value, secret_values, secret_vars
 from merge_runner.reads import Question, Reads, RecordedMapping
 from merge_runner.store import Store, answered, key, most_of, toolchain_hash
-from merge_runner.template.captured import Captured, captured_as_json, captured_of_json
+from merge_runner.template.capture import Capture, capture_as_json, capture_of_json
 from merge_runner.text import SourceText
 
 if TYPE_CHECKING:
@@ -41,16 +41,16 @@ class CaptureCache:
             templates.packages.names,
         )
 
-    def capture(self, source: SourceText, context: Context) -> Captured:
+    def capture(self, source: SourceText, context: Context) -> Capture:
         """Return what `capture_all_runs` does. Raises ProblemsError."""
         captured = self._templates.scanned(source)  # what can be read without Jinja is not worth keeping
         if captured is not None and not self._templates.differs_by_run(source.text, captured.macros):
             return captured
 
-        def make(recording: Context) -> Captured:
+        def make(recording: Context) -> Capture:
             return capture_all_runs(self._templates, source, recording)
 
-        return self._from_store("capture", source, context, make, captured_as_json, captured_of_json)
+        return self._from_store("capture", source, context, make, capture_as_json, capture_of_json)
 
     def renders_merge(self, source: SourceText, context: Context) -> bool:
         """Return whether the rendered text holds a MERGE, were it without rows of queries. Raises ProblemsError."""

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.template.captured import Captured
+from merge_runner.template.capture import Capture
 from merge_runner.text import SourceText
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ DEFERRED = "raised"
 """The code of an author's own error. It may guard one kind of run, and counts when a node is about to run that way."""
 
 
-def capture_all_runs(templates: Templates, source: SourceText, context: Context) -> Captured:
+def capture_all_runs(templates: Templates, source: SourceText, context: Context) -> Capture:
     """Return what a file captures in an incremental run, a first run and a full refresh together.
 
     The config is that of the run which `context.full_refresh` asks for. Raises ProblemsError as `Templates.capture`
@@ -46,7 +46,7 @@ def capture_all_runs(templates: Templates, source: SourceText, context: Context)
     known_captures = [capture for capture in (own_capture, *captures) if capture is not None]
     if not known_captures:
         raise ProblemsError(problems)
-    return Captured(
+    return Capture(
         refs=_union(capture.refs for capture in known_captures),
         sources=_union(capture.sources for capture in known_captures),
         config=known_captures[0].config,
@@ -58,7 +58,7 @@ def capture_all_runs(templates: Templates, source: SourceText, context: Context)
     )
 
 
-def _capture(templates: Templates, source: SourceText, context: Context) -> tuple[Captured | None, tuple[Problem, ...]]:
+def _capture(templates: Templates, source: SourceText, context: Context) -> tuple[Capture | None, tuple[Problem, ...]]:
     """What one rendering captures; None, and the problems, where the author's own error ends it."""
     try:
         return templates.capture(source, context), ()
@@ -68,20 +68,20 @@ def _capture(templates: Templates, source: SourceText, context: Context) -> tupl
         return None, error.problems
 
 
-def _check_config(incremental: Captured | None, first: Captured | None) -> None:
+def _check_config(incremental: Capture | None, first: Capture | None) -> None:
     if incremental is None or first is None:
         return
     hint = "configure the model alike for all runs; a hook may call is_incremental() in its own text"
     _check_same(incremental, first, "is_incremental()", hint)
 
 
-def check_config(captured: Captured, with_answers: Captured) -> None:
+def check_config(captured: Capture, with_answers: Capture) -> None:
     """Raise ProblemsError where the config of a file is another one once its queries have been executed."""
     hint = "configure the model whatever the query returns; a hook may ask the engine in its own text"
     _check_same(captured, with_answers, "what a query returns", hint)
 
 
-def _check_same(first: Captured, second: Captured, cause: str, hint: str) -> None:
+def _check_same(first: Capture, second: Capture, cause: str, hint: str) -> None:
     problems = [
         Problem(
             "config-by-run",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from merge_runner.errors import Problems
 from merge_runner.formats.registry import capabilities
 from merge_runner.graph.graph import ModelNode, Node, RefNode
-from merge_runner.template.captured import Ref
+from merge_runner.template.capture import Ref
 
 _NO_TABLES = ("view", "ephemeral")
 

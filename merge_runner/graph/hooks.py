@@ -11,7 +11,7 @@ from merge_runner.project.schema.config_layers import Layer
 from merge_runner.text import Place, PlacedText, SourceText
 
 if TYPE_CHECKING:
-    from merge_runner.template.captured import Captured
+    from merge_runner.template.capture import Capture
 
 
 def hook(path: str, layers: Sequence[Layer], when: str, text: str) -> PlacedText:
@@ -34,9 +34,9 @@ def captured_in_hooks(
     path: str,
     layers: Sequence[Layer],
     config: ModelConfig,
-    capture: Callable[[SourceText], Captured],
+    capture: Callable[[SourceText], Capture],
     problems: Problems,
-) -> Iterator[Captured]:
+) -> Iterator[Capture]:
     """What each hook refers to, at the hook's place; a hook that `capture` cannot read is a problem."""
     for when, texts in (("pre_hook", config.pre_hook), ("post_hook", config.post_hook)):
         for text in texts:

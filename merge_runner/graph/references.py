@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from merge_runner.errors import Problems, did_you_mean
 from merge_runner.graph.graph import ModelNode, Node
 from merge_runner.project.load.files import ProjectFiles
-from merge_runner.template.captured import Captured, Ref
+from merge_runner.template.capture import Capture, Ref
 from merge_runner.text import Place
 
 _CALL = re.compile(
@@ -34,7 +34,7 @@ class References:
     refs: Mapping[str, str]
     problems: Problems
 
-    def parents(self, captured: Captured) -> tuple[str, ...]:
+    def parents(self, captured: Capture) -> tuple[str, ...]:
         """Return the ids of what a file refers to, in its order, each once."""
         parents = [self.resolve("ref", (call.name,), call.place) for call in captured.refs]
         parents += [self.resolve("source", (call.source, call.table), call.place) for call in captured.sources]

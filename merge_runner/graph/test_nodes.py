@@ -21,7 +21,7 @@ from merge_runner.testing.data_tests import known_tests
 from merge_runner.text import Place, SourceText
 
 if TYPE_CHECKING:
-    from merge_runner.template.captured import Captured
+    from merge_runner.template.capture import Capture
     from merge_runner.template.packages import Packages
 
 _LONGEST_NAME = 63
@@ -88,7 +88,7 @@ def test_arguments(test: GenericTest, model: Relation, arguments: Mapping[str, A
 def singular_test_node(
     project: str,
     source: SourceText,
-    captured: Captured,
+    captured: Capture,
     parents: tuple[str, ...],
     macros: tuple[str, ...],
     problems: Problems,

@@ -23,7 +23,7 @@ from merge_runner.pruning.predicate.scope import Variables
 from merge_runner.pruning.query.unknown_names import unknown_names
 from merge_runner.relation import Relation
 from merge_runner.sql.ctes import named_tables, source_queries, statement_ctes
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.text import Place, SourceText, Span
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class LintedFile:
 
     source: SourceText
     node: ModelNode | None
-    rendered: Rendered | None
+    rendered: RenderedText | None
     name: str | None = None
     """The model's; None for a plain file."""
     problems: tuple[Problem, ...] = ()

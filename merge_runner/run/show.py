@@ -27,7 +27,7 @@ from merge_runner.run.node.outcome import error_place
 from merge_runner.run.node.text_on_engine import asking, engine_problems, reading
 from merge_runner.run.results.events import Events
 from merge_runner.template.operation.table import Table
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.testing.failing_rows import table_lines
 from merge_runner.text import Place
 
@@ -65,7 +65,7 @@ class _Query:
     node: Node | None
     text: str
     inputs: tuple[Input, ...]
-    rendered: Rendered | None = None
+    rendered: RenderedText | None = None
 
     def place(self, error: EngineError) -> Place | None:
         """Return where the engine's error is."""

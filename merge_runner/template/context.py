@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
-    from merge_runner.template.captured import Ref, SourceRef
+    from merge_runner.template.capture import Ref, SourceRef
     from merge_runner.template.operation.table import Operation
     from merge_runner.template.relation_column import RelationColumn
 

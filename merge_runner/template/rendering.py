@@ -11,7 +11,7 @@ from jinja2.runtime import Macro
 from jinja2.sandbox import SandboxedEnvironment
 
 from merge_runner.errors import Problem, Problems, ProblemsError, joined_hints
-from merge_runner.template.captured import Captured
+from merge_runner.template.capture import Capture
 from merge_runner.template.context import Context
 from merge_runner.template.current_rendering import ProjectMacro
 from merge_runner.template.environment import ModelContext
@@ -25,7 +25,7 @@ from merge_runner.template.names.dbt_names import DbtNames
 from merge_runner.template.names.queries import Queries
 from merge_runner.template.outcome import ASKS_ENGINE, MacroReturn, RefusedError
 from merge_runner.template.redact import redact
-from merge_runner.template.rendered import Log, Rendered
+from merge_runner.template.rendered_text import Log, RenderedText
 from merge_runner.template.source_map import TooLongError, mapped
 from merge_runner.template.static.tags import read_call
 from merge_runner.template.undefined import ReportedUndefined, use_undefined
@@ -81,11 +81,11 @@ class Rendering:
         self._needs_engine = False
         """Whether a query was asked for that nothing has executed."""
 
-    def render(self, source: SourceText) -> Rendered:
+    def render(self, source: SourceText) -> RenderedText:
         """The rendered file; raises ProblemsError with everything that was found."""
         return self._run_checked(source, lambda: self._render(self._library.compile(source)))
 
-    def render_unanswered(self, source: SourceText) -> Rendered | None:
+    def render_unanswered(self, source: SourceText) -> RenderedText | None:
         """The rendered file where queries return nothing, which is not its text; None where the rendering ends early.
 
         Raises ProblemsError as `render` does, but for `asks-engine`.
@@ -106,7 +106,7 @@ class Rendering:
         source = caller or self._library.macro_file(name)
         return self._run_checked(source, lambda: self._call_by_name(name, args, kwargs, caller))
 
-    def captured(self) -> Captured:
+    def captured(self) -> Capture:
         """What the built-ins were asked so far."""
         return self.built_ins.captured(frozenset(self._called_macros))
 
@@ -207,7 +207,7 @@ class Rendering:
         if place is not None:
             self.add(problem.code, problem.message, place, problem.hint)
 
-    def _render(self, compiled: CompiledTemplate) -> Rendered:
+    def _render(self, compiled: CompiledTemplate) -> RenderedText:
         try:
             text, source_map = mapped(compiled.root(self._context_of(compiled)), compiled.tags, MAX_CHARACTERS)
         except TooLongError as error:
@@ -217,7 +217,7 @@ class Rendering:
             message = f"the rendered text has the character U+{ord(text[wrong]):04X}, which is no text alone"
             raise ProblemsError([Problem("jinja-runtime", message, compiled.source.place(place))])
         logs = tuple(Log(redact(log.message, self.secrets), log.info, log.place) for log in self.built_ins.logs)
-        return Rendered(compiled.source, text, self.captured(), source_map, logs)
+        return RenderedText(compiled.source, text, self.captured(), source_map, logs)
 
     def _call_by_name(
         self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], caller: SourceText | None

@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.errors import Problem, Problems
-from merge_runner.template.captured import Captured
+from merge_runner.template.capture import Capture
 from merge_runner.template.context import Context
 from merge_runner.template.outcome import ASKS_ENGINE
 from merge_runner.template.packages import Packages
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.template.static.macro_definitions import TEST_PREFIX, MacroDefinition, macro_definitions, test_macro
 from merge_runner.template.static.plain_macros import plain_macros
 from merge_runner.template.static.scan import scan
@@ -97,7 +97,7 @@ class Templates:
                     self._library.compile(source)
         problems.check()
 
-    def render(self, source: SourceText, context: Context) -> Rendered:
+    def render(self, source: SourceText, context: Context) -> RenderedText:
         """The SQL text of a file, with what it captured and a map back; raises ProblemsError with all problems.
 
         The codes are `jinja-syntax`, `undefined-name`, `unknown-ref`, `unknown-source`, `undefined-var`,
@@ -105,10 +105,10 @@ class Templates:
         `jinja-runtime`.
         """
         if OPENING.search(source.text) is None:
-            return Rendered.plain(source)
+            return RenderedText.plain(source)
         return self._rendering(context).render(source)
 
-    def capture(self, source: SourceText, context: Context) -> Captured:
+    def capture(self, source: SourceText, context: Context) -> Capture:
         """What the file says about itself: read from its text where `scan` can, else by rendering it.
 
         A branch that this context does not take captures nothing (see graph/captures.py for what depends on the kind
@@ -133,7 +133,7 @@ class Templates:
         rendering = self._rendering(context).render_unanswered(source)
         return rendering.text if rendering is not None else ""
 
-    def scanned(self, source: SourceText) -> Captured | None:
+    def scanned(self, source: SourceText) -> Capture | None:
         """Return what `capture` does for every context, read without Jinja; None where that takes rendering."""
         return scan(source, self._plain_macros)
 
@@ -174,14 +174,14 @@ class Templates:
         """Return the text of a data test of the project, called for `caller`. Raises ProblemsError as `render` does."""
         return str(self._rendering(context).call_macro(test_macro(name), (), arguments, caller))
 
-    def capture_test(self, name: str, context: Context, caller: SourceText, arguments: Mapping[str, Any]) -> Captured:
+    def capture_test(self, name: str, context: Context, caller: SourceText, arguments: Mapping[str, Any]) -> Capture:
         """Return what a data test of the project captures. Raises ProblemsError as `capture` does."""
         rendering = self._rendering(context)
         rendering.call_unanswered(test_macro(name), arguments, caller)
         return rendering.captured()
 
     @cached_property
-    def _plain_macros(self) -> Mapping[str, Captured]:
+    def _plain_macros(self) -> Mapping[str, Capture]:
         return plain_macros(self._macros.values())
 
     @cached_property

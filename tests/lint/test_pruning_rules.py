@@ -15,7 +15,7 @@ from merge_runner.lint.rule import Hit
 from merge_runner.merge.parse import parse
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout, partition_field
 from merge_runner.pruning.query.source import KnownTable
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.text import SourceText, Span
 
 TYPES = {
@@ -85,7 +85,7 @@ CLAUSES = st.sampled_from(
 def linted(on: list[str], layout: TableLayout, clauses: str) -> LintedMerge:
     source = SourceText("m.sql", f"merge into m as t using raw as s on {' and '.join(on)} {clauses}")
     statement = parse(source.text)
-    file = LintedFile(source, None, Rendered.plain(source), statement=statement)
+    file = LintedFile(source, None, RenderedText.plain(source), statement=statement)
     tables = {("raw",): KnownTable(TableLayout(columns=COLUMNS, complete=True)), ("m",): KnownTable(layout)}
     return linted_merge(file, statement, layout, tables.get)
 

@@ -11,9 +11,9 @@ import pytest
 
 from merge_runner.errors import ProblemsError
 from merge_runner.relation import Relation
-from merge_runner.template.captured import Ref
+from merge_runner.template.capture import Ref
 from merge_runner.template.context import Context
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.template.templates import Templates
 from merge_runner.text import Place, SourceText
 
@@ -22,7 +22,7 @@ def model(text: str) -> SourceText:
     return SourceText("models/m.sql", text)
 
 
-def render(text: str, context: Context, **macros: str) -> Rendered:
+def render(text: str, context: Context, **macros: str) -> RenderedText:
     sources = [SourceText(f"macros/{name}.sql", macro) for name, macro in macros.items()]
     return Templates(sources).render(model(text), context)
 
@@ -277,7 +277,7 @@ def test_threads_share_templates(context: Context) -> None:
 
 def test_a_plain_file_is_its_own_rendering(context: Context) -> None:
     rendered = render("merge into t\nusing s", context)
-    assert rendered == Rendered.plain(model("merge into t\nusing s"))
+    assert rendered == RenderedText.plain(model("merge into t\nusing s"))
     assert rendered.place(13, 18) == Place("models/m.sql", 2, 1, 2, 6)
 
 

@@ -10,7 +10,7 @@ from merge_runner.merge.find import find_merge
 from merge_runner.text import Place, SourceText
 
 if TYPE_CHECKING:
-    from merge_runner.template.rendered import Rendered
+    from merge_runner.template.rendered_text import RenderedText
 
 Container = Literal["sql", "script", "notebook", "ipynb", "python", "builder", "scala", "dbt", "model"]
 """What a MERGE is written in; the value of `container` in the JSON of lint.
@@ -49,7 +49,7 @@ class EmbeddedStatement:
     """
 
     container: Container
-    rendered: Rendered
+    rendered: RenderedText
     in_block: bool = False
     """Whether it is inside of BEGIN … END of a script, so that what it declares is no variable of the session."""
     rows: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ class Contents:
     statements: tuple[EmbeddedStatement, ...] = ()
     unread: tuple[UnreadMerge, ...] = ()
     texts: tuple[SourceText, ...] = ()
-    sql: tuple[Rendered, ...] = ()
+    sql: tuple[RenderedText, ...] = ()
     code: tuple[tuple[str, SourceText], ...] = ()
     """Each with its language."""
 

@@ -15,7 +15,7 @@ from merge_runner.merge.find import find_merge
 from merge_runner.merge.parse import parse
 from merge_runner.merge.script import statements
 from merge_runner.merge.syntax.error import MergeSyntaxError
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.text import SourceText, Span
 
 _TAG = re.compile(r"\{%[-+]?\s*(?P<word>\w+)(?P<more>(?:'[^']*'|\"[^\"]*\"|[^'\"%{]|\{(?!%)|%(?!\}))*)%\}")
@@ -63,7 +63,7 @@ def read_foreign(source: SourceText, why: str) -> Contents | None:
         return Contents(unread=(unread,))
     if blocks is None:
         return None
-    text = PiecedText.of(Rendered.plain(source)).edited(edits)
+    text = PiecedText.of(RenderedText.plain(source)).edited(edits)
     contents = read_script(placeholders_of(text.rendered([source])))
     if contents.merges and all(_is_read(statement) for statement in contents.statements):
         return contents

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from merge_runner.merge.find import find_merge
 from merge_runner.merge.syntax.placeholder import placeholder
-from merge_runner.template.captured import Captured
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.capture import Capture
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.template.source_map import SourceMap
 from merge_runner.text import SourceText, Span
 
@@ -46,7 +46,7 @@ class PiecedText:
         return cls._piece(text, Origin(source, start, start + 1, exact=True))
 
     @classmethod
-    def of(cls, rendered: Rendered) -> PiecedText:
+    def of(cls, rendered: RenderedText) -> PiecedText:
         """Return the text of a rendered file, which has the number 0."""
         starts = (0, *(start for start in rendered.map.starts[1:] if start < len(rendered.text)))
         return cls.joined(
@@ -169,7 +169,7 @@ class PiecedText:
             yield self.cut(at, end)
             at = end
 
-    def rendered(self, sources: Sequence[SourceText]) -> Rendered:
+    def rendered(self, sources: Sequence[SourceText]) -> RenderedText:
         """Return the text as Spark gets it, in the file of its MERGE; what comes from others maps to its neighbour."""
         merge = find_merge(self.text)
         main = self.origin(merge.start if merge is not None else 0).source
@@ -186,7 +186,7 @@ class PiecedText:
                 else:
                     pieces.append(-1 - len(tags))
                     tags.append(Span(origin.start, origin.end))
-        return Rendered(sources[main], self.text, Captured(), SourceMap(tuple(starts), tuple(pieces), tuple(tags)))
+        return RenderedText(sources[main], self.text, Capture(), SourceMap(tuple(starts), tuple(pieces), tuple(tags)))
 
     def _in_source(self, main: int) -> Iterator[tuple[int, Origin]]:
         """The pieces, those of other files as nothing at the end of what comes before them."""

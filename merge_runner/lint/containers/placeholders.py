@@ -6,7 +6,7 @@ import re
 
 from merge_runner.lint.containers.pieced_text import Origin, PiecedText
 from merge_runner.merge.syntax.placeholder import PLACEHOLDER
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.text import Span
 
 _TOKEN = re.compile(
@@ -58,7 +58,7 @@ def with_placeholders(text: PiecedText) -> PiecedText:
     return text.edited(edits) if edits else text
 
 
-def placeholders_of(rendered: Rendered) -> Rendered:
+def placeholders_of(rendered: RenderedText) -> RenderedText:
     """Return the text of a file or cell with its placeholders in the form that the parser of MERGE knows."""
     if _HINTS.search(rendered.text) is None:
         return rendered

@@ -16,13 +16,13 @@ from merge_runner.lint.containers.scala_code import read_scala
 from merge_runner.lint.containers.script import read_script
 from merge_runner.lint.containers.unread_text import IN_CODE, merge_in_code, merge_in_sql
 from merge_runner.merge.find import find_merge
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.text import SourceText
 
 SUFFIXES = (".sql", ".py", ".scala", ".ipynb")
 """The files that a folder means."""
 
-Render = Callable[[SourceText], Rendered]
+Render = Callable[[SourceText], RenderedText]
 """Gives the text of SQL as Spark gets it; raises ProblemsError."""
 
 _WORD = re.compile("merge", re.IGNORECASE)
@@ -162,7 +162,7 @@ def _other_cell(language: str, text: SourceText, container: Container) -> Conten
 
 
 def _sql(text: SourceText, container: Container) -> Contents:
-    rendered = placeholders_of(Rendered.plain(text))
+    rendered = placeholders_of(RenderedText.plain(text))
     return replace(read_script(rendered, container), sql=(rendered,))
 
 

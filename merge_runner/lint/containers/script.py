@@ -5,13 +5,13 @@ from __future__ import annotations
 from merge_runner.lint.containers.contents import Container, Contents, EmbeddedStatement, UnreadMerge
 from merge_runner.merge.find import find_merge
 from merge_runner.merge.script import ScriptStatement, statements
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 
 _OF_USE = frozenset({"CREATE", "REPLACE", "ALTER", "USE", "DECLARE", "SET", "DROP"})
 """The first words of statements that describe tables, resolve names or set variables."""
 
 
-def read_script(rendered: Rendered, container: Container | None = None, *, is_sql: bool = True) -> Contents:
+def read_script(rendered: RenderedText, container: Container | None = None, *, is_sql: bool = True) -> Contents:
     """Return the MERGEs of a SQL text, and the statements that describe tables, resolve names or set variables.
 
     `container` None: `sql` where there is one statement, else `script`. A string or comment without an end that takes

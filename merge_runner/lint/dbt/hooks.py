@@ -12,14 +12,14 @@ from merge_runner.merge.expression import name_parts
 from merge_runner.merge.find import holds_merge
 from merge_runner.relation import Relation
 from merge_runner.template.context import Context
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.template.templates import Templates
 from merge_runner.text import PlacedText
 
 _KEYS = (("pre-hook", "pre_hook"), ("post-hook", "post_hook"))
 
 
-def hook_merges(model: DbtModel, templates: Templates, vars: Mapping[str, Any]) -> Iterator[Rendered]:
+def hook_merges(model: DbtModel, templates: Templates, vars: Mapping[str, Any]) -> Iterator[RenderedText]:
     """Give the MERGEs of the hooks of a model, all of each at the place where the config has the hook.
 
     The manifest has hooks as they are written: what of their Jinja is not known is a placeholder.
@@ -35,7 +35,7 @@ def hook_merges(model: DbtModel, templates: Templates, vars: Mapping[str, Any]) 
             try:
                 rendered = templates.render(source, _context(model, vars))
             except ProblemsError:
-                rendered = Rendered.plain(source)
+                rendered = RenderedText.plain(source)
             yield placeholders_of(rendered)
 
 

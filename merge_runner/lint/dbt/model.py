@@ -18,8 +18,8 @@ from merge_runner.lint.dbt.project import DbtProject
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.report import NotJudged
 from merge_runner.merge.statement import MergeStatement
-from merge_runner.template.captured import Captured
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.capture import Capture
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.template.source_map import SourceMap
 from merge_runner.text import Place, Span, as_source
 
@@ -90,12 +90,12 @@ class DbtModel:
             raise ProblemsError([Problem("invalid-config", message, place, "write meta: {merge_runner: {scan: full}}")])
         return "full" if scan == "full" else "bounded"
 
-    def rendered(self, statement: MergeStatement | None) -> Rendered:
+    def rendered(self, statement: MergeStatement | None) -> RenderedText:
         """Return the MERGE as a rendered text whose places are those of the model's config and query."""
         text = self.text or ""
         pieces = tuple(_pieces(self, text, statement))
         nowhere = SourceMap((0,), (-1,), (Span(0, 0),))
-        return _Placed(self.config.source, text, Captured(), nowhere, pieces=pieces, otherwise=self.config.place)
+        return _Placed(self.config.source, text, Capture(), nowhere, pieces=pieces, otherwise=self.config.place)
 
     def adapted(self, finding: Finding, merge: LintedMerge | None, *, configured: bool) -> Finding:
         """Return a finding with help for the model's author, and without a fix of the generated text.
@@ -116,7 +116,7 @@ class _Piece:
 
 
 @dataclass(frozen=True)
-class _Placed(Rendered):
+class _Placed(RenderedText):
     pieces: tuple[_Piece, ...] = field(kw_only=True)
     otherwise: Located = field(kw_only=True)
 

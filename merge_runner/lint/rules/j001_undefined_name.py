@@ -47,7 +47,7 @@ from merge_runner.text import Place, Span
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedFile
-    from merge_runner.template.rendered import Rendered
+    from merge_runner.template.rendered_text import RenderedText
 
 SEVERITY: Severity = "error"
 
@@ -66,7 +66,7 @@ def check_file(file: LintedFile) -> Iterator[Hit]:
             )
 
 
-def _nones(rendered: Rendered) -> Iterator[Span]:
+def _nones(rendered: RenderedText) -> Iterator[Span]:
     """The words None that a tag of Jinja writes, also in quotes."""
     for token in scan(rendered.text):
         inside = Span(token.start + 1, token.end - 1) if token.kind == "string" else token.span

@@ -30,7 +30,7 @@ from merge_runner.pruning.query.source import KnownTable, Lookup
 from merge_runner.relation import Relation
 from merge_runner.template.context import Context
 from merge_runner.template.outcome import ASKS_ENGINE
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.template.templates import Templates
 from merge_runner.text import SourceText, Span
 
@@ -85,7 +85,7 @@ class ContentsReader:
             nothing = SourceText(file.path, "")
             why, hint = (file.problem.message, file.problem.hint) if file.problem else ("cannot be read", None)
             error = MergeSyntaxError(why, Span(0, 0), hint or "lint reads files in UTF-8")
-            return ReadFile(file, error=LintedFile(nothing, None, Rendered.plain(nothing), error=error))
+            return ReadFile(file, error=LintedFile(nothing, None, RenderedText.plain(nothing), error=error))
         try:
             contents = read_contents(source, self._render)
         except ProblemsError as error:
@@ -94,7 +94,7 @@ class ContentsReader:
                 return ReadFile(file, error=LintedFile(source, None, None, problems=error.problems))
             contents = replace(foreign, texts=(source,))
         except MergeSyntaxError as error:
-            return ReadFile(file, error=LintedFile(source, None, Rendered.plain(source), error=error))
+            return ReadFile(file, error=LintedFile(source, None, RenderedText.plain(source), error=error))
         evolves = "schema.autoMerge" in source.text
         return ReadFile(file, contents, file_tables(contents.statements, evolves=evolves))
 
@@ -104,16 +104,16 @@ class ContentsReader:
         whole = self.whole(file)
         return ReadFile(file, tables=whole.tables)
 
-    def _render(self, source: SourceText) -> Rendered:
+    def _render(self, source: SourceText) -> RenderedText:
         """The text as Spark gets it: Jinja rendered where its names are known, else as a placeholder."""
         if _JINJA.search(source.text) is None:
-            return placeholders_of(Rendered.plain(source))
+            return placeholders_of(RenderedText.plain(source))
         try:
             return placeholders_of(self.templates.render(source, self._context(source)))
         except ProblemsError as error:
             undefined = all(problem.code in _OPEN for problem in error.problems)
             if undefined and _BLOCK.search(source.text) is None:
-                return placeholders_of(Rendered.plain(source))
+                return placeholders_of(RenderedText.plain(source))
             raise
 
     def _context(self, source: SourceText) -> Context:
@@ -177,7 +177,7 @@ class ContentsLinter:
         if not file.path.lower().endswith(CODE) and file.source is not None and not contents.texts:
             texts = {file.path: file.source}
         comments: dict[str, list[Comment]] = {}
-        embeds: list[tuple[str, Rendered | SourceText]] = [("sql", rendered) for rendered in contents.sql]
+        embeds: list[tuple[str, RenderedText | SourceText]] = [("sql", rendered) for rendered in contents.sql]
         for language, text in (*embeds, *contents.code):
             for name, comment in embedded(text, language, texts):
                 comments.setdefault(name, []).append(comment)

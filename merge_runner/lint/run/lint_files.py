@@ -35,7 +35,7 @@ from merge_runner.project.syntax.secret_names import secret_values, secret_vars
 from merge_runner.project.syntax.toml_tree import TomlTree
 from merge_runner.project_file import Boundary
 from merge_runner.pruning.query.source import KnownTable, Lookup
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.template.templates import Templates
 from merge_runner.text import SourceText, Span
 
@@ -212,4 +212,4 @@ def _unknown_merges(models: Sequence[DbtModel], root: Path) -> Iterator[LintedFi
         source = read_text(file, display_path(file, root), Problems(), project.boundary)
         source = source or SourceText(display_path(project.target / MANIFEST, root), "")
         error = MergeSyntaxError(message, Span(0, 0), hint)
-        yield LintedFile(source, None, Rendered.plain(source), error=error, is_merge=False)
+        yield LintedFile(source, None, RenderedText.plain(source), error=error, is_merge=False)

@@ -14,7 +14,7 @@ from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.compiler import Compiler
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.pruning.predicate.variables import declared_variables
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.text import SourceText
 
 
@@ -46,7 +46,7 @@ class ProjectUnits:
         model = self._prepared.files.models[node.name]
         profile = self._prepared.files.profile
         source = model.source
-        rendered: Rendered | None = None
+        rendered: RenderedText | None = None
         problems: tuple[Problem, ...] = ()
         try:
             self._prepared.reads.note([node_read(node)])

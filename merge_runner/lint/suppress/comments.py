@@ -16,7 +16,7 @@ from typing import Literal
 
 from merge_runner.lint.containers.notebook import is_notebook
 from merge_runner.merge.find import comment_end
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.template.static.tags import OPENING, STRING
 from merge_runner.text import SourceText, Span
 
@@ -82,7 +82,7 @@ def after_space(text: str, at: int) -> int:
 
 
 def embedded(
-    part: Rendered | SourceText, language: str, texts: Mapping[str, SourceText]
+    part: RenderedText | SourceText, language: str, texts: Mapping[str, SourceText]
 ) -> Iterator[tuple[str, Comment]]:
     """Give the comments of a text in a file of another language, such as SQL in Python or a cell of Python in SQL.
 

@@ -11,7 +11,7 @@ from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.lsp.documents.unsaved import with_model_text
 from merge_runner.lsp.names.symbol import described_node
 from merge_runner.lsp.syntax.outline import yaml_outline
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.text import Span
 
 
@@ -42,7 +42,7 @@ def compiled_view(project: ProjectIndex, path: str, text: str, offset: int) -> V
     return View(title, rendered.text, tuple(_links(rendered))).concealed(prepared)
 
 
-def _links(rendered: Rendered) -> Iterator[Link]:
+def _links(rendered: RenderedText) -> Iterator[Link]:
     """Yield a link for each part that a tag has put there, and for each line of the author's."""
     source_map, text = rendered.map, rendered.text
     for start, end, origin in zip(

@@ -16,14 +16,14 @@ from merge_runner.merge.parse import MergeSyntaxError, parse
 from merge_runner.merge.syntax.placeholder import as_written
 from merge_runner.plan.lineage.answer import Lineage
 from merge_runner.plan.lineage.model_lineage import LineageColumn, UnresolvedInput
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.text import Span
 
 _NAME = re.compile(r"(?<![\w.])\w+(?:\.\w+)*(?!\w)")
 
 
 def plain_lineage(
-    tables: DescribedTables, name: str, merges: Sequence[Rendered], sql: PlainSql, line: int
+    tables: DescribedTables, name: str, merges: Sequence[RenderedText], sql: PlainSql, line: int
 ) -> View | None:
     """Return the lineage of the MERGE that the 1-based `line` is in, else of all in the file `name`; None for no MERGE.
 
@@ -45,7 +45,7 @@ def plain_lineage(
     return view.concealed(tables.project.prepared) if tables.project is not None else view
 
 
-def _holds(merge: Rendered, line: int) -> bool:
+def _holds(merge: RenderedText, line: int) -> bool:
     place = merge.place(0, len(merge.text))
     return place.line <= line <= (place.end_line or place.line)
 
@@ -70,7 +70,7 @@ def _table(tables: DescribedTables, parts: tuple[str, ...]) -> Table:
     return Table(name, tuple(column.name for column in columns.items), columns.complete, generated)
 
 
-def _lines(tables: DescribedTables, merge: Rendered, column: tuple[str, str] | None) -> Iterator[str]:
+def _lines(tables: DescribedTables, merge: RenderedText, column: tuple[str, str] | None) -> Iterator[str]:
     try:
         statement = parse(merge.text)
     except (MergeSyntaxError, ProblemsError) as error:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from merge_runner.lsp.answers.view import Link, View, line_spans
 from merge_runner.merge.syntax.placeholder import as_written
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.text import Span
 
 
-def plain_view(name: str, merges: Sequence[Rendered]) -> View | None:
+def plain_view(name: str, merges: Sequence[RenderedText]) -> View | None:
     """Return the SQL of MERGEs, one after the other; None where there is none.
 
     What only the code knows that runs is as the author wrote it: `{day}`.

@@ -13,7 +13,7 @@ from merge_runner.lsp.syntax.outline import Entry, toml_outline, yaml_outline
 from merge_runner.lsp.syntax.relations import Statements
 from merge_runner.lsp.syntax.statements import statements
 from merge_runner.merge.syntax.placeholder import as_written
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.template.static.macro_definitions import macro_definitions
 from merge_runner.text import Place, SourceText, Span
 
@@ -106,7 +106,7 @@ def _merges(syntax: Statements, text: str) -> Iterator[DocumentSymbol]:
         )
 
 
-def merge_symbols(text: str, merges: Sequence[Rendered]) -> list[DocumentSymbol]:
+def merge_symbols(text: str, merges: Sequence[RenderedText]) -> list[DocumentSymbol]:
     """Return the MERGEs in a text of code, each under the name of its target."""
     source, symbols = SourceText("", text), []
     for merge in merges:

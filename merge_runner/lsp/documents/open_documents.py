@@ -27,7 +27,7 @@ from merge_runner.text import Place, as_source
 
 if TYPE_CHECKING:
     from merge_runner.lsp.documents.described_tables import DescribedTables
-    from merge_runner.template.rendered import Rendered
+    from merge_runner.template.rendered_text import RenderedText
 
 LONGEST = 2_000_000
 """Characters of a text that is looked at while it is typed; tables that are written as SQL have more."""
@@ -90,7 +90,7 @@ class OpenDocuments:
         location = self.located(path)
         return self._folders.tables(path, texts, location[0].project if location is not None else None)
 
-    def merges(self, path: Path, text: str) -> list[Rendered]:
+    def merges(self, path: Path, text: str) -> list[RenderedText]:
         """Return the MERGEs of a document that is no model, with the macros and vars of the project that it is in."""
         location = self.located(path)
         project = location[0].project if location is not None else None

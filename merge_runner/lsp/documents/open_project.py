@@ -35,7 +35,7 @@ from merge_runner.project.schema.selectors import FILE as SELECTORS
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.project.syntax.read_text import read_text
 from merge_runner.project_file import Boundary
-from merge_runner.template.captured import Captured
+from merge_runner.template.capture import Capture
 from merge_runner.text import Place
 
 _FOR_ALL = (PYPROJECT, PROFILES, RECORDED, SELECTORS)
@@ -298,7 +298,7 @@ def _lint_uncached(prepared: Prepared, ids: Sequence[str], jinja: Sequence[Probl
     return lint_project(prepared, ids, jinja=jinja, processes=1, layouts=Layouts.load(prepared))
 
 
-def _capture(prepared: Prepared, node: ModelNode) -> list[Captured] | None:
+def _capture(prepared: Prepared, node: ModelNode) -> list[Capture] | None:
     """Return what a model asks for in each kind of run; None where it cannot be rendered."""
     runs = [run.invocation(prepared.invocation) for run in RUNS] if node.differs_by_run else [prepared.invocation]
     try:
@@ -319,7 +319,7 @@ def _faults(prepared: Prepared, node: ModelNode) -> tuple[Problem, ...]:
     return ()
 
 
-def _of_graph(captured: Captured) -> tuple[object, ...]:
+def _of_graph(captured: Capture) -> tuple[object, ...]:
     """Return what the graph is made of: all but where the refs are."""
     return (
         [ref.name for ref in captured.refs],

@@ -12,7 +12,7 @@ from merge_runner.lint.run.project_units import ProjectUnits
 from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.pruning.verdict import Condition
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.text import SourceText, Span
 
 
@@ -20,7 +20,7 @@ from merge_runner.text import SourceText, Span
 class Unsaved:
     """A text of a model; `rendered` None: its Jinja has a fault, `merge` None: it has no MERGE that parses."""
 
-    rendered: Rendered | None = None
+    rendered: RenderedText | None = None
     merge: LintedMerge | None = None
 
     def condition_at(self, offset: int) -> Condition | None:
@@ -40,7 +40,7 @@ class Unsaved:
             return None
         return "".join(self._pieces(self.rendered, tag))
 
-    def _pieces(self, rendered: Rendered, tag: Span) -> Iterator[str]:
+    def _pieces(self, rendered: RenderedText, tag: Span) -> Iterator[str]:
         source_map = rendered.map
         ends = (*source_map.starts[1:], len(rendered.text))
         for start, end, origin in zip(source_map.starts, ends, source_map.origins, strict=True):

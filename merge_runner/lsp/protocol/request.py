@@ -21,7 +21,7 @@ from merge_runner.text import Place, as_source
 if TYPE_CHECKING:
     from merge_runner.lsp.documents.described_tables import DescribedTables
     from merge_runner.lsp.documents.project_index import ProjectIndex
-    from merge_runner.template.rendered import Rendered
+    from merge_runner.template.rendered_text import RenderedText
 
 
 class OpenedDocument(NamedTuple):
@@ -50,7 +50,7 @@ class Plain:
     diagnose: Callable[[], Awaitable[tuple[Positions, Diagnosis]]]
     language: Language | None
     tables: Callable[[], DescribedTables]
-    merges: Callable[[], Sequence[Rendered]]
+    merges: Callable[[], Sequence[RenderedText]]
     location: Callable[[Place], types.Location | None]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import Literal
 
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 
 Origin = Literal["author", "jinja", "runner"]
 Piece = tuple[Origin, str]
@@ -16,7 +16,7 @@ _MOST_WORDS = 4_000
 """Words in which two texts may differ and are still compared word by word: the comparison is quadratic."""
 
 
-def rendered_pieces(rendered: Rendered) -> list[Piece]:
+def rendered_pieces(rendered: RenderedText) -> list[Piece]:
     """Return a rendered text as its source map has it."""
     starts = rendered.map.starts
     pieces: list[Piece] = []

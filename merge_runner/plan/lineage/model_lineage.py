@@ -12,7 +12,7 @@ from merge_runner.merge.statement import MergeStatement
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.pruning.layout.layout import TableLayout
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.text import Place
 
 
@@ -142,6 +142,6 @@ def _failed(node: ModelNode, problem: Problem) -> UnresolvedInput:
     return UnresolvedInput(node.name, None, problem.message, problem.place or node.place, is_error=True)
 
 
-def _placed(node: ModelNode, column: str | None, gap: Unresolved, rendered: Rendered) -> UnresolvedInput:
+def _placed(node: ModelNode, column: str | None, gap: Unresolved, rendered: RenderedText) -> UnresolvedInput:
     place = rendered.place(gap.span.start, gap.span.end) if gap.span is not None else node.place
     return UnresolvedInput(node.name, column, gap.reason, place)

@@ -21,9 +21,9 @@ from merge_runner.plan.load.sample import Sample
 from merge_runner.project.load.files import ProjectFiles
 from merge_runner.reads import NEVER, Question, Reads, RecordedMapping
 from merge_runner.relation import Relation
-from merge_runner.template.captured import Ref, SourceRef
+from merge_runner.template.capture import Ref, SourceRef
 from merge_runner.template.context import Context, model_values
-from merge_runner.template.rendered import Log, Rendered
+from merge_runner.template.rendered_text import Log, RenderedText
 from merge_runner.template.templates import Templates
 from merge_runner.text import PlacedText, SourceText
 
@@ -58,7 +58,7 @@ class Compiler:
         self._asking = asking
         self._read: dict[str, set[Question]] = {}
         """What each rendered text was made of."""
-        self._rendered: dict[str, Rendered] = {}
+        self._rendered: dict[str, RenderedText] = {}
         self._failed: dict[str, tuple[Problem, ...]] = {}
         self._open: set[str] = set()
         """What is just being rendered."""
@@ -67,7 +67,7 @@ class Compiler:
         self.lock = threading.RLock()
         """Layouts takes the same: each asks the other."""
 
-    def rendered(self, unique_id: str) -> Rendered:
+    def rendered(self, unique_id: str) -> RenderedText:
         """The compiled text of a model or a singular test. Raises ProblemsError."""
         with self.lock:
             if unique_id in self._open:  # it asks for the columns of what depends on it
@@ -102,20 +102,20 @@ class Compiler:
             self._rendered.clear()
             self._read.clear()
 
-    def snippet(self, node: Node, text: PlacedText) -> Rendered:
+    def snippet(self, node: Node, text: PlacedText) -> RenderedText:
         """Return a hook or another text in a config, rendered as part of its node. Raises ProblemsError."""
         return self._render(node, text)
 
-    def variant(self, node: Node, text: SourceText, change: Callable[[Context], Context]) -> Rendered:
+    def variant(self, node: Node, text: SourceText, change: Callable[[Context], Context]) -> RenderedText:
         """Return another text of a node, rendered in its context with a change. Raises ProblemsError."""
         return self._templates.render(text, change(self._context(node)))
 
-    def test(self, node: Node, caller: PlacedText, arguments: Mapping[str, Any]) -> Rendered:
+    def test(self, node: Node, caller: PlacedText, arguments: Mapping[str, Any]) -> RenderedText:
         """Return the query of a data test of the project, all of it at the place that uses it. Raises ProblemsError."""
         name = node.generic_test.name if isinstance(node, DataTestNode) and node.generic_test else node.name
         context = self._context(node, self.tested_relation)
         text = self._templates.render_test(name, context, caller, arguments)
-        return Rendered.plain(PlacedText(caller.path, text, caller.at))
+        return RenderedText.plain(PlacedText(caller.path, text, caller.at))
 
     def read_by(self, node: ModelNode) -> Sequence[str]:
         """Return the parents that this kind of run reads: what another kind alone reads need not be there.
@@ -138,7 +138,7 @@ class Compiler:
 
         return [parent for parent in node.depends_on if is_read(nodes[parent])]
 
-    def _render(self, node: Node, source: SourceText, context: Context | None = None) -> Rendered:
+    def _render(self, node: Node, source: SourceText, context: Context | None = None) -> RenderedText:
         self._reads.note(("macros", path) for path in self._templates.reachable_files(source.text))
         context = context or self._context(node)
         rendered = self._templates.render(source, context)
@@ -205,7 +205,7 @@ class Compiler:
         context = self._context_of_none("operation", macro, on_read)
         return self._templates.call_macro(macro, replace(context, operation=operation), **arguments)
 
-    def inline(self, text: str, on_read: Callable[[str], None], operation: Operation | None = None) -> Rendered:
+    def inline(self, text: str, on_read: Callable[[str], None], operation: Operation | None = None) -> RenderedText:
         """Return a text of the command line, rendered: it belongs to no node. Raises ProblemsError.
 
         `on_read` is called with the id of each node that it refers to; `operation` executes its statements.

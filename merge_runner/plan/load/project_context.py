@@ -40,7 +40,7 @@ from merge_runner.project.syntax.secret_names import PLACEHOLDER, secret_values,
 from merge_runner.reads import Reads
 from merge_runner.store import Store
 from merge_runner.template.redact import redact, redact_data
-from merge_runner.template.rendered import Log
+from merge_runner.template.rendered_text import Log
 from merge_runner.template.templates import JINJA_PROBLEMS, Templates
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.graph import Graph, ModelNode
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.query_span import no_query, query_span
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.text import SourceText
 
 
-def query(rendered: Rendered) -> str:
+def query(rendered: RenderedText) -> str:
     """The query, without closing semicolons. Raises ProblemsError at the author's place where the text is none."""
     try:
         return query_span(rendered.text).of(rendered.text)

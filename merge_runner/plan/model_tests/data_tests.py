@@ -20,7 +20,7 @@ from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import Layout
 from merge_runner.relation import Relation
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.testing.data_tests import data_test_query, is_narrow
 from merge_runner.text import PlacedText
 
@@ -84,7 +84,7 @@ class DataTestPlanner:
 
     def _own_test(
         self, node: DataTestNode, model: Relation, arguments: Mapping[str, Any], where: str | None
-    ) -> Rendered:
+    ) -> RenderedText:
         """A test of the project, rendered. Raises ProblemsError at the test's macro, or where it is used."""
         assert node.generic_test is not None
         if where is not None:

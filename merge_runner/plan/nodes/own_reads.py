@@ -12,7 +12,7 @@ from merge_runner.pruning.runtime_filter.target_reads import target_reads
 from merge_runner.text import Place
 
 if TYPE_CHECKING:
-    from merge_runner.template.rendered import Rendered
+    from merge_runner.template.rendered_text import RenderedText
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class OwnReads:
     history: Place | None
 
     @classmethod
-    def of(cls, statement: MergeStatement, rendered: Rendered) -> OwnReads:
+    def of(cls, statement: MergeStatement, rendered: RenderedText) -> OwnReads:
         """Return the reads of a statement that was parsed from `rendered`."""
         reads = [(read, rendered.place(read.span.start, read.span.end)) for read in target_reads(statement)]
         return cls(

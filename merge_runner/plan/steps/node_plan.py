@@ -15,7 +15,7 @@ from merge_runner.text import Place, Span
 
 if TYPE_CHECKING:
     from merge_runner.errors import Problem
-    from merge_runner.template.rendered import Rendered
+    from merge_runner.template.rendered_text import RenderedText
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class NodePlan:
 
     unique_id: str
     steps: tuple[Step, ...]
-    rendered: Rendered | None = None
+    rendered: RenderedText | None = None
     """The compiled text of the node, with its map to the author's file; None for a seed or a generic test."""
     sql: str = ""
     """The compiled text: the content of target/compiled."""

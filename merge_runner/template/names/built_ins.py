@@ -14,12 +14,12 @@ from merge_runner.errors import did_you_mean
 from merge_runner.project.schema.config_layers import config_key
 from merge_runner.project.syntax.environment import ALLOW, NOT_ALLOWED, EnvVar, WithheldValue
 from merge_runner.relation import Relation, changes_of
-from merge_runner.template.captured import Captured, Record, Ref, SourceRef
+from merge_runner.template.capture import Capture, Record, Ref, SourceRef
 from merge_runner.template.environment import RunFlag
 from merge_runner.template.kind import kind
 from merge_runner.template.outcome import MacroReturn, RefusedError
 from merge_runner.template.redact import redact
-from merge_runner.template.rendered import Log
+from merge_runner.template.rendered_text import Log
 from merge_runner.text import Place
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class BuiltIns:
             names["this"] = self._context.this
         return names
 
-    def captured(self, macros: frozenset[str]) -> Captured:
+    def captured(self, macros: frozenset[str]) -> Capture:
         """The record so far; `macros` are the project macros that were called."""
         return self._record.captured(macros)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
-    from merge_runner.template.rendered import Log
+    from merge_runner.template.rendered_text import Log
 
 
 class Operation(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Set
 
-from merge_runner.template.captured import Captured
+from merge_runner.template.capture import Capture
 from merge_runner.template.static.macro_definitions import MacroDefinition
 from merge_runner.template.static.tags import OPENING, STRING
 
@@ -27,22 +27,22 @@ _SKIPPING = frozenset({"if", "else", "and", "or"})
 """Words that skip what follows them."""
 
 
-def plain_macros(definitions: Iterable[MacroDefinition]) -> Mapping[str, Captured]:
+def plain_macros(definitions: Iterable[MacroDefinition]) -> Mapping[str, Capture]:
     """What a call of each macro adds to what its file says: itself, the macros below it, and the vars that they read.
 
     Macros that read a var or call another inside of a branch or loop, those with a name that may say something (`ref`,
     `this`…) or that is unknown, are left out, and so is what calls them: these need rendering.
     """
     by_name = {macro.name: macro for macro in definitions}
-    captures: dict[str, Captured | None] = {}
+    captures: dict[str, Capture | None] = {}
 
-    def capture(name: str) -> Captured | None:
+    def capture(name: str) -> Capture | None:
         if name not in captures:
             captures[name] = None  # while it is read: one that calls itself is not plain
             captures[name] = _capture(by_name[name])
         return captures[name]
 
-    def _capture(macro: MacroDefinition) -> Captured | None:
+    def _capture(macro: MacroDefinition) -> Capture | None:
         head = _HEAD.match(macro.text)
         tail = _TAIL.search(macro.text)
         if head is None or tail is None:
@@ -62,7 +62,7 @@ def plain_macros(definitions: Iterable[MacroDefinition]) -> Mapping[str, Capture
                 return None
             macros |= below.macros
             read_vars |= below.vars
-        return Captured(vars=frozenset(read_vars), macros=frozenset(macros))
+        return Capture(vars=frozenset(read_vars), macros=frozenset(macros))
 
     return {name: captured for name in by_name if (captured := capture(name)) is not None}
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from merge_runner.project.syntax.environment import EnvVar
-from merge_runner.template.captured import Captured, Record, Ref, SourceRef
+from merge_runner.template.capture import Capture, Record, Ref, SourceRef
 from merge_runner.template.static.tags import OPENING
 from merge_runner.text import SourceText
 
@@ -49,7 +49,7 @@ class UncertainError(Exception):
     """The text holds something that only Jinja can read."""
 
 
-def scan(source: SourceText, macros: Mapping[str, Captured] | None = None) -> Captured | None:
+def scan(source: SourceText, macros: Mapping[str, Capture] | None = None) -> Capture | None:
     """Return what rendering would capture, or None where this needs rendering.
 
     Reads comments, `ref`, `changes`, `source`, `var`, `env_var`, `config`, `this`, `target.x`, `model_name`, `macros`
@@ -66,14 +66,14 @@ def scan(source: SourceText, macros: Mapping[str, Captured] | None = None) -> Ca
 class _Scan:
     """One pass over a file."""
 
-    def __init__(self, source: SourceText, macros: Mapping[str, Captured]) -> None:
+    def __init__(self, source: SourceText, macros: Mapping[str, Capture]) -> None:
         self._source = source
         self._plain = macros
         self._text = source.text
         self._record = Record()
         self._macros: set[str] = set()
 
-    def run(self) -> Captured:
+    def run(self) -> Capture:
         text = self._text
         position = 0
         while opening := OPENING.search(text, position):

@@ -31,7 +31,7 @@ from merge_runner.merge.syntax.placeholder import PLACEHOLDER, has_placeholder
 from merge_runner.project.schema.settings import LintSettings
 from merge_runner.pruning.layout.layout import TableColumn, TableLayout, partition_field
 from merge_runner.pruning.query.source import KnownTable
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.text import SourceText
 from tests.yaml_data import read_yaml
 
@@ -89,7 +89,7 @@ def merges() -> Iterator[str]:
         for path, file in case.values[0]["files"].items():
             source = SourceText(path, test_contents.content(file))
             try:
-                contents = read_contents(source, lambda source: placeholders_of(Rendered.plain(source)))
+                contents = read_contents(source, lambda source: placeholders_of(RenderedText.plain(source)))
             except MergeSyntaxError:
                 continue
             found += contents.statements
@@ -139,7 +139,7 @@ def linted(text: str, *, complete: bool) -> tuple[str, bool]:
         statement = parse(text)
     except MergeSyntaxError:
         return "", True
-    file = LintedFile(source, None, Rendered.plain(source), statement=statement)
+    file = LintedFile(source, None, RenderedText.plain(source), statement=statement)
     merge = linted_merge(file, statement, LAYOUT, lambda parts: KnownTable(LAYOUT) if complete else None)
     checked = check_file(file, merge, RuleSelection.from_settings(LintSettings(), None))
     return merge.judgement.verdict, any(each.code in REFUSALS for each in checked.findings)

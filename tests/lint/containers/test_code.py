@@ -20,7 +20,7 @@ from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.placeholder import as_written
 from merge_runner.project.schema.settings import LintSettings
 from merge_runner.pruning.layout.layout import UNKNOWN, TableColumn, TableLayout, partition_field
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.text import SourceText
 from tests.yaml_data import read_yaml
 
@@ -57,7 +57,7 @@ def read(kind: str, case: dict[str, Any]) -> Contents:
     if kind == "scala":
         return read_scala(source)
     if kind == "placeholders":
-        return Contents((EmbeddedStatement("sql", placeholders_of(Rendered.plain(source))),))
+        return Contents((EmbeddedStatement("sql", placeholders_of(RenderedText.plain(source))),))
     return read_python([source])
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from merge_runner.errors import ProblemsError
 from merge_runner.relation import Relation
-from merge_runner.template.captured import Captured, Ref, SourceRef
+from merge_runner.template.capture import Capture, Ref, SourceRef
 from merge_runner.template.context import Context
 from merge_runner.template.static.scan import scan
 from merge_runner.template.templates import Templates
@@ -45,14 +45,14 @@ def model(text: str) -> SourceText:
     return SourceText("models/m.sql", text)
 
 
-def read(text: str) -> Captured:
+def read(text: str) -> Capture:
     captured = scan(model(text))
     assert captured is not None
     return captured
 
 
 def test_a_file_without_jinja_says_nothing() -> None:
-    assert read("select 1 -- {a} { {") == Captured()
+    assert read("select 1 -- {a} { {") == Capture()
 
 
 def test_refs_and_sources_stand_in_their_order_with_the_place_of_their_call() -> None:

@@ -33,7 +33,7 @@ class SourceRef:
 
 
 @dataclass(frozen=True)
-class Captured:
+class Capture:
     """Everything that the built-ins of a file were asked while it was read or rendered.
 
     `refs` and `sources` are in the order of their calls, each call once however often a loop repeats it; `changes`
@@ -65,9 +65,9 @@ class Record:
     vars: set[str] = field(default_factory=set)
     env_vars: dict[EnvVar, None] = field(default_factory=dict)
 
-    def captured(self, macros: Set[str]) -> Captured:
+    def captured(self, macros: Set[str]) -> Capture:
         """Return it as a value; `macros` are the project macros that were called."""
-        return Captured(
+        return Capture(
             refs=tuple(self.refs),
             sources=tuple(self.sources),
             config=Layer(self.config, self.config_places),
@@ -79,8 +79,8 @@ class Record:
         )
 
 
-def captured_as_json(captured: Captured) -> dict[str, Any] | None:
-    """Return what JSON can hold of it, for `captured_of_json`; None where a value of the config is no JSON."""
+def capture_as_json(captured: Capture) -> dict[str, Any] | None:
+    """Return what JSON can hold of it, for `capture_of_json`; None where a value of the config is no JSON."""
     layer = captured.config
     values = dict(layer.values)
     try:
@@ -107,9 +107,9 @@ def _as_json(place: Place) -> tuple[str | int | None, ...]:
     return place.path, place.line, place.column, place.end_line, place.end_column, place.cell
 
 
-def captured_of_json(value: dict[str, Any]) -> Captured:
-    """Return what `captured_as_json` took apart."""
-    return Captured(
+def capture_of_json(value: dict[str, Any]) -> Capture:
+    """Return what `capture_as_json` took apart."""
+    return Capture(
         refs=tuple(Ref(name, Place(*place)) for name, place in value["refs"]),
         sources=tuple(SourceRef(source, table, Place(*place)) for source, table, place in value["sources"]),
         config=Layer(value["config"], {key: Place(*place) for key, place in value["places"].items()}),

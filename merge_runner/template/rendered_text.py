@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from merge_runner.template.captured import Captured
+from merge_runner.template.capture import Capture
 from merge_runner.template.source_map import SourceMap
 from merge_runner.text import Place, SourceText
 
@@ -19,21 +19,21 @@ class Log:
 
 
 @dataclass(frozen=True)
-class Rendered:
+class RenderedText:
     """The text that the engine gets, byte for byte, and where each of its characters came from."""
 
     source: SourceText
     text: str
-    captured: Captured
+    captured: Capture
     map: SourceMap
     logs: tuple[Log, ...] = ()
 
     @classmethod
-    def plain(cls, source: SourceText) -> Rendered:
+    def plain(cls, source: SourceText) -> RenderedText:
         """Return a file that is taken as it is, without Jinja."""
-        return cls(source, source.text, Captured(), SourceMap((0,), (0,), ()))
+        return cls(source, source.text, Capture(), SourceMap((0,), (0,), ()))
 
-    def part(self, start: int, end: int) -> Rendered:
+    def part(self, start: int, end: int) -> RenderedText:
         """Return the range `start` to the exclusive `end` of the text, such as a statement of a script."""
         return replace(self, text=self.text[start:end], map=self.map.part(start, end))
 

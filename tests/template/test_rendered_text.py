@@ -12,7 +12,7 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from merge_runner.relation import Relation
 from merge_runner.template.context import Context
-from merge_runner.template.rendered import Rendered
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.template.templates import Templates
 from merge_runner.text import SourceText
 
@@ -43,7 +43,7 @@ EXPRESSIONS = [
 ]  # fmt: skip
 
 
-def render(text: str, context: Context = CONTEXT, macros: str = "") -> Rendered:
+def render(text: str, context: Context = CONTEXT, macros: str = "") -> RenderedText:
     templates = Templates([SourceText("macros/m.sql", macros)] if macros else [])
     return templates.render(SourceText("models/m.sql", text), context)
 
