@@ -56,6 +56,8 @@ def install_packages(
             except UnsafePackage as error:
                 raise ProblemsError([unsafe(package, error)]) from None
         _check_names(locked, packages)
+        # Only now, when all have been fetched and checked, what was installed goes. The lock is written last: if this
+        # is broken off in between, it does not fit the files, and the next command says so.
         if (root / FOLDER).exists():
             shutil.rmtree(root / FOLDER)
         shutil.copytree(Path(scratch) / FOLDER, root / FOLDER)

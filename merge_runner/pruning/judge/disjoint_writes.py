@@ -35,6 +35,7 @@ def partition_conditions(on: tuple[Conjunct, ...], scope: Scope, layout: TableLa
 
 def are_disjoint(one: tuple[Term, ...], other: tuple[Term, ...]) -> bool:
     """Whether no row satisfies all of both, for certain."""
+    # The proof is not symmetric: what one says as a whole has to refute a single condition of the other.
     return _excludes(one, other) or _excludes(other, one)
 
 
@@ -71,6 +72,7 @@ def _excludes(one: tuple[Term, ...], other: tuple[Term, ...]) -> bool:
 
 
 def _moves(term: Term) -> bool:
+    """Whether a condition reads the clock: of two MERGEs each reads it at its own time, maybe on another day."""
     if isinstance(term, Call):
         return any(_moves(argument) for argument in term.args)
     return isinstance(term, Lit) and term.moves

@@ -53,6 +53,8 @@ def negate_term(term: Term) -> Term:
         if opposite is not None:
             return Call(opposite, term.args)
         if term.name == "<=>" and isinstance(term.args[1], Lit):
+            # `NULL <=> 1` is false, where `NULL = 1` is NULL: a row with NULL passes the negation, and no opposite
+            # comparison alone lets it through.
             return join_terms("or", [Call("isnull", term.args[:1]), compare_terms("<>", *term.args)])
         if term.name in ("and", "or"):
             return join_terms("or" if term.name == "and" else "and", [negate_term(argument) for argument in term.args])

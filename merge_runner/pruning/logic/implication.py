@@ -202,8 +202,9 @@ class Facts:
             legs = _legs(term, lists=goal.name == "or")
             if legs and len(legs) <= _MAX_LEGS:
                 other_terms = [other for other in self.terms if other != term]
+                # A leg that the other terms contradict cannot be the one that holds. They are asked without cases of
+                # their own: this only saves cases, and must not multiply them.
                 facts = Facts(other_terms, self.not_null, _MAX_SPLITS)
-                # A leg that the other terms contradict cannot be the one that holds.
                 legs = tuple(leg for leg in legs if facts.implies(negate_term(leg)) is not True)
                 if all(self._cases.take() and self._case([*other_terms, leg]).implies(goal) is True for leg in legs):
                     return True
