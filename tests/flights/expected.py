@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -88,9 +89,7 @@ def tables(*windows: Window, as_of: dt.date = END_OF_CORRECTIONS) -> dict[str, l
 
     `as_of`: corrections made before this day count.
     """
-    # Without a window nothing is read: the names of the tables are asked for when tests are collected.
-    flights = [flight for flight in all_flights(as_of) if _in_any(windows, flight.flight_date)] if windows else []
-    weather = [hour for hour in all_weather() if _in_any(windows, hour.observed_date)] if windows else []
+    flights, weather = all_flights(as_of, *windows), all_weather(*windows)
     return {
         "dim_airline": _airlines(),
         "dim_airport": _airports(),
@@ -125,21 +124,30 @@ def fingerprint(rows: Iterable[Row]) -> Fingerprint:
     return Fingerprint(len(codes), sum(codes))
 
 
-def read(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a CSV file by column name; `NA` and an empty field are None."""
+def read(path: Path, *windows: Window) -> Iterator[dict[str, Any]]:
+    """The rows of a CSV file by column name; `NA` and an empty field are None.
+
+    `windows`: the rows of these days alone.
+    """
     with path.open(newline="", encoding="utf-8") as file:
         rows = csv.reader(file)  # DictReader takes twice as long, and there are 337,000 flights
         names = next(rows)
+        if windows:  # two days take a fifth of a second where all of the year takes seconds
+            parts = itemgetter(*map(names.index, ("year", "month", "day")))
+            days = {(str(day.year), str(day.month), str(day.day)) for window in windows for day in _days(window)}
+            rows = (row for row in rows if parts(row) in days)
         for row in rows:
             yield dict(zip(names, (None if value in ("NA", "") else value for value in row), strict=True))
 
 
 @functools.cache
-def all_flights(as_of: dt.date = END_OF_CORRECTIONS) -> tuple[Flight, ...]:
-    """Every flight of the year, with the corrections made before `as_of`."""
-    flights = list(_reported())
+def all_flights(as_of: dt.date = END_OF_CORRECTIONS, *windows: Window) -> tuple[Flight, ...]:
+    """Every flight of the windows, with the corrections made before `as_of`."""
+    flights = list(_reported(*windows))
     position = {(f.flight_date, f.carrier, f.flight, f.origin): index for index, f in enumerate(flights)}
     for key, (dep_delay, arr_delay, corrected_at) in _latest_corrections(as_of).items():
+        if windows and not _in_any(windows, key[0]):
+            continue
         flight = flights[position[key]]
         status = _status(dep_delay, arr_delay)
         flights[position[key]] = flight._replace(
@@ -153,9 +161,9 @@ def all_flights(as_of: dt.date = END_OF_CORRECTIONS) -> tuple[Flight, ...]:
 
 
 @functools.cache
-def all_weather() -> tuple[Weather, ...]:
-    """Every hour of weather of the year."""
-    return tuple(_weather(row) for row in read(DATA / "weather.csv"))
+def all_weather(*windows: Window) -> tuple[Weather, ...]:
+    """Every hour of weather of the windows."""
+    return tuple(_weather(row) for row in read(DATA / "weather.csv", *windows))
 
 
 class _Correction(NamedTuple):
@@ -179,8 +187,8 @@ def _latest_corrections(as_of: dt.date) -> dict[_Key, _Correction]:
 
 
 @functools.cache
-def _reported() -> tuple[Flight, ...]:
-    return tuple(_flight(row) for row in read(DATA / "flights.csv"))
+def _reported(*windows: Window) -> tuple[Flight, ...]:
+    return tuple(_flight(row) for row in read(DATA / "flights.csv", *windows))
 
 
 def _flight(row: dict[str, Any]) -> Flight:
@@ -364,6 +372,10 @@ def _grouped(flights: Iterable[Flight], key: Callable[[Flight], Row]) -> dict[Ro
 
 def _in_any(windows: Iterable[Window], day: dt.date) -> bool:
     return any(start <= day < end for start, end in windows)
+
+
+def _days(window: Window) -> Iterator[dt.date]:
+    return (window[0] + dt.timedelta(days) for days in range((window[1] - window[0]).days))
 
 
 def _day(row: dict[str, Any]) -> dt.date:
