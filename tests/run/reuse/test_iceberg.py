@@ -1,17 +1,14 @@
 """Tables of an embedded Iceberg catalog: their snapshots are read from its database and metadata, without Spark."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.spark]
 
 FILES = {
-    "profiles.yml": "shop: {outputs: {dev: {master: 'local[2]', schema: ice.shop, warehouse: warehouse, "
-    "catalogs: {ice: {type: embedded}}}}}\n",
+    "profiles.yml": "shop: {outputs: {dev: {master: 'local[2]', schema: lake.reused, warehouse: WAREHOUSE, "
+    "catalogs: {lake: {type: embedded}}}}}\n",
     "pyproject.toml": '[tool.merge-runner]\nname = "shop"\n[tool.merge-runner.models]\nformat = "iceberg"\n[tool.merge-runner.seeds]\nformat = "iceberg"\n',
     "seeds/code.csv": "id,name\n1,amber\n2,blue\n",
     "models/fct.sql": "merge into {{ this }} as t using (select id, max(name) as name from {{ ref('code') }} group by id) as s "
@@ -21,23 +18,16 @@ FILES = {
 }
 
 
-def test_a_history(make_project):
-    root = make_project(FILES)
-    env = {**os.environ, "MERGE_RUNNER_REUSE": ""}
+def test_a_history(make_project, spark, call, monkeypatch, capsys):
+    monkeypatch.delenv("MERGE_RUNNER_REUSE")
+    warehouse = spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:")
+    root = make_project(FILES | {"profiles.yml": FILES["profiles.yml"].replace("WAREHOUSE", warehouse)})
 
     def statuses():
-        done = subprocess.run(
-            [sys.executable, "-m", "merge_runner", "build", "--no-lint"],
-            cwd=root,
-            env=env,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
+        assert call(root, "build", "--no-lint") == 0
         results = json.loads((root / "target/run_results.json").read_text())["results"]
         found = {entry["unique_id"].split(".")[2]: entry["status"] for entry in results}
-        return found, "Spark is not started" in done.stderr
+        return found, "Spark is not started" in capsys.readouterr().err
 
     first, _ = statuses()
     assert set(first.values()) == {"success", "pass"}
