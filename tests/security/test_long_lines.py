@@ -87,18 +87,18 @@ for text in ("'" * N, "`" * N, "int" + " " * N + "!", "struct<a: int comment '" 
 """,
     "strings of SQL with Jinja": """
 from merge_runner.lsp.syntax.tokens import scanned
-for text in ("'" + "{{" * 5 * N, '"{{ a ' * N, "'" + "{{ a " * 5 * N, "'" + "{" * N):
+for text in ("'" + "{{" * 2 * N, '"{{ a ' * N, "'" + "{{ a " * 2 * N, "'" + "{" * N):
     scanned(text)
 """,
     "strings of Jinja": """
 from merge_runner.lsp.syntax.tokens import scanned
 for part in ("'", "' ", "'(", "'x", "' {", "','"):
-    scanned("{{ '" + ("\\\\" + part) * 5 * N)
-    scanned("{{ '" + ("\\\\" + part + "\\\\" + chr(34)) * 2 * N)
+    scanned("{{ '" + ("\\\\" + part) * 2 * N)
+    scanned("{{ '" + ("\\\\" + part + "\\\\" + chr(34)) * N)
 """,
     "mappings of Jinja without an end": """
 from merge_runner.lsp.syntax.tokens import scanned
-for text in ("{{ { \\nselect " * N, "{{ { " * 5 * N, "{{ {{ {{ " * N, "{{ { \\nselect {% " * N, "{{ " * 5 * N + "\\nselect"):
+for text in ("{{ { \\nselect " * N, "{{ { " * 2 * N, "{{ {{ {{ " * N, "{{ { \\nselect {% " * N, "{{ " * 2 * N + "\\nselect"):
     scanned(text)
 """,
     "blocks of dbt without an end": """
