@@ -10,8 +10,8 @@ from tests.security.bounded_run import run
 
 MERGE = "merge into t using s on t.a = s.a when matched then delete"
 CALL = f'spark.sql("{MERGE}")\n'
-MEMORY = 600 * 2**20
-"""Of addresses: a command that does nothing takes 250 MB of them."""
+MEMORY = 530 * 2**20
+"""Of addresses: a command that does nothing takes 180 MB of them."""
 TOO_LONG = {
     "comment": ("python", "# " + "a" * 8_000_000 + "\n" + CALL),
     "newlines": ("python", "\n" * 4_000_000 + CALL),

@@ -1,7 +1,7 @@
 """Runs command lines, each in a process with bounds that is forked from this one, which has imported everything before.
 
-A request is a line of JSON on standard input, [folder, arguments]; the answer is one, the exit status. What the command
-prints is in the files `out` and `err` next to the folder.
+A request is a line of JSON on standard input, [folder, arguments] or [folder, arguments, bytes of memory]; the answer is
+one, the exit status. What the command prints is in the files `out` and `err` next to the folder.
 """
 
 from __future__ import annotations
@@ -12,27 +12,28 @@ import resource
 import signal
 import sys
 import traceback
-from contextlib import redirect_stdout, suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from merge_runner.cli.main import main
+from merge_runner.project.scaffold import scaffold
 
 SECONDS = 60
 BYTES = 4_000 * 1024**2
 OUT, ERR = ".out", ".err"
 
 
-def run(root: str, arguments: list[str]) -> int:
+def run(root: str, arguments: list[str], memory: int = BYTES) -> int:
     """Run a command line in a folder; return its exit status, or the negative number of the signal that ended it."""
     child = os.fork()
     if child == 0:
-        _be(root, arguments)
+        _be(root, arguments, memory)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def _be(root: str, arguments: list[str]) -> None:
+def _be(root: str, arguments: list[str], memory: int) -> None:
     status = 70
     try:
         for number, path in enumerate((os.devnull, root + OUT, root + ERR)):
@@ -40,7 +41,7 @@ def _be(root: str, arguments: list[str]) -> None:
         os.chdir(root)
         os.environ["HOME"] = root
         with suppress(ValueError, OSError):  # not every system bounds the address space
-            resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         signal.alarm(10 * SECONDS)  # a busy machine takes longer than its processor
         main(arguments)
@@ -56,11 +57,15 @@ def _be(root: str, arguments: list[str]) -> None:
 
 
 def _import() -> None:
-    """Import what lint imports late, by linting a file."""
-    with TemporaryDirectory() as folder, redirect_stdout(StringIO()), suppress(SystemExit):
-        file = Path(folder) / "m.sql"
+    """Import what commands import late, by linting a file and a project."""
+    with TemporaryDirectory() as folder, redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+        file, project = Path(folder) / "m.sql", Path(folder) / "shop"
         file.write_text("merge into t using s on t.id = s.id when matched then delete\n")
-        main(["lint", "--format", "json", str(file)])
+        scaffold(project)
+        of_project = [[command, "--project-dir", str(project)] for command in ("lint", "compile", "ls")]
+        for arguments in (["lint", "--format", "json", str(file)], *of_project):
+            with suppress(SystemExit):
+                main(arguments)
 
 
 if __name__ == "__main__":
