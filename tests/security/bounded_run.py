@@ -13,6 +13,7 @@ import select
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.lint.hostile import forks
@@ -22,20 +23,25 @@ SECONDS = 120
 FAULTS = ("Traceback (most recent call last)", "[internal]", '"internal"', "MemoryError")
 
 
-def run(folder: Path, *arguments: str, memory: int = forks.BYTES) -> subprocess.CompletedProcess[str]:
+def run(
+    folder: Path, *arguments: str, memory: int = forks.BYTES, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """Return how `merge-runner arguments` ends in a folder; fail where it takes too long, or fails inside.
 
-    `memory` is how many bytes it may have: what takes more is a MemoryError.
+    `memory` is how many bytes it may have: what takes more is a MemoryError. `env` None: the environment of the test.
     """
-    server = _server()
-    server.stdin.write(json.dumps([str(folder), arguments, memory]) + "\n")
+    server, variables = _server(), dict(os.environ if env is None else env) | {"NO_COLOR": "1"}
+    server.stdin.write(json.dumps([str(folder), arguments, memory, variables]) + "\n")
     server.stdin.flush()
     if not select.select([server.stdout], [], [], SECONDS)[0]:
         os.killpg(server.pid, signal.SIGKILL)
         _server.cache_clear()
         raise subprocess.TimeoutExpired(arguments, SECONDS)
     status = json.loads(server.stdout.readline())
-    out, err = (Path(f"{folder}{end}").read_text(encoding="utf-8") for end in (forks.OUT, forks.ERR))
+    files = [Path(f"{folder}{end}") for end in (forks.OUT, forks.ERR)]
+    out, err = (file.read_text(encoding="utf-8") for file in files)
+    for file in files:
+        file.unlink()
     for fault in FAULTS:
         assert fault not in out + err
     return subprocess.CompletedProcess(arguments, status, out, err)
@@ -47,7 +53,6 @@ def _server() -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", forks.__name__],
         cwd=Path(__file__).parents[2],
-        env={**os.environ, "NO_COLOR": "1"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

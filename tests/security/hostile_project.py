@@ -2,10 +2,10 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.security import bounded_run
 from tests.written_project import write_project
 
 SECRET = "secret-of-this-machine"
@@ -13,7 +13,6 @@ FILES = {
     "models/a.sql": "select 1 as id",
     "models/models.yml": "models: [{name: a, description: d}]",
 }
-ROOT = Path(__file__).parents[2]
 
 
 def write_hostile(tmp_path: Path, files: dict[str, str] | None = None) -> Path:
@@ -27,8 +26,4 @@ def write_hostile(tmp_path: Path, files: dict[str, str] | None = None) -> Path:
 
 def run(project: Path, arguments: Sequence[str], home: Path) -> subprocess.CompletedProcess[str]:
     """Run a command in the folder of a project; a command that waits for ever is stopped, and raises."""
-    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "HOME": str(home), "NO_COLOR": "1"}
-    command = [sys.executable, "-m", "merge_runner", *arguments]
-    return subprocess.run(
-        command, cwd=project, env=environment, capture_output=True, text=True, timeout=60, check=False
-    )
+    return bounded_run.run(project, *arguments, env={"PATH": os.environ["PATH"], "HOME": str(home)})

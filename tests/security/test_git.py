@@ -11,6 +11,7 @@ from merge_runner.api import install_packages
 from merge_runner.errors import ProblemsError
 from merge_runner.git_command import run_git
 from merge_runner.graph.git import changed_files, checkout
+from tests.security.bounded_run import run
 from tests.written_project import write_files
 
 MODEL = "merge into t using s on t.id = s.id when matched then update set *"
@@ -104,8 +105,7 @@ def test_files_of_a_commit_are_no_repository(config, place, repository, payload,
     write_files(repository, {"all": "* filter=x\n"})
     plant(repository, config.format(work=repository, payload=payload))
     for command in COMMANDS:
-        words = [sys.executable, "-m", "merge_runner", *command]
-        ended = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+        ended = run(folder, *command)
         assert (ended.returncode, "[no-git-repository]" in ended.stderr) == (2, True), ended
     assert checkout(folder) is None
     assert not (tmp_path / "ran").exists()

@@ -1,7 +1,8 @@
 """Runs command lines, each in a process with bounds that is forked from this one, which has imported everything before.
 
-A request is a line of JSON on standard input, [folder, arguments] or [folder, arguments, bytes of memory]; the answer is
-one, the exit status. What the command prints is in the files `out` and `err` next to the folder.
+A request is a line of JSON on standard input, [folder, arguments, bytes of memory, environment] without the last two where
+they do not matter; the answer is one, the exit status. What the command prints is in the files `out` and `err` next to the
+folder.
 """
 
 from __future__ import annotations
@@ -25,21 +26,22 @@ BYTES = 4_000 * 1024**2
 OUT, ERR = ".out", ".err"
 
 
-def run(root: str, arguments: list[str], memory: int = BYTES) -> int:
+def run(root: str, arguments: list[str], memory: int = BYTES, env: dict[str, str] | None = None) -> int:
     """Run a command line in a folder; return its exit status, or the negative number of the signal that ended it."""
     child = os.fork()
     if child == 0:
-        _be(root, arguments, memory)
+        _be(root, arguments, memory, env if env is not None else {**os.environ, "HOME": root})
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def _be(root: str, arguments: list[str], memory: int) -> None:
+def _be(root: str, arguments: list[str], memory: int, env: dict[str, str]) -> None:
     status = 70
     try:
         for number, path in enumerate((os.devnull, root + OUT, root + ERR)):
             os.dup2(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
         os.chdir(root)
-        os.environ["HOME"] = root
+        os.environ.clear()
+        os.environ.update(env)
         with suppress(ValueError, OSError):  # not every system bounds the address space
             resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
