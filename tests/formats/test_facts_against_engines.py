@@ -4,8 +4,8 @@ A row is one MERGE, analysed, optimised and, up to the choice of the target's fi
 code, without running its joins: Delta's MergeIntoCommand gives the predicates that it would skip files by, and the
 table's snapshot skips; Iceberg's scan of the target is planned. `test_the_short_way_is_the_real_one` runs whole MERGEs.
 
-`make test` measures, on a few of the tables, a fifth of the rows whose answer differs between the formats and a fifteenth of the
-others, chosen by a hash; `make test-slow` measures the first row of each subject on every other table, and a tenth of the
+`make test` measures, on a few of the tables, a tenth of the rows whose answer differs between the formats and a thirtieth of
+the others, chosen by a hash; `make test-slow` measures the first row of each subject on every other table, and a tenth of the
 rows of these few; `make test-nightly` measures the rest. `make test-lines` measures on each line what `make test` does, and
 all rows that differ by line. Only tables that the selected rows read are created.
 """
@@ -72,7 +72,7 @@ def _conditions(*formats: str):
             first = (name, fact.table) not in seen
             seen.add((name, fact.table))
             differs = len({found.get(key, fact.answer) for found in answers.values()}) > 1
-            sampled = fact.table in _OFTEN and _sampled(*key, one_in=5 if differs else 15)
+            sampled = fact.table in _OFTEN and _sampled(*key, one_in=10 if differs else 30)
             often = sampled or (form == "delta" and key in _REAL)
             once = first and _sampled(fact.table, one_in=2)
             now_and_then = once or (fact.table in _OFTEN and _sampled(*key, one_in=10))

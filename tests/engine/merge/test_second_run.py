@@ -27,16 +27,21 @@ OF_BOTH = [case for case in CASES if "formats" not in case]
 @pytest.mark.parametrize(
     ("table_format", "cases"),
     [
-        ("delta", [case for case in CASES if case.get("formats") == ["delta"]] + OF_BOTH[::5]),
+        ("delta", [case for case in CASES if case.get("formats") == ["delta"]] + OF_BOTH[::9]),
         (
             "iceberg",
             [case for case in CASES if case.get("formats") == ["iceberg"]]
-            + [case for number, case in enumerate(OF_BOTH) if number % 5],
+            + [case for number, case in enumerate(OF_BOTH) if number % 9],
         ),
-        pytest.param("delta", [case for number, case in enumerate(OF_BOTH) if number % 5], marks=pytest.mark.slow),
-        pytest.param("iceberg", OF_BOTH[::5], marks=pytest.mark.slow),
+        pytest.param("delta", OF_BOTH[4::9], marks=pytest.mark.slow),
+        pytest.param(
+            "delta",
+            [case for number, case in enumerate(OF_BOTH) if number % 9 not in (0, 4)],
+            marks=pytest.mark.nightly,
+        ),
+        pytest.param("iceberg", OF_BOTH[::9], marks=pytest.mark.slow),
     ],
-    ids=["delta", "iceberg", "delta, the others", "iceberg, the others"],
+    ids=["delta", "iceberg", "delta, more", "delta, the others", "iceberg, the others"],
 )
 def test_it_is_what_another_run_then_does(driver, table_format, cases):
     wrong = []

@@ -243,6 +243,7 @@ def test_a_table_of_a_query_and_a_seed_have_changes_as_well(make_project, driver
     assert found.seen() == ["insert 1 a @0", "delete 1 a @1", "insert 2 b @1"]
 
 
+@pytest.mark.slow
 def test_another_writer_gets_ahead(shop, race):
     """The reader's table is written meanwhile: its MERGE runs again, over the changes there are by then."""
     found = shop("bounds='off'")
@@ -261,7 +262,7 @@ def test_another_writer_gets_ahead(shop, race):
     assert found.seen() == ["none 0 other @0", *FIRST, "insert 4 d @2", "insert 5 e @3"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_another_run_of_the_reader_gets_ahead(shop, race):
     found = shop("bounds='off'")
     text = (found.root / "models/fct.sql").read_text()

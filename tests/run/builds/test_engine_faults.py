@@ -158,8 +158,10 @@ FAULTS = {
     "ice_missing_data": Fault("iceberg", missing("data/*.parquet"), (".parquet", *GONE), Place.bring_back),
 }
 MARKS = dict.fromkeys(
-    ("ice_full", "read_only", "corrupt_log", "missing_log", "ice_corrupt_metadata", "ice_read_only"), pytest.mark.slow
-) | dict.fromkeys(("full_log", "ice_full_metadata", "ice_missing_data"), pytest.mark.nightly)
+    ("read_only", "corrupt_log", "missing_log", "ice_corrupt_metadata"), pytest.mark.slow
+) | dict.fromkeys(
+    ("ice_full", "ice_read_only", "full_log", "ice_full_metadata", "ice_missing_data"), pytest.mark.nightly
+)
 """Faults that `make test` has on the other format, or on the data where it has them on the log."""
 
 FILES = {
@@ -260,7 +262,8 @@ def test_a_warehouse_that_cannot_be_written_is_told_by_each_model(make_project, 
     assert mended.ok
 
 
-@pytest.mark.parametrize("table_format", [pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
+@pytest.mark.slow
+@pytest.mark.parametrize("table_format", [pytest.param("delta", marks=pytest.mark.nightly), "iceberg"])
 def test_a_table_that_is_dropped_under_its_merge(make_project, race, spark, table_format):
     gated = MERGE.replace("FORMAT", table_format).replace(
         "select id,", "select if({{ var('gated') }}, gate(id), id) as id,"

@@ -65,6 +65,7 @@ def test_a_table_of_another_warehouse_is_neither_read_nor_written(shared, spark)
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_with_a_schema_of_its_own_each_target_has_its_rows(shared, spark):
     name = "with_a_schema_of_its"
     for _ in range(2):

@@ -187,7 +187,7 @@ def test_show_reports_what_the_engine_refuses(make_project):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("table_format", ["delta", pytest.param("iceberg", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("table_format", [pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
 def test_on_spark(make_project, driver, table_format):
     """Only rows after the watermark are merged, a wide table follows the values of a column, and neither loses a row."""
     files = {
