@@ -31,7 +31,7 @@ def test_the_examples_without_spark_run_and_print_nothing(shop, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_the_examples_run_as_a_program_that_prints_nothing(shop):
     done = subprocess.run(

@@ -57,7 +57,7 @@ def test_the_unit_tests_pass(root, driver):
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_repeated_build_changes_no_row(root, driver, spark):
     schema = re.search(r"schema: (\w+)", (root / "profiles.yml").read_text())[1]
 

@@ -32,7 +32,7 @@ def test_an_insert_only_merge_is_one_anti_join(example):
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.lines
 def test_changes_in_disorder_feed_all_targets(example, stream, spark):
     root, schema = example("streaming")

@@ -66,8 +66,8 @@ def write_seed(root, node: Node) -> None:
     ("table_format", "builds"),
     [
         ("iceberg", (4,)),
-        pytest.param("delta", (4, 1), marks=pytest.mark.slow),
-        pytest.param("iceberg", (4, 1), marks=pytest.mark.nightly),
+        pytest.param("delta", (4,), marks=pytest.mark.slow),
+        *(pytest.param(name, (4, 1), marks=pytest.mark.nightly) for name in ("delta", "iceberg")),
     ],
 )
 def test_random_graphs(make_project, driver, monkeypatch, table_format, builds):

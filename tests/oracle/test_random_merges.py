@@ -25,7 +25,12 @@ ROUNDS = 2
 
 @pytest.mark.parametrize(
     ("table_format", "merges"),
-    [("iceberg", FEW), *(pytest.param(name, MERGES, marks=pytest.mark.slow) for name in ("delta", "iceberg"))],
+    [
+        ("iceberg", FEW),
+        pytest.param("delta", FEW, marks=pytest.mark.slow),
+        pytest.param("iceberg", MERGES, marks=pytest.mark.slow),
+        pytest.param("delta", MERGES, marks=pytest.mark.nightly),
+    ],
 )
 def test_random_merges(make_project, driver, table_format, merges):
     seen: Counter[str] = Counter()

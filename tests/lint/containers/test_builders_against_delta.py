@@ -38,7 +38,7 @@ def tables(spark: SparkSession) -> Any:
 @pytest.mark.parametrize(
     "chains",
     [
-        pytest.param(CHAINS[::8], id="some", marks=pytest.mark.slow),
+        pytest.param(CHAINS[::16], id="some", marks=pytest.mark.slow),
         pytest.param(CHAINS, id="all", marks=pytest.mark.nightly),
     ],
 )

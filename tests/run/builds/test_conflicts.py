@@ -61,7 +61,7 @@ def raced(race, project, winner, **options):
             "DELTA_METADATA_CHANGED",
             "alter table {t} set tblproperties ('a.b' = 'c')",
             {},
-            marks=pytest.mark.slow,
+            marks=pytest.mark.nightly,
         ),
         pytest.param(
             "DELTA_METADATA_CHANGED", "alter table {t} add columns (extra string)", {}, marks=pytest.mark.slow

@@ -50,7 +50,7 @@ class Shop:
         return str(self.project(to=1).graph.nodes["model.shop.fct"].relation)
 
 
-@pytest.fixture(params=[pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
+@pytest.fixture(params=[pytest.param("delta", marks=pytest.mark.nightly), "iceberg"])
 def shop(request, make_project, driver):
     files = {"models/fct.sql": MODEL, "models/fct.yml": COLUMNS}
     return Shop(make_project(files, request.param), driver)
@@ -251,7 +251,7 @@ def test_a_read_of_the_target_that_delta_cannot_plan_is_one_of_a_view(make_proje
         assert sorted(map(tuple, rows)) == [(id, id) for id in range(4)]
 
 
-@pytest.mark.parametrize("format", [pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
+@pytest.mark.parametrize("format", [pytest.param("delta", marks=pytest.mark.nightly), "iceberg"])
 def test_a_full_refresh_goes_on_where_the_table_holds_no_history(make_project, driver, spark, format):
     files = {"models/fct.sql": SCD2.replace("KEEP", "none"), "models/fct.yml": COLUMNS}
     shop = Shop(make_project(files, format), driver)

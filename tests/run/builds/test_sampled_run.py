@@ -125,7 +125,7 @@ def events(table_format):
 
 @pytest.mark.spark
 @pytest.mark.slow
-@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+@pytest.mark.parametrize("table_format", ["delta", pytest.param("iceberg", marks=pytest.mark.nightly)])
 def test_rows_on_an_engine(make_project, driver, table_format):
     root = make_project(events(table_format), table_format)
 
@@ -152,7 +152,7 @@ def test_rows_on_an_engine(make_project, driver, table_format):
 
 @pytest.mark.spark
 @pytest.mark.slow
-@pytest.mark.parametrize("table_format", ["delta", "iceberg"])
+@pytest.mark.parametrize("table_format", [pytest.param("delta", marks=pytest.mark.nightly), "iceberg"])
 def test_an_empty_run_is_no_first_run(make_project, driver, table_format):
     root = make_project(events(table_format), table_format)
     assert Project.load(root).build("+fct", driver=driver, lint=False, empty=True).ok

@@ -22,7 +22,7 @@ NEW = "select 2 as id, 'b' as v, 'web' as channel"
 APPEND = "on_schema_change: append_new_columns"
 
 
-@pytest.fixture(params=[pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
+@pytest.fixture(params=[pytest.param("delta", marks=pytest.mark.nightly), "iceberg"])
 def table_format(request):
     return request.param
 
@@ -93,6 +93,7 @@ def test_a_merge_that_adds_the_column_itself_does_not_warn_of_it(shop, table_for
     assert shop.rows == [(1, "a", None), (2, "b", "web")]
 
 
+@pytest.mark.parametrize("table_format", [pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
 def test_declared_columns_are_added_before_the_schema_evolves(shop, table_format):
     """The declared type counts; what else the source brings is added by the MERGE.
 

@@ -22,7 +22,8 @@ ENDLESS = (
     [
         (signal.SIGINT, os.kill),
         pytest.param(signal.SIGTERM, os.kill, marks=pytest.mark.nightly),
-        (signal.SIGHUP, os.killpg),  # as the end of a terminal, which reaches the JVM as well
+        # As the end of a terminal, which reaches the JVM as well.
+        pytest.param(signal.SIGHUP, os.killpg, marks=pytest.mark.nightly),
     ],
 )
 def test_ctrl_c_and_other_signals_cancel_what_runs_and_record_it(make_project, number, ends):

@@ -135,6 +135,7 @@ def test_two_builds_at_once_lose_no_commit_and_end_as_one_after_another(make_pro
         assert sorted(rows(metadata_file(root / "warehouse/ice.db", name), "iceberg", "k, times")) == ONE_AFTER_ANOTHER
 
 
+@pytest.mark.nightly
 def test_a_killed_build_leaves_nothing_that_blocks_or_spoils_the_next(make_project, start, driver):
     root = make_project(
         {

@@ -210,10 +210,11 @@ def with_catalogs(driver):
     return lambda root: WithCatalogs(driver, root)
 
 
-@pytest.mark.nightly
 @pytest.mark.lines
 @pytest.mark.skipif("iceberg" not in installed_line().formats, reason="Iceberg has no build for this line of Spark")
-@pytest.mark.parametrize("name", CATALOGS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "rest" else pytest.mark.nightly) for name in CATALOGS]
+)
 def test_an_iceberg_project_is_built_twice(name, make_project, tmp_path, with_catalogs, monkeypatch):
     monkeypatch.delenv("MERGE_RUNNER_REUSE")  # a build decides what has to run
     with CATALOGS[name](tmp_path) as kept:
@@ -402,14 +403,9 @@ def shows_what_has_changed(make_project, kept):
     assert "another" not in (root / "target/reuse.json").read_text()
 
 
-def test_a_rest_catalog_shows_what_has_changed(make_project, tmp_path):
-    with rest(tmp_path) as kept:
-        shows_what_has_changed(make_project, kept)
-
-
 @pytest.mark.nightly
-@pytest.mark.parametrize("catalog", [jdbc, hive_iceberg, hive_delta])
-def test_other_catalogs_show_what_has_changed(catalog, make_project, tmp_path):
+@pytest.mark.parametrize("catalog", [rest, jdbc, hive_iceberg, hive_delta])
+def test_a_catalog_shows_what_has_changed(catalog, make_project, tmp_path):
     with catalog(tmp_path) as kept:
         shows_what_has_changed(make_project, kept)
 
