@@ -39,6 +39,7 @@ class Library:
         self._macro_files = macro_files
         self._sources = sources
         self._compiled: dict[str, CompiledTemplate] = {}
+        self._required: dict[str, tuple[str, ...]] = {}
 
     def macro_file(self, name: str) -> SourceText:
         """The file that defines the macro; one of a package has a dotted name."""
@@ -50,7 +51,10 @@ class Library:
         packaged = self.packages.find(name)
         if packaged is None:
             return ()
-        names = required_arguments(self.environment, SourceText(packaged.source.path, packaged.definition.text))
+        names = self._required.get(name)
+        if names is None:  # a macro is called often, and its text stays
+            definition = SourceText(packaged.source.path, packaged.definition.text)
+            names = self._required[name] = required_arguments(self.environment, definition)
         return [argument for argument in names[len(args) :] if argument not in kwargs]
 
     def broken_definition(self, name: str) -> tuple[Problem, ...]:
