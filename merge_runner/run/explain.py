@@ -11,7 +11,7 @@ from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.first_run import has_been_built
 from merge_runner.graph.graph import run_config
-from merge_runner.plan.explain.explain import ExplainedNode, Explanation, shown
+from merge_runner.plan.explain.explain import ExplainedNode, Explanation, with_running_form
 from merge_runner.plan.explain.spark_explain import EngineReport
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.run.node.outcome import error_message, error_place
@@ -27,7 +27,7 @@ def explain_on_spark(
     start.
     """
     if not any(node.merge is not None for level in explanation.levels for node in level):
-        return replace(explanation, asked=True)
+        return replace(explanation, has_engine_reports=True)
     if driver is not None:
         return _explained(prepared, explanation, driver)
     if starting is None:
@@ -45,7 +45,7 @@ def _explained(prepared: Prepared, explanation: Explanation, driver: Driver) -> 
         tuple(node if node.merge is None else _asked(prepared, node, driver, catalog) for node in level)
         for level in explanation.levels
     )
-    return replace(explanation, levels=tuple(levels), asked=True)
+    return replace(explanation, levels=tuple(levels), has_engine_reports=True)
 
 
 def _asked(prepared: Prepared, node: ExplainedNode, driver: Driver, catalog: Catalog) -> ExplainedNode:
@@ -54,7 +54,7 @@ def _asked(prepared: Prepared, node: ExplainedNode, driver: Driver, catalog: Cat
     try:
         with engine_errors(or_bugs=True), driver.session(conf) as session:
             if node.plan.first_run is not None:
-                node = shown(node, has_been_built(session, catalog, node.plan.first_run))
+                node = with_running_form(node, has_been_built(session, catalog, node.plan.first_run))
             engine_report = explain_merge(session, catalog, node.plan, conf) if node.merge is not None else None
     except EngineError as error:
         where = error_place(error, node.plan, prepared.graph.nodes[node.plan.unique_id])

@@ -176,11 +176,11 @@ def _query_of(prepared: Prepared, node: Node) -> _Query | None:
         relation = compiler.relation(node.unique_id)
         return _Query(node, f"SELECT * FROM {relation}", inputs.attach([node.unique_id]).inputs)
     if isinstance(node, AnalysisNode):
-        rendered = compiler.rendered(node.unique_id)
+        rendered = compiler.render(node.unique_id)
         return _Query(node, query(rendered), inputs.attach(node.depends_on).inputs, rendered)
     if not isinstance(node, ModelNode):
         return None
-    rendered = compiler.rendered(node.unique_id)
+    rendered = compiler.render(node.unique_id)
     return _Query(node, query(rendered), inputs.attach(compiler.read_by(node)).inputs, rendered)
 
 

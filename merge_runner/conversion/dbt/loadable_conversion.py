@@ -119,7 +119,7 @@ def _check(prepared: Prepared) -> None:
                 if node.materialized == "merge":
                     run.compiler.merge(unique_id)
                 elif isinstance(node, ModelNode):
-                    query(run.compiler.rendered(unique_id))
+                    query(run.compiler.render(unique_id))
     problems.check()
 
 

@@ -78,7 +78,7 @@ def drift(session: SparkSession, layout: Layout, table_format: TableFormat) -> l
 def _of_sample(layout: Layout, held: Mapping[str, str]) -> Iterator[Drift]:
     asked = held.get(PROPERTY)
     if asked is not None and PROPERTY not in layout.properties:
-        option = "--empty" if asked == EMPTY.asked else f"--sample {string_literal(asked)}"
+        option = "--empty" if asked == EMPTY.text else f"--sample {string_literal(asked)}"
         yield Drift(
             f"it was made by a run with {option}",
             (ddl.unset_property(layout.relation, PROPERTY),),

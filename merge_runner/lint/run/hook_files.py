@@ -68,4 +68,4 @@ def _layers(files: ProjectFiles, node: RefNode, compiler: Compiler) -> tuple[Lay
     """All config of a node, the most specific last. Raises ProblemsError where its template cannot be rendered."""
     if isinstance(node, SeedNode):
         return files.seeds[node.name].layers
-    return (*files.models[node.name].layers, compiler.rendered(node.unique_id).captured.config)
+    return (*files.models[node.name].layers, compiler.render(node.unique_id).captured.config)

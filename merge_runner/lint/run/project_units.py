@@ -50,7 +50,7 @@ class ProjectUnits:
         problems: tuple[Problem, ...] = ()
         try:
             self._prepared.reads.note([node_read(node)])
-            rendered = compiler.rendered(node.unique_id)
+            rendered = compiler.render(node.unique_id)
         except ProblemsError as error:
             problems = error.problems
         return LintedFile(

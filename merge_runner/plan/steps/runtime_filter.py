@@ -43,16 +43,16 @@ class FilterPlan:
         where = "the source is computed once"
         if self.scan is not None:
             where = f"{'.'.join(self.scan.parts)} is read as of one version"
-        checked = ", what it reads of the target is checked by the MERGE" if self.marks else ""
-        return f"bounds on {columns} by the values of the source: {where}{checked}"
+        note = ", what it reads of the target is checked by the MERGE" if self.marks else ""
+        return f"bounds on {columns} by the values of the source: {where}{note}"
 
 
-def bounding(merge: JudgedMerge, wanted: Literal["auto", "off"] | Sequence[str]) -> FilterPlan | None:
+def bounding(merge: JudgedMerge, setting: Literal["auto", "off"] | Sequence[str]) -> FilterPlan | None:
     """The bounds of a MERGE; None where none can be derived, or its text alone bounds it and none are asked for."""
     judgement = merge.judgement
     if judgement.left_out is not None:
         return FilterPlan(judgement.bounds, left_out=judgement.left_out)
-    always = wanted not in ("auto", "off")
+    always = setting not in ("auto", "off")
     if not judgement.bounds or (judgement.verdict != "runtime" and not always):
         return None
     left_out = bounds_left_out(merge.statement, merge.fixing)

@@ -83,7 +83,7 @@ def _analyses(prepared: Prepared, ids: Iterable[str]) -> dict[str, NodePlan]:
         if isinstance(prepared.graph.nodes[unique_id], AnalysisNode):
             with problems.collecting():
                 try:
-                    rendered = prepared.compiler.rendered(unique_id)
+                    rendered = prepared.compiler.render(unique_id)
                 except ProblemsError as error:
                     plans[unique_id] = NodePlan(unique_id, (), asks=asked_first(error))
                 else:
