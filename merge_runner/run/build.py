@@ -63,13 +63,13 @@ def build(
     planned = on_branch(prepared) if on_a_branch else prepared
     nodes, profile = planned.graph.nodes, prepared.files.profile
     invocation = Invocation(prepared, command, settings.args, events)
-    chosen = [node for node in ids if nodes[node].resource_type in TYPES[command]]
-    views = [node for node in chosen if on_a_branch and is_view(prepared.graph.nodes[node])]
-    left_out = [node for node in chosen if optimizes and _is_left_out(nodes[node])]
-    streamed = {node for node in chosen if not optimizes and streams_read(nodes, node)}
+    run_nodes = [node for node in ids if nodes[node].resource_type in TYPES[command]]
+    views = [node for node in run_nodes if on_a_branch and is_view(prepared.graph.nodes[node])]
+    left_out = [node for node in run_nodes if optimizes and _is_left_out(nodes[node])]
+    streamed = {node for node in run_nodes if not optimizes and streams_read(nodes, node)}
     plans, compile_times = plan_nodes(
         planned,
-        [node for node in chosen if node not in streamed],
+        [node for node in run_nodes if node not in streamed],
         invocation.id,
         settings.maintenance if optimizes else None,
         settings.clones if command == "clone" and settings.new_branch is None else None,
@@ -80,7 +80,7 @@ def build(
     durations = recorded_durations(prepared.target_path / "run_results.json")
     reuse = _reuse(planned, command, settings, invocation.id)
     node_run = NodeRun(planned, Nodes(plans, compile_times, durations), settings, invocation.id, events, reuse)
-    with invocation.recorded(plans, node_run.end, lambda: node_run.waits_for):
+    with invocation.record_run(plans, node_run.end, lambda: node_run.waits_for):
         for text in _not_run(prepared.graph.nodes, views, left_out, streamed):
             events.emit(Message(text))
         if plans:
@@ -133,14 +133,14 @@ def _run_on_drivers(
 
     After the last one, what is left has failed. `at_end` is called with the driver that has run the last node.
     """
-    events, branch, made = node_run.events, node_run.settings.branch, frozenset(node_run.settings.made)
+    events, branch, recreated = node_run.events, node_run.settings.branch, frozenset(node_run.settings.made)
     for others in range(_MOST_OTHERS + 1):
         try:
             with driving(prepared, events, driver, starting) as running:
                 if others == 0:
                     events.emit(Running(nodes=len(node_run.plans), threads=node_run.threads))
                 formats = running.table_format
-                catalog = Catalog(formats, made) if branch is None else BranchCatalog(formats, branch, made)
+                catalog = Catalog(formats, recreated) if branch is None else BranchCatalog(formats, branch, recreated)
                 events.observe(running)
                 with scratch_folder(Scratch.of(node_run.id)):
                     left = node_run.run_open(running, catalog)
@@ -157,7 +157,7 @@ def _run_on_drivers(
             return
         events.emit(Message(f"the Spark driver is lost: what has not begun ({left}) runs on another one", level="warn"))
         starting = starting and starting.another()
-        made = catalog.made  # another driver's models must not replace them once more
+        recreated = catalog.made  # another driver's models must not replace them once more
 
 
 def _not_run(

@@ -33,8 +33,8 @@ def write_catalog_on_spark(
                 with engine_errors():
                     fields = session.table(str(relation)).schema.fields
                     columns = tuple(
-                        StoredColumn(each.name, each.dataType.simpleString(), each.metadata.get("comment"))
-                        for each in fields
+                        StoredColumn(column.name, column.dataType.simpleString(), column.metadata.get("comment"))
+                        for column in fields
                     )
                     if format is None:
                         return StoredMetadata(columns)

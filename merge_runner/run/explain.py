@@ -29,26 +29,26 @@ def explain_on_spark(
     if not any(node.merge is not None for level in explanation.levels for node in level):
         return replace(explanation, has_engine_reports=True)
     if driver is not None:
-        return _explained(prepared, explanation, driver)
+        return _with_engine_reports(prepared, explanation, driver)
     if starting is None:
         raise TypeError("a driver is needed, or one on its way")
     own = starting.driver()
     try:
-        return _explained(prepared, explanation, own)
+        return _with_engine_reports(prepared, explanation, own)
     finally:
         own.stop()
 
 
-def _explained(prepared: Prepared, explanation: Explanation, driver: Driver) -> Explanation:
+def _with_engine_reports(prepared: Prepared, explanation: Explanation, driver: Driver) -> Explanation:
     catalog = Catalog(driver.table_format)
     levels = (
-        tuple(node if node.merge is None else _asked(prepared, node, driver, catalog) for node in level)
+        tuple(node if node.merge is None else _ask_engine(prepared, node, driver, catalog) for node in level)
         for level in explanation.levels
     )
     return replace(explanation, levels=tuple(levels), has_engine_reports=True)
 
 
-def _asked(prepared: Prepared, node: ExplainedNode, driver: Driver, catalog: Catalog) -> ExplainedNode:
+def _ask_engine(prepared: Prepared, node: ExplainedNode, driver: Driver, catalog: Catalog) -> ExplainedNode:
     """The node as it would run now, with what the engine reports of it."""
     conf = run_config(prepared.graph.nodes[node.plan.unique_id]).conf
     try:

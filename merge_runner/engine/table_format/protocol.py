@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from merge_runner.engine.table_format.stored_version import StoredVersion
     from merge_runner.formats.capabilities import Capabilities
     from merge_runner.merge.statement import MergeStatement
-    from merge_runner.plan.explain.shuffle_remedies import Remedied
+    from merge_runner.plan.explain.shuffle_remedies import ShuffleRemedies
     from merge_runner.plan.steps.maintenance import OptimizeTable
     from merge_runner.plan.steps.merge import RunMerge
     from merge_runner.relation import Relation
@@ -222,7 +222,7 @@ class TableFormat(Protocol):
         conf: Mapping[str, str],
         declared: Mapping[str, str],
         ask: Ask,
-    ) -> tuple[Remedied, ...] | None:
+    ) -> tuple[ShuffleRemedies, ...] | None:
         """Return the shuffles and sorts in the engine's plan of a MERGE, with what takes each away.
 
         None where a plan does not show how the MERGE runs. `conf` and `declared` are the confs and properties of the

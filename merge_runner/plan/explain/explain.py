@@ -44,7 +44,7 @@ class Forms:
         return f"a first run: {self.table} was never built, so is_incremental() is false"
 
 
-class Reused(Protocol):
+class ReusePrediction(Protocol):
     """What a build would do with a node; its text says it in words."""
 
     @property
@@ -74,7 +74,7 @@ class ExplainedNode:
     forms: Forms | None = None
     """Which form of the node `plan` is, where a first run differs from the others."""
     lineages: ModelLineages | None = field(default=None, repr=False, compare=False)
-    reuse: Reused | None = None
+    reuse: ReusePrediction | None = None
     """Whether a build would leave it out; None: it was not asked."""
 
     @property
@@ -195,7 +195,7 @@ def explain(
     prepared: Prepared,
     ids: Sequence[str],
     is_built: Callable[[NodePlan], bool | None] = lambda _: None,
-    outlook: Callable[[Prepared, Mapping[str, NodePlan]], Mapping[str, Reused]] = lambda _prepared, _plans: {},
+    outlook: Callable[[Prepared, Mapping[str, NodePlan]], Mapping[str, ReusePrediction]] = lambda _prepared, _plans: {},
 ) -> Explanation:
     """Return the plan of the selected nodes. Raises ProblemsError for texts that cannot be compiled.
 

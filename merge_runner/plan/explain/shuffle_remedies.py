@@ -46,7 +46,7 @@ Remedy = tuple[Change, ...]
 
 
 @dataclass(frozen=True)
-class Remedied:
+class ShuffleRemedies:
     """A shuffle or sort with all that takes it away, each by itself; where nothing does, `why` says what it is for."""
 
     shuffle: Shuffle
@@ -105,7 +105,7 @@ class Trial:
     confs: Mapping[str, str]
     conditions: tuple[str, ...] = ()
 
-    def is_about(self, node: Remedied) -> bool:
+    def is_about(self, node: ShuffleRemedies) -> bool:
         """Whether it is worth asking for a node: nothing is known for it, or but a condition that may not be meant."""
         certain = [remedy for remedy in node.remedies if not any(change.where == "on" for change in remedy)]
         return (node.shuffle.kind, node.shuffle.purpose) in self.about and not certain
@@ -152,23 +152,23 @@ def _storage_join(circumstances: Circumstances, confs: Mapping[str, str]) -> Rem
     return own if len(own) == len(confs) else (Change("config", "storage_join", "true"), *own)
 
 
-def by_rule(shuffle: Shuffle, circumstances: Circumstances) -> Remedied:
+def by_rule(shuffle: Shuffle, circumstances: Circumstances) -> ShuffleRemedies:
     """What takes a node away for which nothing that was tried did."""
     kind, purpose = shuffle.kind, shuffle.purpose
     if purpose == "files":
-        return Remedied(shuffle, (_marking(circumstances),))
+        return ShuffleRemedies(shuffle, (_marking(circumstances),))
     if purpose == "pruning":
-        return Remedied(
+        return ShuffleRemedies(
             shuffle, why="it spares reading partitions; as it runs, the engine takes a broadcast or drops it"
         )
     if purpose == "source":
-        return Remedied(shuffle, why="the query in USING asks for it")
+        return ShuffleRemedies(shuffle, why="the query in USING asks for it")
     if purpose == "write":
         return _before_write(shuffle, circumstances)
     if kind == "Sort":
         sizes = "spark.sql.autoBroadcastJoinThreshold times spark.sql.shuffle.partitions"
-        return Remedied(shuffle, why=f"a hash join needs a side below {sizes}, and below a third of the other")
-    return Remedied(shuffle, why=_why_shuffled(circumstances))
+        return ShuffleRemedies(shuffle, why=f"a hash join needs a side below {sizes}, and below a third of the other")
+    return ShuffleRemedies(shuffle, why=_why_shuffled(circumstances))
 
 
 def _marking(circumstances: Circumstances) -> Remedy:
@@ -178,12 +178,12 @@ def _marking(circumstances: Circumstances) -> Remedy:
     return (Change("config", "low_shuffle", "true"),)
 
 
-def _before_write(shuffle: Shuffle, circumstances: Circumstances) -> Remedied:
+def _before_write(shuffle: Shuffle, circumstances: Circumstances) -> ShuffleRemedies:
     if circumstances.sorted:
-        return Remedied(shuffle, why="the table has a sort order (`sort_by`), by which every file is written")
+        return ShuffleRemedies(shuffle, why="the table has a sort order (`sort_by`), by which every file is written")
     if circumstances.properties.get(FANOUT, "true").lower() != "true":
-        return Remedied(shuffle, ((Change("properties", FANOUT, "true"),),))
-    return Remedied(shuffle, why="the table asks for it")
+        return ShuffleRemedies(shuffle, ((Change("properties", FANOUT, "true"),),))
+    return ShuffleRemedies(shuffle, why="the table asks for it")
 
 
 def _why_shuffled(circumstances: Circumstances) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from merge_runner.plan.explain.shuffle_remedies import Remedied
+from merge_runner.plan.explain.shuffle_remedies import ShuffleRemedies
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class EngineReport:
     files: TargetFiles | None = None
     notes: tuple[str, ...] = ()
     error: str | None = None
-    shuffles: tuple[Remedied, ...] | None = None
+    shuffles: tuple[ShuffleRemedies, ...] | None = None
 
     def lines(self) -> list[str]:
         """All of it as text."""
@@ -42,22 +42,22 @@ class EngineReport:
         lines += self.notes
         if self.shuffles is not None:
             lines.append(f"in the engine's plan: {_count('Exchange', self.shuffles)}, {_count('Sort', self.shuffles)}")
-            lines += (f"  {remedied}" for remedied in self.shuffles)
+            lines += (f"  {entry}" for entry in self.shuffles)
         if self.plan is not None:
             lines += ["the engine's plan:", *(f"  {line}".rstrip() for line in self._annotate(self.plan))]
         return lines
 
     def _annotate(self, plan: str) -> Iterator[str]:
         """The lines of the plan; those of shuffles and sorts say what they are for."""
-        words = {remedied.shuffle.line: remedied.shuffle.words for remedied in self.shuffles or ()}
+        words = {entry.shuffle.line: entry.shuffle.words for entry in self.shuffles or ()}
         lines = plan.rstrip().splitlines()
         first = next((number for number, line in enumerate(lines) if line.strip()), 0)
         for number, line in enumerate(lines[first:], start=first):
             yield f"{line}   <-- {words[number]}" if number in words else line
 
 
-def _count(kind: str, shuffles: tuple[Remedied, ...]) -> str:
-    return f"{sum(remedied.shuffle.kind == kind for remedied in shuffles)} {kind}"
+def _count(kind: str, shuffles: tuple[ShuffleRemedies, ...]) -> str:
+    return f"{sum(entry.shuffle.kind == kind for entry in shuffles)} {kind}"
 
 
 def report_as_json(report: EngineReport | None) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def report_as_json(report: EngineReport | None) -> dict[str, Any]:
     return {
         "spark_plan": report.plan,
         "files": files,
-        "shuffles": None if report.shuffles is None else [remedied.as_json() for remedied in report.shuffles],
+        "shuffles": None if report.shuffles is None else [entry.as_json() for entry in report.shuffles],
         "spark_notes": list(report.notes),
         "spark_error": report.error,
     }

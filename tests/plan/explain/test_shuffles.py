@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from merge_runner.plan.explain.shuffle_remedies import Change, Remedied, shuffled_when_bounded
+from merge_runner.plan.explain.shuffle_remedies import Change, ShuffleRemedies, shuffled_when_bounded
 from merge_runner.plan.explain.shuffles import shuffles
 from merge_runner.plan.explain.spark_explain import EngineReport, report_as_json
 from merge_runner.plan.steps.runtime_filter import FilterPlan
@@ -33,9 +33,9 @@ def test_how_they_are_told():
     hashed, joined = Change("conf", "k", "false"), Change("config", "storage_join", "true")
     on = Change("on", "t.p", "s.p")
     nodes = (
-        Remedied(sort, ((hashed,),)),
-        Remedied(exchange, ((joined, on), (hashed,))),
-        Remedied(other, why="it is so"),
+        ShuffleRemedies(sort, ((hashed,),)),
+        ShuffleRemedies(exchange, ((joined, on), (hashed,))),
+        ShuffleRemedies(other, why="it is so"),
     )
     lines = EngineReport(plan, shuffles=nodes).lines()
     assert lines[:5] == [

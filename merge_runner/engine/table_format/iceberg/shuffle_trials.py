@@ -14,7 +14,7 @@ from merge_runner.engine.table_format.protocol import Ask, RealLayout
 from merge_runner.formats.iceberg.write_distribution import distribution_property
 from merge_runner.merge.splice import splice
 from merge_runner.plan.explain.join_strategy import shape
-from merge_runner.plan.explain.shuffle_remedies import CONFS, Circumstances, Remedied, Trial, by_rule, trials
+from merge_runner.plan.explain.shuffle_remedies import CONFS, Circumstances, ShuffleRemedies, Trial, by_rule, trials
 from merge_runner.plan.explain.shuffles import Shuffle, shuffles
 from merge_runner.pruning.judge.storage_join import storage_join
 from merge_runner.pruning.layout.layout import TableLayout, partition_field
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 def remedied_shuffles(
     session: SparkSession, merge: RunMerge, plan: str, conf: Mapping[str, str], declared: Mapping[str, str], ask: Ask
-) -> tuple[Remedied, ...]:
+) -> tuple[ShuffleRemedies, ...]:
     """The shuffles and sorts of a plan, with what takes each away.
 
     `conf` and `declared` are the confs and properties of the model's config. Raises EngineError.
     """
     statement = merge.judged.statement
     source_first = shape(statement) == "insert"
-    found = [Remedied(each) for each in shuffles(plan, source_first=source_first)]
+    found = [ShuffleRemedies(each) for each in shuffles(plan, source_first=source_first)]
     if not found:
         return ()
     circumstances = _circumstances(session, merge, conf, declared)
