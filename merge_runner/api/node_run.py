@@ -42,13 +42,13 @@ def lint_first(prepared: Prepared, command: Command, options: NodeOptions, ids: 
 @contextmanager
 def starting(
     start: Start | None, prepared: Prepared, events: Events, driver: Driver | None, *, early: bool = False
-) -> Iterator[DriverStart | None]:
-    """A driver on its way inside the block, None where a running one is given; `early`: its JVM is launched now.
+) -> Iterator[Driver | DriverStart]:
+    """`driver` inside the block, or one on its way where that is None; `early`: its JVM is launched now.
 
     `start` returns it; None: as the project's profile says.
     """
     if driver is not None:
-        yield None
+        yield driver
         return
     with (start or starting_driver)(prepared, events) as coming:
         if early:

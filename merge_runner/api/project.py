@@ -158,6 +158,7 @@ class Project(QueriedProject):
             starting,
             with_sample,
         )
+        from merge_runner.engine.startup import DriverStart
 
         def chosen() -> tuple[str, ...]:
             return self.selected_by(options).ids
@@ -169,15 +170,15 @@ class Project(QueriedProject):
         sampled = with_sample(prepared, options)
         events = events_to(on_event, on_driver)
         early = bool(ids) and not likely_no_op(prepared, command, options, ids)
-        with starting(self.start, prepared, events, driver, early=early) as coming:
+        with starting(self.start, prepared, events, driver, early=early) as source:
             from merge_runner.run.build import build  # as lint, while the JVM starts
 
             lint_first(prepared, command, options, ids)
-            if coming is not None:
-                coming.proceed()  # lint uses processes only where there is no thread that they could not have
+            if isinstance(source, DriverStart):
+                source.proceed()  # lint uses processes only where there is no thread that they could not have
             settings = run_settings(prepared, command, options, ids, last, before)
             with lineage_events(prepared, ids, events):
-                return build(sampled, ids, command, settings, events, driver, coming)
+                return build(sampled, ids, command, settings, events, source)
 
     def stream(
         self,
@@ -213,6 +214,7 @@ class Project(QueriedProject):
     ) -> RunResults:
         """Read streams as the options of `stream` say; `selection` replaces theirs."""
         from merge_runner.api.node_run import lineage_events, starting
+        from merge_runner.engine.startup import DriverStart
         from merge_runner.options.recorded_options import kept
         from merge_runner.run.settings import RunSettings
         from merge_runner.run.stream.stream import stream
@@ -220,11 +222,11 @@ class Project(QueriedProject):
         chosen = selection or self.selected_by(options)
         settings = RunSettings(threads=options.threads, available_now=options.available_now, args=kept(options))
         events = events_to(on_event, on_driver)
-        with starting(self.start, self.prepared, events, driver, early=True) as coming:
-            if coming is not None:
-                coming.proceed()
+        with starting(self.start, self.prepared, events, driver, early=True) as source:
+            if isinstance(source, DriverStart):
+                source.proceed()
             with lineage_events(self.prepared, chosen.ids, events, streams=True):
-                return stream(self.prepared, chosen.ids, settings, events, driver, coming)
+                return stream(self.prepared, chosen.ids, settings, events, source)
 
     def publish(
         self,
@@ -245,8 +247,8 @@ class Project(QueriedProject):
         check_names(options, PublishOptions)
         ids = self.select(select, exclude, options.get("selector"), options.get("state")).ids
         events, driver = events_to(options.get("on_event")), options.get("driver")
-        with starting(self.start, self.prepared, events, driver) as coming:
-            return publish(self.prepared, ids, branch_name(branch), events, driver, coming, drop=drop)
+        with starting(self.start, self.prepared, events, driver) as source:
+            return publish(self.prepared, ids, branch_name(branch), events, source, drop=drop)
 
     def run_operation(
         self,
@@ -265,8 +267,8 @@ class Project(QueriedProject):
         from merge_runner.run.operation import run_operation
 
         events = events_to(on_event)
-        with starting(self.start, self.prepared, events, driver) as coming:
-            return run_operation(self.prepared, macro, arguments or {}, events, driver, coming)
+        with starting(self.start, self.prepared, events, driver) as source:
+            return run_operation(self.prepared, macro, arguments or {}, events, source)
 
     def restore_runs(self, *, on_event: Listener | None = None, driver: Driver | None = None) -> int:
         """Keep the last runs that the audit table has in the target folder, where `report` shows them; return how many.
@@ -286,8 +288,8 @@ class Project(QueriedProject):
             raise ProblemsError([Problem("no-audit", message, hint="`audit: schema.table` in profiles.yml names one")])
         events = events_to(on_event)
         with (
-            starting(self.start, self.prepared, events, driver) as coming,
-            driving(self.prepared, events, driver, coming) as running,
+            starting(self.start, self.prepared, events, driver) as source,
+            driving(self.prepared, events, source) as running,
         ):
             return restore_runs(running, self.prepared, table)
 

@@ -17,22 +17,17 @@ from merge_runner.plan.load.project_context import Prepared
 from merge_runner.run.node.outcome import error_message, error_place
 
 
-def explain_on_spark(
-    prepared: Prepared, explanation: Explanation, driver: Driver | None = None, starting: DriverStart | None = None
-) -> Explanation:
+def explain_on_spark(prepared: Prepared, explanation: Explanation, driver: Driver | DriverStart) -> Explanation:
     """The explanation with what the engine says of each MERGE, level by level.
 
-    A statement that the engine refuses is in `EngineReport.error`, and the others go on. `driver` is a running one,
-    which is left running; `starting` is one on its way, which is stopped. Raises ProblemsError where Spark does not
-    start.
+    A statement that the engine refuses is in `EngineReport.error`, and the others go on. A `driver` that runs
+    already is left running. Raises ProblemsError where Spark does not start.
     """
     if not any(node.merge is not None for level in explanation.levels for node in level):
         return replace(explanation, has_engine_reports=True)
-    if driver is not None:
+    if not isinstance(driver, DriverStart):
         return _with_engine_reports(prepared, explanation, driver)
-    if starting is None:
-        raise TypeError("a driver is needed, or one on its way")
-    own = starting.driver()
+    own = driver.driver()
     try:
         return _with_engine_reports(prepared, explanation, own)
     finally:

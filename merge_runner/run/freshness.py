@@ -41,8 +41,7 @@ def source_freshness(
     prepared: Prepared,
     ids: Sequence[str],
     events: Events,
-    driver: Driver | None = None,
-    starting: DriverStart | None = None,
+    driver: Driver | DriverStart,
     *,
     threads: int | None = None,
     output: Path | None = None,
@@ -66,7 +65,7 @@ def source_freshness(
         try:
             events.emit(FreshnessStarted(invocation_id=invocation, nodes=list(plans)))
             if plans:
-                with driving(prepared, events, driver, starting) as running:
+                with driving(prepared, events, driver) as running:
                     events.emit(Running(nodes=len(plans), threads=node_run.threads))
                     node_run.run(running, Catalog(running.table_format))
             ended = datetime.now(timezone.utc)

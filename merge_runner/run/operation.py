@@ -37,16 +37,14 @@ def run_operation(
     macro: str,
     arguments: Mapping[str, Any],
     events: Events,
-    driver: Driver | None = None,
-    starting: DriverStart | None = None,
+    driver: Driver | DriverStart,
 ) -> OperationResult:
     """Call a macro of the project that may execute statements.
 
-    `driver` is a running one to use, and to leave running; `starting` is one on its way, which is stopped. Raises
-    ProblemsError where there is no such macro, or Spark does not start: nothing has run then.
+    Raises ProblemsError where there is no such macro, or Spark does not start: nothing has run then.
     """
     name = _macro_name(prepared, macro)
-    with driving(prepared, events, driver, starting) as running, running.session() as session:
+    with driving(prepared, events, driver) as running, running.session() as session:
         statements = Statements(session, Catalog(running.table_format), prepared.on_log)
         try:
             returned = prepared.compiler.operate(name, arguments, statements, attacher(prepared, statements))

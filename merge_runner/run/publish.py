@@ -66,20 +66,18 @@ def publish(
     ids: Sequence[str],
     branch: str,
     events: Events,
-    driver: Driver | None = None,
-    starting: DriverStart | None = None,
+    driver: Driver | DriverStart,
     drop: bool = False,
 ) -> PublishResult:
     """Publishes, or drops, a branch of the tables of the nodes `ids`.
 
-    `driver` is a running one to use, and to leave running; `starting` is one on its way, which is stopped.
-    Raises ProblemsError where a table cannot be asked, or where none has the branch to be published: nothing has been
-    moved then.
+    A `driver` that runs already is left running. Raises ProblemsError where a table cannot be asked, or where none has
+    the branch to be published: nothing has been moved then.
     """
     with Journal(prepared.target_path / "journal.jsonl") as journal:
         events.listen(journal)
         try:
-            return _Publisher(prepared, ids, branch, events).run(driver, starting, drop)
+            return _Publisher(prepared, ids, branch, events).run(driver, drop)
         finally:
             events.forget(journal)
 
@@ -93,7 +91,7 @@ class _Publisher:
         self.events = events
         self.outcome = PublishResult(branch)
 
-    def run(self, driver: Driver | None, starting: DriverStart | None, drop: bool) -> PublishResult:
+    def run(self, driver: Driver | DriverStart, drop: bool) -> PublishResult:
         self.events.emit(PublishStarted(branch=self.branch, drop=drop))
         if not drop and self._is_left_undone():
             return self._finish()
@@ -102,15 +100,12 @@ class _Publisher:
             for node in branchable(self.prepared.graph, self.ids)
             if node.relation is not None
         }
-        own = None
-        if driver is None and tables:
-            if starting is None:
-                raise TypeError("a driver is needed, or one on its way")
-            driver = own = starting.driver()
+        own = driver.driver() if isinstance(driver, DriverStart) and tables else None
+        running = own if isinstance(driver, DriverStart) else driver
         try:
-            if driver is not None:
-                with driver.session() as session, self._lock(driver, tables):
-                    formats = driver.table_format
+            if running is not None:
+                with running.session() as session, self._lock(running, tables):
+                    formats = running.table_format
                     self._on(session, {table: formats(name).branches for table, name in tables.items()}, drop)
             elif not drop:
                 raise self._no_branch()
@@ -122,12 +117,12 @@ class _Publisher:
     def _on(self, session: SparkSession, tables: Mapping[Relation, Branches], drop: bool) -> None:
         try:
             with engine_errors(or_bugs=True):
-                branches_by_state = {
+                operations_by_branch = {
                     self._find(session, table, branches): branches for table, branches in tables.items()
                 }
         except EngineError as error:
             raise ProblemsError([Problem(error.code, self.prepared.conceal(error.message), hint=error.hint)]) from error
-        published = {branch: branches for branch, branches in branches_by_state.items() if branch is not None}
+        published = {branch: branches for branch, branches in operations_by_branch.items() if branch is not None}
         if drop:
             self._drop(session, published)
         elif not published:

@@ -90,18 +90,16 @@ def show(
     inline: str | None,
     limit: int,
     events: Events,
-    driver: Driver | None = None,
-    starting: DriverStart | None = None,
+    driver: Driver | DriverStart,
 ) -> tuple[Preview, ...]:
     """Return up to `limit` rows of each of the nodes, or of the query `inline`.
 
-    `driver` is a running one to use, and to leave running; `starting` is one on its way, which is stopped. Raises
-    ProblemsError where something cannot be shown; nothing has been queried where that is known before.
+    Raises ProblemsError where something cannot be shown; nothing has been queried where that is known before.
     """
     queries = [_inline(prepared, inline)] if inline is not None else _of_nodes(prepared, ids)
     if not queries:
         return ()
-    with driving(prepared, events, driver, starting) as running:
+    with driving(prepared, events, driver) as running:
         catalog = Catalog(running.table_format)
         runnable = (
             _ask_engine(prepared, query, running, catalog) if isinstance(query, _Asks) else query for query in queries

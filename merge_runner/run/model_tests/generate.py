@@ -47,8 +47,7 @@ def write_first_unit_test(
     prepared: Prepared,
     model: ModelNode,
     events: Events,
-    driver: Driver | None = None,
-    starting: DriverStart | None = None,
+    driver: Driver | DriverStart,
 ) -> Path:
     """Write `<model>.unit_tests.yml` next to the model, and return its path.
 
@@ -61,7 +60,7 @@ def write_first_unit_test(
         raise ProblemsError([Problem("file-exists", f"{path.name} is there already", model.place, hint)])
     with (
         scratch_folder(Scratch.of(uuid4().hex)) as scratch,
-        driving(prepared, events, driver, starting) as running,
+        driving(prepared, events, driver) as running,
         running.session() as session,
     ):
         inputs, expected = _Sampler(prepared, model, scratch, session, Catalog(running.table_format)).rows()

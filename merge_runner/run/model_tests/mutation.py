@@ -88,8 +88,7 @@ def mutation_check(
     model: str,
     threads: int,
     events: Events,
-    driver: Driver | None = None,
-    starting: DriverStart | None = None,
+    driver: Driver | DriverStart,
 ) -> MutationReport:
     """Changes the MERGE of a model one piece at a time, and runs the model's unit tests until one notices.
 
@@ -110,7 +109,7 @@ def mutation_check(
         raise ProblemsError([Problem("no-unit-tests", f"{model} has no unit tests", node.place, hint)])
     with scratch_folder(Scratch.of(uuid4().hex)) as scratch:
         places = [_Place(prepared, node, tests, scratch.part(number)) for number in range(threads)]
-        with driving(prepared, events, driver, starting) as running:
+        with driving(prepared, events, driver) as running:
             return _Check(prepared, node, places, running, events).run()
 
 

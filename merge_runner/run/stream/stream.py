@@ -49,16 +49,14 @@ def stream(
     ids: Sequence[str],
     settings: RunSettings,
     events: Events,
-    driver: Driver | None = None,
-    starting: DriverStart | None = None,
+    driver: Driver | DriverStart,
 ) -> RunResults:
     """Reads the streams that feed models among `ids`, until they end, one fails, or it is interrupted.
 
-    The result of a model is that of its last batch, with `totals` over all. `driver` and `starting` are as in `build`.
-    Raises ProblemsError where a stream cannot be read, or can no longer be, and KeyboardInterrupt; run_results.json
-    holds what was done.
+    The result of a model is that of its last batch, with `totals` over all. Raises ProblemsError where a stream cannot
+    be read, or can no longer be, and KeyboardInterrupt; run_results.json holds what was done.
     """
-    return _StreamRun(prepared, ids, settings, events).run(driver, starting)
+    return _StreamRun(prepared, ids, settings, events).run(driver)
 
 
 class _StreamRun:
@@ -78,10 +76,10 @@ class _StreamRun:
         self.broken: list[Problem] = []
         """What ended the reading where no batch did."""
 
-    def run(self, driver: Driver | None, starting: DriverStart | None) -> RunResults:
+    def run(self, driver: Driver | DriverStart) -> RunResults:
         with (
             self.invocation.record_run(self.plans, self.outcome.totals.results),
-            driving(self.prepared, self.events, driver, starting) as running,
+            driving(self.prepared, self.events, driver) as running,
         ):
             self.events.observe(running)
             self._run(running)
