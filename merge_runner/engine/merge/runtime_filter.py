@@ -125,9 +125,9 @@ class _Maker:
         state = self.format.state(self.session, self.step.target)
         if not plan.always:
             self._check_size(state)
-        self._check_no_views(plan.no_views)
+        self._check_no_views(plan.pin.no_views)
         asked = self._asked(plan.bounds)
-        self.source.fix(plan.scan, plan.marks)
+        self.source.fix(plan.pin.scan, plan.pin.marks)
         source = self.made.piece(self.statement.source.span)
         values = source_values(self.session, self.statement.with_text, source, [item for _, item in asked])
         predicates: list[tuple[Bound, BoundPredicate]] = []

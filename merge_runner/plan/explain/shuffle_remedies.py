@@ -207,7 +207,7 @@ def shuffled_when_bounded(bounding: FilterPlan | None, plan: str) -> Iterator[st
 
     Measured: what is computed once has no partitions to join by, and both sides are shuffled.
     """
-    if bounding is None or bounding.left_out is not None or bounding.scan is not None:
+    if bounding is None or bounding.left_out is not None or bounding.pin.scan is not None:
         return
     if joins_by_partition(plan):
         yield "for bounds the source is computed once, and the join shuffles then: `bounds: off` leaves it as it is"
