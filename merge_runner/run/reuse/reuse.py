@@ -52,8 +52,9 @@ class Reuse:
         self._confs = {**defaults(prepared), **prepared.files.profile.conf}
 
     def needs_spark(self, plan: NodePlan) -> bool:
-        """Return whether `decide` needs a session to leave a node out."""
-        return needs_spark(plan, self._prepared)
+        """Return whether `decide` needs a session: of a node that runs whatever it reads nothing is asked."""
+        node = self._prepared.graph.nodes[plan.unique_id]
+        return asked_for(node, plan) is None and needs_spark(plan, self._prepared)
 
     def decide(
         self, plan: NodePlan, above: Collection[str] = (), session: SparkSession | None = None
@@ -64,13 +65,13 @@ class Reuse:
         Spark alone knows may have changed.
         """
         node = self._prepared.graph.nodes[plan.unique_id]
-        request = asked_for(node, plan)
+        own_request = request = asked_for(node, plan)
         if request is None and self._prepared.files.profile.reuse == "off":
             request = "its profile says `reuse: off`"
         if request is None and self._mode == "fresh":
             request = "--fresh asks for it"
         target = stored_target(plan, self._prepared)
-        now = self._now(node, plan, target, session)
+        now = self._now(node, plan, own_request, target, session)
         if request is not None:
             return replace(now, because=request)
         record = self._records.get(plan.unique_id)
@@ -89,9 +90,16 @@ class Reuse:
             return ReuseDecision(record.version, waits)
         return replace(now, because=_news(changed, above, self._prepared.graph) or doubt or "")
 
-    def _now(self, node: Node, plan: NodePlan, target: StoredState | None, session: SparkSession | None) -> RunDecision:
-        """Return what a node would read now, without a reason to run."""
-        doubt = asked_for(node, plan) or ineligible(plan, self._prepared, session)
+    def _now(
+        self,
+        node: Node,
+        plan: NodePlan,
+        request: str | None,
+        target: StoredState | None,
+        session: SparkSession | None,
+    ) -> RunDecision:
+        """Return what a node would read now, without a reason to run; `request` is why it always runs."""
+        doubt = request or ineligible(plan, self._prepared, session)
         if BRANCH in {**self._confs, **run_config(node).conf}:
             doubt = doubt or f"`{BRANCH}` has it read and write a branch, of which no version is known here"
         if any(key.startswith(_OF_CATALOGS) for key in run_config(node).conf):
