@@ -69,8 +69,8 @@ def build(
         planned,
         [node for node in run_nodes if node not in streamed],
         invocation.id,
-        settings.maintenance if optimizes else None,
-        settings.clones if command == "clone" and settings.new_branch is None else None,
+        settings.maintenance,
+        settings.clones,
         settings.new_branch,
     )
     if on_a_branch:
