@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.startup import DriverStart
-from merge_runner.options.nodes import NodeOptions, sampling_conflict
+from merge_runner.options.nodes import NodeOptions
 from merge_runner.options.recorded_options import kept
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.syntax.environment import whole_env
@@ -60,8 +60,6 @@ def with_sample(prepared: Prepared, options: NodeOptions) -> Prepared:
     """Return the project as a run with `--empty` or `--sample` reads it. Raises ValueError."""
     if not options.is_sampled:
         return prepared
-    if (conflict := sampling_conflict(options)) is not None:
-        raise ValueError(conflict)
     from merge_runner.plan.load.sample import EMPTY, read_sample
 
     sample = EMPTY if options.sample is None else read_sample(options.sample, datetime.now(timezone.utc))

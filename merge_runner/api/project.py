@@ -25,6 +25,7 @@ from merge_runner.api.queried_project import QueriedProject
 from merge_runner.formats.branches import branch_name
 from merge_runner.graph.selection.select import Selection
 from merge_runner.options.nodes import StreamOptions as StreamCommand
+from merge_runner.options.nodes import check_sampling
 from merge_runner.project.syntax.duration import seconds
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ class Project(QueriedProject):
         """Run nodes as the options of a command say: what `build`, `run`, `seed`, `test`, `optimize` and `retry` do.
 
         `selection` replaces that of the options; `last` is the invocation that these nodes are left over from.
-        `on_driver` receives the Spark driver once it runs.
+        `on_driver` receives the Spark driver once it runs. Raises OptionConflictError for options that exclude another.
         """
         from merge_runner.api.node_run import (
             likely_no_op,
@@ -159,6 +160,8 @@ class Project(QueriedProject):
             with_sample,
         )
         from merge_runner.engine.startup import DriverStart
+
+        check_sampling(options)
 
         def chosen() -> tuple[str, ...]:
             return self.selected_by(options).ids

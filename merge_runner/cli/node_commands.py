@@ -17,7 +17,7 @@ from merge_runner.cli.display.problems import show_no_effect, show_not_read, sho
 from merge_runner.cli.loading import check_defer, load_project, selected, with_default_selector
 from merge_runner.cli.run_pages import show_run
 from merge_runner.errors import Problem
-from merge_runner.options.nodes import NodeOptions, sampling_conflict
+from merge_runner.options.nodes import NodeOptions, OptionConflictError
 from merge_runner.options.output import OutputOptions
 from merge_runner.run.results.junit import junit
 from merge_runner.run.results.results import TYPES, Command
@@ -75,11 +75,11 @@ def run_nodes(
     `last` is the invocation that they are left over from.
     """
     check_defer(options, options.state)
-    if (conflict := sampling_conflict(options)) is not None:
-        raise click.UsageError(conflict)
     display = display_for(options, project.graph)
     try:
         results = project.invoke(name, options, selection, last=last, on_event=display, on_driver=display.observe)
+    except OptionConflictError as conflict:
+        raise click.UsageError(str(conflict)) from conflict
     except LintError as error:
         _show_refused(error)
         return 1
