@@ -93,7 +93,9 @@ def run_settings(
         reuse=reuse_mode(prepared, options),
         args=args if last is None else {**args, "retried": list(last.retried)},
         begun=dict.fromkeys(last.begun, last.retried) if last is not None else {},
-        made=_made(prepared, set(before).difference(ids)) if last is not None and options.full_refresh else (),
+        recreated=_recreated_tables(prepared, set(before).difference(ids))
+        if last is not None and options.full_refresh
+        else (),
     )
 
 
@@ -150,7 +152,7 @@ def _whole_env(prepared: Prepared) -> Mapping[str, str]:
     return whole_env(prepared.invocation.env)
 
 
-def _made(prepared: Prepared, done: set[str]) -> tuple[str, ...]:
+def _recreated_tables(prepared: Prepared, done: set[str]) -> tuple[str, ...]:
     """Return the tables that a full refresh has recreated by nodes that are not left over: those keep their rows."""
     relations = (prepared.graph.nodes[node].relation for node in done)
     return tuple(relation.name for relation in relations if relation is not None)

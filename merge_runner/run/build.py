@@ -130,7 +130,7 @@ def _run_on_drivers(
 
     After the last one, what is left has failed. `at_end` is called with the driver that has run the last node.
     """
-    events, branch, recreated = node_run.events, node_run.settings.branch, frozenset(node_run.settings.made)
+    events, branch, recreated = node_run.events, node_run.settings.branch, frozenset(node_run.settings.recreated)
     for others in range(_MOST_OTHERS + 1):
         try:
             with driving(prepared, events, driver) as running:
@@ -154,7 +154,7 @@ def _run_on_drivers(
             return
         events.emit(Message(f"the Spark driver is lost: what has not begun ({left}) runs on another one", level="warn"))
         driver = driver.another()
-        recreated = catalog.made  # another driver's models must not replace them once more
+        recreated = catalog.recreated  # another driver's models must not replace them once more
 
 
 def _not_run(

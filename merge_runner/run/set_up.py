@@ -15,7 +15,7 @@ from merge_runner.engine.spark.confs import jar_groups, table_formats
 from merge_runner.engine.spark.embedded_catalog import database
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.format_jars import check_provided
-from merge_runner.engine.spark.jars import fetch_jars, pinned
+from merge_runner.engine.spark.jars import fetch_jars, pinned_jars
 from merge_runner.engine.spark.java import check_java, require_java
 from merge_runner.engine.spark.spark_home import installed_spark
 from merge_runner.engine.spark.start_notes import notes
@@ -114,7 +114,7 @@ def spark_home(prepared: Prepared, notify: Callable[[str], None]) -> str:
     if profile.remote is not None:
         return f"no Spark starts here: the project runs on {profile.where}"
     spark = fitting_spark(profile, files.root, os.environ)
-    for note in notes(profile, spark, [Path(jar.name) for jar in pinned(jar_groups(profile))]):
+    for note in notes(profile, spark, [Path(jar.name) for jar in pinned_jars(jar_groups(profile))]):
         notify(note)
     if not spark.defaults:
         return spark.words

@@ -42,7 +42,7 @@ class RunSettings:
     """Whether a stream ends when all that is there at its start has been read."""
     begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Nodes whose statement may have committed in earlier invocations, with the ids of these invocations."""
-    made: Sequence[str] = ()
+    recreated: Sequence[str] = ()
     """The names of tables that other nodes recreated in these earlier invocations."""
     reuse: Mode = "off"
     """Whether nodes are left out whose inputs have not changed."""

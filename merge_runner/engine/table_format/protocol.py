@@ -196,7 +196,9 @@ class TableFormat(Protocol):
         `version` asks as of a version where the format has a `snapshot` of it.
         """
 
-    def merge_figures(self, session: SparkSession, table: Relation, stamp: str, ran: StatementResult) -> MergeFigures:
+    def merge_figures(
+        self, session: SparkSession, table: Relation, stamp: str, result: StatementResult
+    ) -> MergeFigures:
         """Return what a MERGE did, from its commit and from the plan that ran."""
 
     def commit_figures(self, commit: Commit) -> CommitFigures:
