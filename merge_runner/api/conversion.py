@@ -79,16 +79,16 @@ def import_merges(paths: str | Path | Sequence[str | Path], to: str | Path) -> I
     from merge_runner.project.load.find_project import PYPROJECT
 
     folder = Path(to)
-    named = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
-    merges, left_out = find_merges(plain_files(named, Path.cwd()))
+    roots = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
+    merges, left_out = find_merges(plain_files(roots, Path.cwd()))
     if not merges:
         hint = "name .sql, .py, .scala or .ipynb files, or folders of them"
         raise ProblemsError(left_out or [Problem("no-merge", "there is no MERGE in these paths", hint=hint)])
-    made = project_files(merges, folder, is_project=(folder / PYPROJECT).is_file())
-    texts = {**made.texts, REPORT: report(made, left_out)}
+    files = project_files(merges, folder, is_project=(folder / PYPROJECT).is_file())
+    texts = {**files.texts, REPORT: report(files, left_out)}
     _write_new(folder, texts)
-    models = tuple(folder / path for path in made.models)
-    return ImportResult(models, tuple(folder / path for path in texts), tuple(made.decisions), tuple(left_out))
+    models = tuple(folder / path for path in files.models)
+    return ImportResult(models, tuple(folder / path for path in texts), tuple(files.decisions), tuple(left_out))
 
 
 def _write_new(folder: Path, contents: Mapping[str, str | bytes]) -> None:

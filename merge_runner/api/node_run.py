@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.startup import DriverStart
 from merge_runner.options.nodes import NodeOptions
-from merge_runner.options.recorded_options import kept
+from merge_runner.options.recorded_options import recorded_options
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.syntax.environment import whole_env
 from merge_runner.run.execution.driver_scope import starting_driver
@@ -81,7 +81,7 @@ def run_settings(
     from merge_runner.plan.nodes.maintenance import Maintenance
     from merge_runner.run.settings import RunSettings
 
-    args = kept(options)
+    args = recorded_options(options)
     return RunSettings(
         threads=options.threads,
         fail_fast=options.fail_fast,

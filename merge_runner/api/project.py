@@ -55,8 +55,8 @@ class Project(QueriedProject):
 
         Raises LintError where lint finds an error: nothing has run then. `lint=False` leaves that out.
         """
-        chosen = node_options(options, BuildOptions, select, exclude)
-        return self._invoke("build", replace(chosen, no_lint=not lint), options)
+        command_options = node_options(options, BuildOptions, select, exclude)
+        return self._invoke("build", replace(command_options, no_lint=not lint), options)
 
     def run(self, select: Names = (), exclude: Names = (), **options: Unpack[BuildOptions]) -> RunResults:
         """Run the models alone, without lint; else as `build`."""
@@ -87,9 +87,9 @@ class Project(QueriedProject):
         """
         if retain is not None and not vacuum:
             raise ValueError("retain needs vacuum: nothing is removed without it")
-        chosen = node_options(options, OptimizeOptions, select, exclude)
-        chosen = replace(chosen, vacuum=vacuum, retain=None if retain is None else seconds(retain))
-        return self._invoke("optimize", chosen, options)
+        command_options = node_options(options, OptimizeOptions, select, exclude)
+        command_options = replace(command_options, vacuum=vacuum, retain=None if retain is None else seconds(retain))
+        return self._invoke("optimize", command_options, options)
 
     def clone(
         self,
@@ -104,36 +104,38 @@ class Project(QueriedProject):
         Iceberg table of this target gets that branch instead, where main is now. Raises ProblemsError where a table
         cannot be cloned, and ValueError with neither of the two: nothing has run then.
         """
-        chosen = replace(node_options(options, CloneOptions, select, exclude), state=as_path(state))
-        return self._invoke("clone", chosen, options)
+        command_options = replace(node_options(options, CloneOptions, select, exclude), state=as_path(state))
+        return self._invoke("clone", command_options, options)
 
     def retry(self, **options: Unpack[BatchOptions]) -> RunResults | None:
         """Run what failed or was skipped in the last invocation, with its options; those given here win.
 
         The project has to be loaded as it was then. Return None where nothing is left over.
         """
-        from merge_runner.options.recorded_options import restored
+        from merge_runner.options.recorded_options import restore_options
         from merge_runner.run.results.previous_run import last_invocation
 
         last = last_invocation(self.prepared.target_path)
         now = node_options(options, BatchOptions)
-        given = {name for name, value in options.items() if value not in (None, False)}
-        chosen = replace(restored(now, last.args, given), full_refresh=self.prepared.invocation.full_refresh)
+        names_given = {name for name, value in options.items() if value not in (None, False)}
+        command_options = replace(
+            restore_options(now, last.args, names_given), full_refresh=self.prepared.invocation.full_refresh
+        )
         left = Selection(tuple(node for node in last.undone if node in self.graph.nodes))
         if not left.ids:
             return None
-        return self._invoke(last.command, chosen, options, left, last=last)
+        return self._invoke(last.command, command_options, options, left, last=last)
 
     def _invoke(
         self,
         command: Command,
-        chosen: NodeOptions,
-        given: DriverOptions,
+        command_options: NodeOptions,
+        driver_options: DriverOptions,
         selection: Selection | None = None,
         last: LastInvocation | None = None,
     ) -> RunResults:
-        on_event, driver = given.get("on_event"), given.get("driver")
-        return self.invoke(command, chosen, selection, last=last, on_event=on_event, driver=driver)
+        on_event, driver = driver_options.get("on_event"), driver_options.get("driver")
+        return self.invoke(command, command_options, selection, last=last, on_event=on_event, driver=driver)
 
     def invoke(
         self,
@@ -163,11 +165,11 @@ class Project(QueriedProject):
 
         check_sampling(options)
 
-        def chosen() -> tuple[str, ...]:
+        def selected_ids() -> tuple[str, ...]:
             return self.selected_by(options).ids
 
-        ids = chosen() if selection is None else selection.ids
-        before = chosen() if last is not None and (options.defer or options.full_refresh) else ()
+        ids = selected_ids() if selection is None else selection.ids
+        before = selected_ids() if last is not None and (options.defer or options.full_refresh) else ()
         # A left-over node reads what the previous invocation has built, and not the other target.
         prepared = self.deferred((*ids, *before), options.defer, options.defer_state or options.state).prepared
         sampled = with_sample(prepared, options)
@@ -196,7 +198,7 @@ class Project(QueriedProject):
         With `available_now` that is when all that is there now has been read.
         """
         check_names(options, StreamOptions)
-        chosen = StreamCommand(
+        command_options = StreamCommand(
             select=texts(select),
             exclude=texts(exclude),
             selector=options.get("selector"),
@@ -204,7 +206,7 @@ class Project(QueriedProject):
             available_now=available_now,
             threads=options.get("threads"),
         )
-        return self.invoke_stream(chosen, on_event=options.get("on_event"), driver=options.get("driver"))
+        return self.invoke_stream(command_options, on_event=options.get("on_event"), driver=options.get("driver"))
 
     def invoke_stream(
         self,
@@ -218,18 +220,20 @@ class Project(QueriedProject):
         """Read streams as the options of `stream` say; `selection` replaces theirs."""
         from merge_runner.api.node_run import lineage_events, starting
         from merge_runner.engine.startup import DriverStart
-        from merge_runner.options.recorded_options import kept
+        from merge_runner.options.recorded_options import recorded_options
         from merge_runner.run.settings import RunSettings
         from merge_runner.run.stream.stream import stream
 
-        chosen = selection or self.selected_by(options)
-        settings = RunSettings(threads=options.threads, available_now=options.available_now, args=kept(options))
+        stream_selection = selection or self.selected_by(options)
+        settings = RunSettings(
+            threads=options.threads, available_now=options.available_now, args=recorded_options(options)
+        )
         events = events_to(on_event, on_driver)
         with starting(self.start, self.prepared, events, driver, early=True) as source:
             if isinstance(source, DriverStart):
                 source.proceed()
-            with lineage_events(self.prepared, chosen.ids, events, streams=True):
-                return stream(self.prepared, chosen.ids, settings, events, source)
+            with lineage_events(self.prepared, stream_selection.ids, events, streams=True):
+                return stream(self.prepared, stream_selection.ids, settings, events, source)
 
     def publish(
         self,

@@ -42,7 +42,7 @@ def chosen_nodes(name: Command, options: NodeOptions) -> tuple[Project, Selectio
     selection = selected(project, options)
     if name in ("build", "run", "seed", "test"):
         show_no_effect(project.graph, selection.ids, options)
-    show_warnings(_passed_over(name, project, selection.ids), as_errors=options.warn_error)
+    show_warnings(_nodes_passed_over(name, project, selection.ids), as_errors=options.warn_error)
     return project, selection, options
 
 
@@ -58,12 +58,12 @@ _RUN_BY = {
 """What to use for a node of each resource type that the command does not run."""
 
 
-def _passed_over(name: Command, project: Project, ids: Sequence[str]) -> Iterator[Problem]:
+def _nodes_passed_over(name: Command, project: Project, ids: Sequence[str]) -> Iterator[Problem]:
     """Yield a warning where the command runs none of the selected nodes."""
     kinds = Counter(project.graph.nodes[node].resource_type for node in ids)
     if kinds and kinds.keys().isdisjoint(TYPES[name]):
-        held = ", ".join(counted(count, kind.replace("_", " ")) for kind, count in sorted(kinds.items()))
-        message = f"`{name}` runs none of the selected nodes: {held}"
+        kinds_selected = ", ".join(counted(count, kind.replace("_", " ")) for kind, count in sorted(kinds.items()))
+        message = f"`{name}` runs none of the selected nodes: {kinds_selected}"
         yield Problem("nothing-selected", message, hint="; ".join(_RUN_BY[kind] for kind in sorted(kinds)))
 
 

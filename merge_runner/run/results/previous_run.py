@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.options.recorded_options import check_kept
+from merge_runner.options.recorded_options import check_recorded_options
 from merge_runner.project_file import Boundary, read_file, read_json
 from merge_runner.run.results.results import Command, Status
 
@@ -79,7 +79,7 @@ def _reading(path: Path) -> Iterator[None]:
 def _args(arguments: Any) -> dict[str, Any]:
     """Return the arguments of an invocation. Raise TypeError or ValueError for what no invocation keeps."""
     args = dict(arguments)
-    check_kept(args)
+    check_recorded_options(args)
     retried = args.get("retried", [])
     if not isinstance(retried, list) or not all(isinstance(node, str) for node in retried):
         raise TypeError("retried")
