@@ -52,14 +52,14 @@ def import_dbt(
     is no dbt project, cannot be read, a file to be written is there already, or rows depend on an adapter that is not
     known.
     """
-    from merge_runner.conversion.dbt.loadable_conversion import converted
+    from merge_runner.conversion.dbt.loadable_conversion import convert
     from merge_runner.conversion.dbt.project import copied_file, read_dbt_folder
     from merge_runner.conversion.dbt.report import JSON, MARKDOWN, as_json, markdown
 
     folder = Path(to)
     env = os.environ if env is None else env
     project = read_dbt_folder(Path(path), env, Path(env["HOME"]) if "HOME" in env else None, adapter)
-    files = converted(project, project.name, env).files
+    files = convert(project, project.name, env).files
     contents: dict[str, str | bytes] = {**files.texts, MARKDOWN: markdown(files), JSON: as_json(files)}
     contents |= {name: copied_file(project, name) for name in files.copies}
     _write_new(folder, contents)
@@ -108,7 +108,7 @@ def _write_new(folder: Path, contents: Mapping[str, str | bytes]) -> None:
 def eject_model(prepared: Prepared, name: str) -> Path:
     """Write out the MERGE of a model that a macro writes: see `Project.eject`."""
     from merge_runner.atomic import write_atomic
-    from merge_runner.conversion.eject import ejected
+    from merge_runner.conversion.eject import eject
     from merge_runner.text import SourceText, as_source
 
     node = named_model(prepared.graph, name)
@@ -116,7 +116,7 @@ def eject_model(prepared: Prepared, name: str) -> Path:
     before = read_file(file, Boundary(prepared.files.root))
     source = SourceText(node.path, as_source(before.decode("utf-8")))
     macros = {macro.name: macro.text for macro in prepared.templates.macros()}
-    text = ejected(source, lambda given, change: prepared.compiler.variant(node, given, change), macros)
+    text = eject(source, lambda given, change: prepared.compiler.variant(node, given, change), macros)
     if b"\r\n" in before:
         text = text.replace("\n", "\r\n")
     write_atomic(file, text)

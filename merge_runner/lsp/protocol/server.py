@@ -113,7 +113,7 @@ class Server(LanguageServer):
             return None
         if len(document.source) > LONGEST:
             return None
-        location = self.documents.located(real_path(path))
+        location = self.documents.locate(real_path(path))
         if location is None:
             return None
         open_project, inner = location
@@ -129,7 +129,7 @@ class Server(LanguageServer):
     async def plain(self, uri: str) -> Plain | None:
         """Return a document that is no file of a project; None for any other."""
         path, cell = to_fs_path(uri), client_documents.cell(self.workspace, uri)
-        inner = self.documents.located(real_path(path)) if path is not None and cell is None else None
+        inner = self.documents.locate(real_path(path)) if path is not None and cell is None else None
         if inner is not None and inner[0].project is None:
             await self.diagnose(uri)
         if inner is not None and inner[0].is_own(inner[1]):
