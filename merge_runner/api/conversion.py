@@ -52,14 +52,14 @@ def import_dbt(
     is no dbt project, cannot be read, a file to be written is there already, or rows depend on an adapter that is not
     known.
     """
-    from merge_runner.conversion.dbt.loadable_conversion import converted
+    from merge_runner.conversion.dbt.loadable_conversion import convert
     from merge_runner.conversion.dbt.project import copied_file, read_dbt_folder
     from merge_runner.conversion.dbt.report import JSON, MARKDOWN, as_json, markdown
 
     folder = Path(to)
     env = os.environ if env is None else env
     project = read_dbt_folder(Path(path), env, Path(env["HOME"]) if "HOME" in env else None, adapter)
-    files = converted(project, project.name, env).files
+    files = convert(project, project.name, env).files
     contents: dict[str, str | bytes] = {**files.texts, MARKDOWN: markdown(files), JSON: as_json(files)}
     contents |= {name: copied_file(project, name) for name in files.copies}
     _write_new(folder, contents)
@@ -79,16 +79,16 @@ def import_merges(paths: str | Path | Sequence[str | Path], to: str | Path) -> I
     from merge_runner.project.load.find_project import PYPROJECT
 
     folder = Path(to)
-    named = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
-    merges, left_out = find_merges(plain_files(named, Path.cwd()))
+    roots = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
+    merges, left_out = find_merges(plain_files(roots, Path.cwd()))
     if not merges:
         hint = "name .sql, .py, .scala or .ipynb files, or folders of them"
         raise ProblemsError(left_out or [Problem("no-merge", "there is no MERGE in these paths", hint=hint)])
-    made = project_files(merges, folder, is_project=(folder / PYPROJECT).is_file())
-    texts = {**made.texts, REPORT: report(made, left_out)}
+    files = project_files(merges, folder, is_project=(folder / PYPROJECT).is_file())
+    texts = {**files.texts, REPORT: report(files, left_out)}
     _write_new(folder, texts)
-    models = tuple(folder / path for path in made.models)
-    return ImportResult(models, tuple(folder / path for path in texts), tuple(made.decisions), tuple(left_out))
+    models = tuple(folder / path for path in files.models)
+    return ImportResult(models, tuple(folder / path for path in texts), tuple(files.decisions), tuple(left_out))
 
 
 def _write_new(folder: Path, contents: Mapping[str, str | bytes]) -> None:
@@ -108,7 +108,7 @@ def _write_new(folder: Path, contents: Mapping[str, str | bytes]) -> None:
 def eject_model(prepared: Prepared, name: str) -> Path:
     """Write out the MERGE of a model that a macro writes: see `Project.eject`."""
     from merge_runner.atomic import write_atomic
-    from merge_runner.conversion.eject import ejected
+    from merge_runner.conversion.eject import eject
     from merge_runner.text import SourceText, as_source
 
     node = named_model(prepared.graph, name)
@@ -116,7 +116,7 @@ def eject_model(prepared: Prepared, name: str) -> Path:
     before = read_file(file, Boundary(prepared.files.root))
     source = SourceText(node.path, as_source(before.decode("utf-8")))
     macros = {macro.name: macro.text for macro in prepared.templates.macros()}
-    text = ejected(source, lambda given, change: prepared.compiler.variant(node, given, change), macros)
+    text = eject(source, lambda given, change: prepared.compiler.variant(node, given, change), macros)
     if b"\r\n" in before:
         text = text.replace("\n", "\r\n")
     write_atomic(file, text)

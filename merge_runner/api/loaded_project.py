@@ -195,10 +195,10 @@ class LoadedProject:
         from merge_runner.lint.run.lint_project import lint_project
 
         ids = self.select(select, exclude, selector, state).ids
-        asked = LintOptions(
+        request = LintOptions(
             rules=texts(rules), ignore=texts(ignore), layout=as_path(layout), baseline=as_path(baseline)
         )
-        return lint_project(self.prepared, ids, asked)
+        return lint_project(self.prepared, ids, request)
 
     def lineage(
         self, name: str | None = None, *, direction: Literal["up", "down", "both"] = "both", direct: bool = False

@@ -12,8 +12,8 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.startup import DriverStart
-from merge_runner.options.nodes import NodeOptions, sampling_conflict
-from merge_runner.options.recorded_options import kept
+from merge_runner.options.nodes import NodeOptions
+from merge_runner.options.recorded_options import recorded_options
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.syntax.environment import whole_env
 from merge_runner.run.execution.driver_scope import starting_driver
@@ -42,13 +42,13 @@ def lint_first(prepared: Prepared, command: Command, options: NodeOptions, ids: 
 @contextmanager
 def starting(
     start: Start | None, prepared: Prepared, events: Events, driver: Driver | None, *, early: bool = False
-) -> Iterator[DriverStart | None]:
-    """A driver on its way inside the block, None where a running one is given; `early`: its JVM is launched now.
+) -> Iterator[Driver | DriverStart]:
+    """`driver` inside the block, or one on its way where that is None; `early`: its JVM is launched now.
 
     `start` returns it; None: as the project's profile says.
     """
     if driver is not None:
-        yield None
+        yield driver
         return
     with (start or starting_driver)(prepared, events) as coming:
         if early:
@@ -60,8 +60,6 @@ def with_sample(prepared: Prepared, options: NodeOptions) -> Prepared:
     """Return the project as a run with `--empty` or `--sample` reads it. Raises ValueError."""
     if not options.is_sampled:
         return prepared
-    if (conflict := sampling_conflict(options)) is not None:
-        raise ValueError(conflict)
     from merge_runner.plan.load.sample import EMPTY, read_sample
 
     sample = EMPTY if options.sample is None else read_sample(options.sample, datetime.now(timezone.utc))
@@ -83,19 +81,21 @@ def run_settings(
     from merge_runner.plan.nodes.maintenance import Maintenance
     from merge_runner.run.settings import RunSettings
 
-    args = kept(options)
+    args = recorded_options(options)
     return RunSettings(
         threads=options.threads,
         fail_fast=options.fail_fast,
         batch_id=options.batch_id,
         branch=options.branch if command != "clone" else None,
-        clones=_clones(options) if command == "clone" and options.branch is None else {},
+        clones=_clones(options) if command == "clone" and options.branch is None else None,
         new_branch=options.branch if command == "clone" else None,
-        maintenance=Maintenance(options.vacuum, options.retain),
+        maintenance=Maintenance(options.vacuum, options.retain) if command == "optimize" else None,
         reuse=reuse_mode(prepared, options),
         args=args if last is None else {**args, "retried": list(last.retried)},
         begun=dict.fromkeys(last.begun, last.retried) if last is not None else {},
-        made=_made(prepared, set(before).difference(ids)) if last is not None and options.full_refresh else (),
+        recreated=_recreated_tables(prepared, set(before).difference(ids))
+        if last is not None and options.full_refresh
+        else (),
     )
 
 
@@ -152,7 +152,7 @@ def _whole_env(prepared: Prepared) -> Mapping[str, str]:
     return whole_env(prepared.invocation.env)
 
 
-def _made(prepared: Prepared, done: set[str]) -> tuple[str, ...]:
+def _recreated_tables(prepared: Prepared, done: set[str]) -> tuple[str, ...]:
     """Return the tables that a full refresh has recreated by nodes that are not left over: those keep their rows."""
     relations = (prepared.graph.nodes[node].relation for node in done)
     return tuple(relation.name for relation in relations if relation is not None)

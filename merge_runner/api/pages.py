@@ -111,8 +111,8 @@ class _Handler(SimpleHTTPRequestHandler):
         """Return whether the header Host is loopback, or the address that the server listens at or was reached at."""
         port = self.connection.getsockname()[1]
         hosts = {"localhost", "127.0.0.1", "[::1]", self._host.lower(), self.connection.getsockname()[0]}
-        named = self.headers.get("Host", "").lower()
-        return named in {f"{host}:{port}" for host in hosts} | (hosts if port == _HTTP else set())
+        host = self.headers.get("Host", "").lower()
+        return host in {f"{host}:{port}" for host in hosts} | (hosts if port == _HTTP else set())
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing of requests."""
@@ -125,17 +125,17 @@ def _is_file(path: Path) -> bool:
 
 def _last(prepared: Prepared) -> dict[str, LastResult]:
     """The last result of each node in the runs that are kept in this target; with the text of the last invocation."""
-    found: dict[str, LastResult] = {}
+    results: dict[str, LastResult] = {}
     for run in kept_runs(prepared.target_path):
         if run.record["target"] == prepared.files.profile.target:
             for entry in run.record["nodes"]:
-                found.setdefault(entry["id"], LastResult(run.record["started_at"], entry))
+                results.setdefault(entry["id"], LastResult(run.record["started_at"], entry))
     nodes = prepared.graph.nodes
     for unique_id, text in _compiled(prepared.target_path / "run_results.json").items():
-        if unique_id in found and unique_id in nodes:
+        if unique_id in results and unique_id in nodes:
             path = f"run/{compiled_path(prepared, unique_id)}"
-            found[unique_id] = replace(found[unique_id], compiled_code=text, run_path=path)
-    return {unique_id: result for unique_id, result in found.items() if unique_id in nodes}
+            results[unique_id] = replace(results[unique_id], compiled_code=text, run_path=path)
+    return {unique_id: result for unique_id, result in results.items() if unique_id in nodes}
 
 
 def _compiled(run_results: Path) -> dict[str, str]:

@@ -25,6 +25,7 @@ from merge_runner.api.queried_project import QueriedProject
 from merge_runner.formats.branches import branch_name
 from merge_runner.graph.selection.select import Selection
 from merge_runner.options.nodes import StreamOptions as StreamCommand
+from merge_runner.options.nodes import check_sampling
 from merge_runner.project.syntax.duration import seconds
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ class Project(QueriedProject):
 
         Raises LintError where lint finds an error: nothing has run then. `lint=False` leaves that out.
         """
-        chosen = node_options(options, BuildOptions, select, exclude)
-        return self._invoke("build", replace(chosen, no_lint=not lint), options)
+        command_options = node_options(options, BuildOptions, select, exclude)
+        return self._invoke("build", replace(command_options, no_lint=not lint), options)
 
     def run(self, select: Names = (), exclude: Names = (), **options: Unpack[BuildOptions]) -> RunResults:
         """Run the models alone, without lint; else as `build`."""
@@ -86,9 +87,9 @@ class Project(QueriedProject):
         """
         if retain is not None and not vacuum:
             raise ValueError("retain needs vacuum: nothing is removed without it")
-        chosen = node_options(options, OptimizeOptions, select, exclude)
-        chosen = replace(chosen, vacuum=vacuum, retain=None if retain is None else seconds(retain))
-        return self._invoke("optimize", chosen, options)
+        command_options = node_options(options, OptimizeOptions, select, exclude)
+        command_options = replace(command_options, vacuum=vacuum, retain=None if retain is None else seconds(retain))
+        return self._invoke("optimize", command_options, options)
 
     def clone(
         self,
@@ -103,36 +104,38 @@ class Project(QueriedProject):
         Iceberg table of this target gets that branch instead, where main is now. Raises ProblemsError where a table
         cannot be cloned, and ValueError with neither of the two: nothing has run then.
         """
-        chosen = replace(node_options(options, CloneOptions, select, exclude), state=as_path(state))
-        return self._invoke("clone", chosen, options)
+        command_options = replace(node_options(options, CloneOptions, select, exclude), state=as_path(state))
+        return self._invoke("clone", command_options, options)
 
     def retry(self, **options: Unpack[BatchOptions]) -> RunResults | None:
         """Run what failed or was skipped in the last invocation, with its options; those given here win.
 
         The project has to be loaded as it was then. Return None where nothing is left over.
         """
-        from merge_runner.options.recorded_options import restored
+        from merge_runner.options.recorded_options import restore_options
         from merge_runner.run.results.previous_run import last_invocation
 
         last = last_invocation(self.prepared.target_path)
         now = node_options(options, BatchOptions)
-        given = {name for name, value in options.items() if value not in (None, False)}
-        chosen = replace(restored(now, last.args, given), full_refresh=self.prepared.invocation.full_refresh)
+        names_given = {name for name, value in options.items() if value not in (None, False)}
+        command_options = replace(
+            restore_options(now, last.args, names_given), full_refresh=self.prepared.invocation.full_refresh
+        )
         left = Selection(tuple(node for node in last.undone if node in self.graph.nodes))
         if not left.ids:
             return None
-        return self._invoke(last.command, chosen, options, left, last=last)
+        return self._invoke(last.command, command_options, options, left, last=last)
 
     def _invoke(
         self,
         command: Command,
-        chosen: NodeOptions,
-        given: DriverOptions,
+        command_options: NodeOptions,
+        driver_options: DriverOptions,
         selection: Selection | None = None,
         last: LastInvocation | None = None,
     ) -> RunResults:
-        on_event, driver = given.get("on_event"), given.get("driver")
-        return self.invoke(command, chosen, selection, last=last, on_event=on_event, driver=driver)
+        on_event, driver = driver_options.get("on_event"), driver_options.get("driver")
+        return self.invoke(command, command_options, selection, last=last, on_event=on_event, driver=driver)
 
     def invoke(
         self,
@@ -148,7 +151,7 @@ class Project(QueriedProject):
         """Run nodes as the options of a command say: what `build`, `run`, `seed`, `test`, `optimize` and `retry` do.
 
         `selection` replaces that of the options; `last` is the invocation that these nodes are left over from.
-        `on_driver` receives the Spark driver once it runs.
+        `on_driver` receives the Spark driver once it runs. Raises OptionConflictError for options that exclude another.
         """
         from merge_runner.api.node_run import (
             likely_no_op,
@@ -158,26 +161,29 @@ class Project(QueriedProject):
             starting,
             with_sample,
         )
+        from merge_runner.engine.startup import DriverStart
 
-        def chosen() -> tuple[str, ...]:
+        check_sampling(options)
+
+        def selected_ids() -> tuple[str, ...]:
             return self.selected_by(options).ids
 
-        ids = chosen() if selection is None else selection.ids
-        before = chosen() if last is not None and (options.defer or options.full_refresh) else ()
+        ids = selected_ids() if selection is None else selection.ids
+        before = selected_ids() if last is not None and (options.defer or options.full_refresh) else ()
         # A left-over node reads what the previous invocation has built, and not the other target.
         prepared = self.deferred((*ids, *before), options.defer, options.defer_state or options.state).prepared
         sampled = with_sample(prepared, options)
         events = events_to(on_event, on_driver)
         early = bool(ids) and not likely_no_op(prepared, command, options, ids)
-        with starting(self.start, prepared, events, driver, early=early) as coming:
+        with starting(self.start, prepared, events, driver, early=early) as source:
             from merge_runner.run.build import build  # as lint, while the JVM starts
 
             lint_first(prepared, command, options, ids)
-            if coming is not None:
-                coming.proceed()  # lint uses processes only where there is no thread that they could not have
+            if isinstance(source, DriverStart):
+                source.proceed()  # lint uses processes only where there is no thread that they could not have
             settings = run_settings(prepared, command, options, ids, last, before)
             with lineage_events(prepared, ids, events):
-                return build(sampled, ids, command, settings, events, driver, coming)
+                return build(sampled, ids, command, settings, events, source)
 
     def stream(
         self,
@@ -192,7 +198,7 @@ class Project(QueriedProject):
         With `available_now` that is when all that is there now has been read.
         """
         check_names(options, StreamOptions)
-        chosen = StreamCommand(
+        command_options = StreamCommand(
             select=texts(select),
             exclude=texts(exclude),
             selector=options.get("selector"),
@@ -200,7 +206,7 @@ class Project(QueriedProject):
             available_now=available_now,
             threads=options.get("threads"),
         )
-        return self.invoke_stream(chosen, on_event=options.get("on_event"), driver=options.get("driver"))
+        return self.invoke_stream(command_options, on_event=options.get("on_event"), driver=options.get("driver"))
 
     def invoke_stream(
         self,
@@ -213,18 +219,21 @@ class Project(QueriedProject):
     ) -> RunResults:
         """Read streams as the options of `stream` say; `selection` replaces theirs."""
         from merge_runner.api.node_run import lineage_events, starting
-        from merge_runner.options.recorded_options import kept
+        from merge_runner.engine.startup import DriverStart
+        from merge_runner.options.recorded_options import recorded_options
         from merge_runner.run.settings import RunSettings
         from merge_runner.run.stream.stream import stream
 
-        chosen = selection or self.selected_by(options)
-        settings = RunSettings(threads=options.threads, available_now=options.available_now, args=kept(options))
+        stream_selection = selection or self.selected_by(options)
+        settings = RunSettings(
+            threads=options.threads, available_now=options.available_now, args=recorded_options(options)
+        )
         events = events_to(on_event, on_driver)
-        with starting(self.start, self.prepared, events, driver, early=True) as coming:
-            if coming is not None:
-                coming.proceed()
-            with lineage_events(self.prepared, chosen.ids, events, streams=True):
-                return stream(self.prepared, chosen.ids, settings, events, driver, coming)
+        with starting(self.start, self.prepared, events, driver, early=True) as source:
+            if isinstance(source, DriverStart):
+                source.proceed()
+            with lineage_events(self.prepared, stream_selection.ids, events, streams=True):
+                return stream(self.prepared, stream_selection.ids, settings, events, source)
 
     def publish(
         self,
@@ -245,8 +254,8 @@ class Project(QueriedProject):
         check_names(options, PublishOptions)
         ids = self.select(select, exclude, options.get("selector"), options.get("state")).ids
         events, driver = events_to(options.get("on_event")), options.get("driver")
-        with starting(self.start, self.prepared, events, driver) as coming:
-            return publish(self.prepared, ids, branch_name(branch), events, driver, coming, drop=drop)
+        with starting(self.start, self.prepared, events, driver) as source:
+            return publish(self.prepared, ids, branch_name(branch), events, source, drop=drop)
 
     def run_operation(
         self,
@@ -265,8 +274,8 @@ class Project(QueriedProject):
         from merge_runner.run.operation import run_operation
 
         events = events_to(on_event)
-        with starting(self.start, self.prepared, events, driver) as coming:
-            return run_operation(self.prepared, macro, arguments or {}, events, driver, coming)
+        with starting(self.start, self.prepared, events, driver) as source:
+            return run_operation(self.prepared, macro, arguments or {}, events, source)
 
     def restore_runs(self, *, on_event: Listener | None = None, driver: Driver | None = None) -> int:
         """Keep the last runs that the audit table has in the target folder, where `report` shows them; return how many.
@@ -286,8 +295,8 @@ class Project(QueriedProject):
             raise ProblemsError([Problem("no-audit", message, hint="`audit: schema.table` in profiles.yml names one")])
         events = events_to(on_event)
         with (
-            starting(self.start, self.prepared, events, driver) as coming,
-            driving(self.prepared, events, driver, coming) as running,
+            starting(self.start, self.prepared, events, driver) as source,
+            driving(self.prepared, events, source) as running,
         ):
             return restore_runs(running, self.prepared, table)
 

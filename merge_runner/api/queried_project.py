@@ -48,19 +48,20 @@ class QueriedProject(LoadedProject):
         if not spark:
             return explain(prepared, ids, built_in_warehouse, outlook)
         from merge_runner.api.node_run import starting
+        from merge_runner.engine.startup import DriverStart
         from merge_runner.run.explain import explain_on_spark
         from merge_runner.run.results.event_types import SparkStarting
 
         merges = any(self.graph.nodes[node].materialized == "merge" for node in ids)
         events = events_to(on_event)
-        with starting(self.start, prepared, events, driver) as coming:
-            if merges and coming is not None:
+        with starting(self.start, prepared, events, driver) as source:
+            if merges and isinstance(source, DriverStart):
                 events.emit(SparkStarting(master=prepared.files.profile.where))
-                coming.launch()  # the JVM comes up while the project is looked at
+                source.launch()  # the JVM comes up while the project is looked at
             explanation = explain(prepared, ids, outlook=outlook)
-            if coming is not None:
-                coming.proceed()
-            return explain_on_spark(prepared, explanation, driver, coming)
+            if isinstance(source, DriverStart):
+                source.proceed()
+            return explain_on_spark(prepared, explanation, source)
 
     def catalog(
         self, *, spark: bool = False, on_event: Listener | None = None, driver: Driver | None = None
@@ -81,8 +82,8 @@ class QueriedProject(LoadedProject):
         from merge_runner.run.catalog_on_spark import write_catalog_on_spark
 
         events = events_to(on_event)
-        with starting(self.start, self.prepared, events, driver) as coming:
-            return write_catalog_on_spark(self.prepared, invocation, events, driver, coming)
+        with starting(self.start, self.prepared, events, driver) as source:
+            return write_catalog_on_spark(self.prepared, invocation, events, source)
 
     def show(
         self,
@@ -106,8 +107,8 @@ class QueriedProject(LoadedProject):
 
         ids = () if inline is not None else self.select(select, exclude, selector, state).ids
         events = events_to(on_event)
-        with starting(self.start, self.prepared, events, driver) as coming:
-            return show(self.prepared, ids, inline, limit, events, driver, coming)
+        with starting(self.start, self.prepared, events, driver) as source:
+            return show(self.prepared, ids, inline, limit, events, source)
 
     def source_freshness(
         self,
@@ -130,8 +131,8 @@ class QueriedProject(LoadedProject):
 
         ids = self.select(select, exclude, selector, state).ids
         events = events_to(on_event)
-        with starting(self.start, self.prepared, events, driver) as coming:
-            return source_freshness(self.prepared, ids, events, driver, coming, threads=threads, output=as_path(output))
+        with starting(self.start, self.prepared, events, driver) as source:
+            return source_freshness(self.prepared, ids, events, source, threads=threads, output=as_path(output))
 
     def generate_unit_test(self, model: str, *, on_event: Listener | None = None, driver: Driver | None = None) -> Path:
         """Write a first unit test of a model next to it, from rows of what it reads, and return its path.
@@ -144,8 +145,8 @@ class QueriedProject(LoadedProject):
 
         node = named_model(self.graph, model)
         events = events_to(on_event)
-        with starting(self.start, self.prepared, events, driver, early=True) as coming:
-            return write_first_unit_test(self.prepared, node, events, driver, coming)
+        with starting(self.start, self.prepared, events, driver, early=True) as source:
+            return write_first_unit_test(self.prepared, node, events, source)
 
     def mutate(
         self, model: str, *, threads: int | None = None, on_event: Listener | None = None, driver: Driver | None = None
@@ -160,6 +161,6 @@ class QueriedProject(LoadedProject):
 
         events = events_to(on_event)
         # The driver comes up while the tests are planned.
-        with starting(self.start, self.prepared, events, driver, early=True) as coming:
+        with starting(self.start, self.prepared, events, driver, early=True) as source:
             parallel = thread_count(self.prepared, threads, 2)
-            return mutation_check(self.prepared, model, parallel, events, driver, coming)
+            return mutation_check(self.prepared, model, parallel, events, source)

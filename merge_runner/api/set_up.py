@@ -62,7 +62,7 @@ def _checks(
 ) -> Iterator[tuple[str, Callable[[], str]]]:
     from merge_runner.run import set_up
 
-    prepared = _Loaded(load)
+    prepared = _LoadStep(load)
 
     def project() -> str:
         messages.warn(prepared().unread_vars)
@@ -83,7 +83,7 @@ def _checks(
         yield "catalog", lambda: set_up.write_catalog(prepared(), file)
 
 
-class _Loaded:
+class _LoadStep:
     """The project, loaded when it is first needed; the checks that need one that cannot be loaded all report why."""
 
     def __init__(self, load: Callable[[], LoadedProject]) -> None:
@@ -158,8 +158,8 @@ def make_archive(**_options: object) -> NoReturn:
 
 def _groups(iceberg: bool, sqlite: bool, kafka: bool, store: str | None) -> list[str]:
     stores = dict.fromkeys({"s3": ("s3", "log-store")}.get(store, (store,)), True) if store is not None else {}
-    wanted = {"delta": True, "iceberg": iceberg or sqlite, "sqlite": sqlite, **stores, "kafka": kafka}
-    return [group for group, is_wanted in wanted.items() if is_wanted]
+    choices = {"delta": True, "iceberg": iceberg or sqlite, "sqlite": sqlite, **stores, "kafka": kafka}
+    return [group for group, is_wanted in choices.items() if is_wanted]
 
 
 def target_folder(root: Path, target_path: str | None = None) -> Path:
@@ -198,10 +198,10 @@ def clean(path: str | Path = ".", *, target_path: str | None = None, keep_runs: 
     if not keep_runs or not (target / FOLDER).is_dir():
         shutil.rmtree(target)
         return target
-    for each in target.iterdir():
-        if each.is_dir() and not each.is_symlink():
-            if each.name != FOLDER:
-                shutil.rmtree(each)
+    for entry in target.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            if entry.name != FOLDER:
+                shutil.rmtree(entry)
         else:
-            each.unlink()
+            entry.unlink()
     return target

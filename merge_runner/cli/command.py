@@ -96,8 +96,8 @@ def command(
                 os.environ[VARIABLE] = os.fspath(values["cache_dir"].absolute())
             return function(kind(**values))
 
-        found = [*parameters(kind, groups, ignores), *accepted()]
-        return Command(name, params=found, callback=call, help=function.__doc__)
+        params = [*parameters(kind, groups, ignores), *accepted()]
+        return Command(name, params=params, callback=call, help=function.__doc__)
 
     return decorate
 
@@ -109,7 +109,7 @@ def _debug_options(ctx: click.Context) -> None:
             say(message, "debug")
 
 
-def given() -> frozenset[str]:
+def names_on_command_line() -> frozenset[str]:
     """Return the names of the parameters of the current command that the command line has values for.
 
     What a variable of the environment sets is not among them.

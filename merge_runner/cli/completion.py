@@ -27,7 +27,7 @@ _METHODS = (
 _OPERATORS = re.compile(r"(?:@|\d*\+)?")
 """What may come before a name in a selection."""
 
-_Found = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+_Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
 def complete(command: click.Command, instruction: str) -> int:
@@ -35,14 +35,14 @@ def complete(command: click.Command, instruction: str) -> int:
     return shell_complete(command, {}, PROGRAM, VARIABLE, instruction)
 
 
-def _completes(names: Callable[[click.Context], Iterable[str]]) -> _Found:
+def _completes(names: Callable[[click.Context], Iterable[str]]) -> _Complete:
     """Make a function for `shell_complete` of a parameter of one that yields all names."""
 
     @wraps(names)
-    def found(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         return _beginning(_all(names, ctx), incomplete)
 
-    return found
+    return complete
 
 
 def _all(names: Callable[[click.Context], Iterable[str]], ctx: click.Context) -> list[str]:
@@ -72,7 +72,7 @@ def _nodes(ctx: click.Context) -> Iterator[str]:
     from merge_runner.project.load.project_paths import project_paths
 
     paths = project_paths(str(root), read_settings(root, Problems()), Problems())
-    yield from (found.stem for found in (*paths.models, *paths.seeds, *paths.singular_tests, *paths.analyses))
+    yield from (path.stem for path in (*paths.models, *paths.seeds, *paths.singular_tests, *paths.analyses))
 
 
 @_completes
@@ -100,10 +100,10 @@ def macro_names(ctx: click.Context) -> Iterable[str]:
 @_completes
 def targets(ctx: click.Context) -> Iterable[str]:
     """The outputs of the project's profile; of all profiles where that is not found."""
-    known = _profiles(ctx)
+    profiles = _profiles(ctx)
     name = str(ctx.params.get("profile"))
-    chosen = [known[name]] if name in known else list(known.values())
-    return [output for profile in chosen for output in profile.get("outputs") or {}]
+    outputs_of = [profiles[name]] if name in profiles else list(profiles.values())
+    return [output for profile in outputs_of for output in profile.get("outputs") or {}]
 
 
 @_completes
@@ -116,8 +116,8 @@ def profiles(ctx: click.Context) -> Iterable[str]:
 def selectors(ctx: click.Context) -> Iterable[str]:
     """The names of selectors.yml."""
     document = _yaml(_root(ctx) / "selectors.yml")
-    named = document.get("selectors", document)
-    return named if isinstance(named, Mapping) else [each["name"] for each in named]
+    definitions = document.get("selectors", document)
+    return definitions if isinstance(definitions, Mapping) else [definition["name"] for definition in definitions]
 
 
 @_completes

@@ -49,15 +49,15 @@ def accepted() -> Iterator[click.Option]:
 
 def messages(context: click.Context) -> list[str]:
     """Return why each of them that was given has no effect."""
-    found: list[str] = context.meta.get(_GIVEN, [])
-    return found
+    texts: list[str] = context.meta.get(_GIVEN, [])
+    return texts
 
 
 def _option(flags: str, reason: str, **settings: Any) -> click.Option:
-    shown = flags.replace("/", ", ")
+    flag_names = flags.replace("/", ", ")
 
     def note(context: click.Context, _param: click.Parameter, value: Any) -> None:
         if value is not None:
-            context.meta.setdefault(_GIVEN, []).append(f"{shown} has no effect: {reason}")
+            context.meta.setdefault(_GIVEN, []).append(f"{flag_names} has no effect: {reason}")
 
     return click.Option([flags], hidden=True, expose_value=False, callback=note, **settings)

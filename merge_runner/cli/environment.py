@@ -35,7 +35,7 @@ def options_of(environment: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
 
     Raises UsageError for a flag that is neither true nor false. A variable without text is not set.
     """
-    return {name: (variable, value) for name, variable, value in _found(environment)}
+    return {name: (variable, value) for name, variable, value in _environment_options(environment)}
 
 
 def speaks_dbt(environment: Mapping[str, str]) -> bool:
@@ -62,7 +62,7 @@ def noted(context: click.Context) -> list[str]:
     ]
 
 
-def _found(environment: Mapping[str, str]) -> Iterator[tuple[str, str, Any]]:
+def _environment_options(environment: Mapping[str, str]) -> Iterator[tuple[str, str, Any]]:
     for name in _TEXTS:
         for variable, text in _variable(environment, name):
             yield name, variable, text

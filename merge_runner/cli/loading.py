@@ -75,16 +75,16 @@ def recording_env(*, secrets: bool = False) -> RecordingEnv:
 def _show_log(log: Log, options: OutputOptions) -> None:
     """Show what a template logs: with info=true always, the rest with --debug."""
     if options.debug or (log.info and not options.quiet):
-        said = printable(log.message)
-        say(f"{log.place}: {said}" if options.debug else said, "info" if log.info else "debug")
+        message = printable(log.message)
+        say(f"{log.place}: {message}" if options.debug else message, "info" if log.info else "debug")
 
 
 def with_default_selector(project: Project, options: _Selection) -> _Selection:
     """Return the options; where they select nothing, with the default selector of selectors.yml, if there is one."""
     if options.select or options.exclude or options.selector:
         return options
-    named = project.prepared.files.selectors.values()
-    name = next((selector.name for selector in named if selector.default), None)
+    selectors = project.prepared.files.selectors.values()
+    name = next((selector.name for selector in selectors if selector.default), None)
     if name is not None and not options.quiet:
         say(f"the default selector {name} of selectors.yml counts; --select '*' takes all nodes")
     return replace(options, selector=name)
@@ -103,10 +103,10 @@ def selected(project: Project, options: Selection) -> Chosen:
 
 def check_defer(options: Defer, state: Path | None) -> Path | None:
     """Return the folder that --defer reads, `state` by default. Raise UsageError for --defer without one."""
-    found = options.defer_state or state
-    if options.defer and found is None:
+    folder = options.defer_state or state
+    if options.defer and folder is None:
         raise click.UsageError("--defer needs --state, the folder with the manifest.json to defer to.")
-    return found
+    return folder
 
 
 def project_root(project_dir: Path | None) -> Path:

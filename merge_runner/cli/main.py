@@ -123,9 +123,9 @@ def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
         from merge_runner.version import version
 
-        shown = f"merge-runner {version()}"
+        name_and_version = f"merge-runner {version()}"
         # dbt 2 has no adapters in Python: its clients take an older one for dbt-core, and look for its adapter.
-        click.echo(f"dbt 2.0.0 (in its place {shown})" if speaks_dbt(os.environ) else shown)
+        click.echo(f"dbt 2.0.0 (in its place {name_and_version})" if speaks_dbt(os.environ) else name_and_version)
         ctx.exit()
 
 
@@ -139,15 +139,15 @@ def cli(ctx: click.Context, /, **options: Any) -> None:
 
     These options may also follow the command.
     """
-    given = {
+    overrides = {
         name: value
         for name, value in options.items()
         if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
     }
-    variables = {name: found for name, found in options_of(os.environ).items() if name not in given}
+    variables = {name: value for name, value in options_of(os.environ).items() if name not in overrides}
     note_used(ctx, {name: variable for name, (variable, _) in variables.items()})
     values = {name: value for name, (_, value) in variables.items()}
-    ctx.default_map = {command: {**values, **given} for command in (*_COMMANDS, *ALIASES)}
+    ctx.default_map = {command: {**values, **overrides} for command in (*_COMMANDS, *ALIASES)}
 
 
 cli.params.extend((*parameters(OutputOptions), *accepted()))
@@ -208,7 +208,7 @@ def main(arguments: Sequence[str] | None = None, start: Start | None = None) -> 
                     result = cli.invoke(ctx)
                 status = result if isinstance(result, int) else 0
             except (click.exceptions.Exit, click.ClickException, KeyboardInterrupt, EOFError, click.Abort) as end:
-                status = _ended(end)
+                status = _show_end(end)
         _flush()
     except BrokenPipeError:
         # The reader of our output has closed it; Python would complain again when it closes stdout.
@@ -225,7 +225,7 @@ def _flush() -> None:
             stream.flush()
 
 
-def _ended(end: BaseException) -> int:
+def _show_end(end: BaseException) -> int:
     """Show what ended a command early: a usage error, an interrupt, or nothing where it is its own exit status."""
     if isinstance(end, click.exceptions.Exit):
         return end.exit_code
@@ -238,9 +238,9 @@ def _ended(end: BaseException) -> int:
     elif as_json():
         say(end.format_message(), "error", event="problem", code="usage")
     else:
-        shown = StringIO()
-        end.show(shown)
-        text = printable(shown.getvalue().rstrip("\n"), colours=True)
+        usage = StringIO()
+        end.show(usage)
+        text = printable(usage.getvalue().rstrip("\n"), colours=True)
         click.echo(fitted(text, terminal_columns(sys.stderr)), err=True)
     return 2
 

@@ -17,7 +17,7 @@ from merge_runner.cli.display.problems import show_no_effect, show_not_read, sho
 from merge_runner.cli.loading import check_defer, load_project, selected, with_default_selector
 from merge_runner.cli.run_pages import show_run
 from merge_runner.errors import Problem
-from merge_runner.options.nodes import NodeOptions, sampling_conflict
+from merge_runner.options.nodes import NodeOptions, OptionConflictError
 from merge_runner.options.output import OutputOptions
 from merge_runner.run.results.junit import junit
 from merge_runner.run.results.results import TYPES, Command
@@ -42,7 +42,7 @@ def chosen_nodes(name: Command, options: NodeOptions) -> tuple[Project, Selectio
     selection = selected(project, options)
     if name in ("build", "run", "seed", "test"):
         show_no_effect(project.graph, selection.ids, options)
-    show_warnings(_passed_over(name, project, selection.ids), as_errors=options.warn_error)
+    show_warnings(_nodes_passed_over(name, project, selection.ids), as_errors=options.warn_error)
     return project, selection, options
 
 
@@ -58,12 +58,12 @@ _RUN_BY = {
 """What to use for a node of each resource type that the command does not run."""
 
 
-def _passed_over(name: Command, project: Project, ids: Sequence[str]) -> Iterator[Problem]:
+def _nodes_passed_over(name: Command, project: Project, ids: Sequence[str]) -> Iterator[Problem]:
     """Yield a warning where the command runs none of the selected nodes."""
     kinds = Counter(project.graph.nodes[node].resource_type for node in ids)
     if kinds and kinds.keys().isdisjoint(TYPES[name]):
-        held = ", ".join(counted(count, kind.replace("_", " ")) for kind, count in sorted(kinds.items()))
-        message = f"`{name}` runs none of the selected nodes: {held}"
+        kinds_selected = ", ".join(counted(count, kind.replace("_", " ")) for kind, count in sorted(kinds.items()))
+        message = f"`{name}` runs none of the selected nodes: {kinds_selected}"
         yield Problem("nothing-selected", message, hint="; ".join(_RUN_BY[kind] for kind in sorted(kinds)))
 
 
@@ -75,11 +75,11 @@ def run_nodes(
     `last` is the invocation that they are left over from.
     """
     check_defer(options, options.state)
-    if (conflict := sampling_conflict(options)) is not None:
-        raise click.UsageError(conflict)
     display = display_for(options, project.graph)
     try:
         results = project.invoke(name, options, selection, last=last, on_event=display, on_driver=display.observe)
+    except OptionConflictError as conflict:
+        raise click.UsageError(str(conflict)) from conflict
     except LintError as error:
         _show_refused(error)
         return 1

@@ -13,7 +13,7 @@ from merge_runner.cli.completion import profiles, selection, selectors, targets
 from merge_runner.cli.display.messages import set_log_format, set_style
 from merge_runner.cli.environment import speaks_dbt
 from merge_runner.cli.multi_word_option import Names
-from merge_runner.options.declaration import Declared, declared
+from merge_runner.options.declaration import DeclaredOption, declared_options
 
 _Callback = Callable[[click.Context, click.Parameter, Any], Any]
 
@@ -29,9 +29,9 @@ _COMPLETED: Mapping[str, Callable[..., Any]] = {
 
 def _log_format(value: str) -> str:
     """Take a log format; where the caller takes us for dbt, `json` means dbt's lines."""
-    taken = "dbt-json" if value == "json" and speaks_dbt(os.environ) else value
-    set_log_format(taken)
-    return taken
+    log_format = "dbt-json" if value == "json" and speaks_dbt(os.environ) else value
+    set_log_format(log_format)
+    return log_format
 
 
 def _debug(value: bool) -> bool:
@@ -59,57 +59,61 @@ def parameters(
 
     What is `ignored` is accepted, and not in the help.
     """
-    for each in declared(kind, groups):
-        yield _option(each, each.name in ignored) if each.declaration.flags else _argument(each)
+    for declared_option in declared_options(kind, groups):
+        yield (
+            _option(declared_option, declared_option.name in ignored)
+            if declared_option.declaration.flags
+            else _argument(declared_option)
+        )
 
 
-def _option(each: Declared, hidden: bool) -> click.Option:
-    declaration = each.declaration
+def _option(declared_option: DeclaredOption, hidden: bool) -> click.Option:
+    declaration = declared_option.declaration
     settings: dict[str, Any] = {
         "help": declaration.help,
         "hidden": hidden,
         "metavar": declaration.metavar,
-        "multiple": each.several,
-        "callback": _callback(each),
-        "is_eager": each.name in _EFFECTS,
-        "shell_complete": declaration.complete or _COMPLETED.get(each.name),
+        "multiple": declared_option.several,
+        "callback": _callback(declared_option),
+        "is_eager": declared_option.name in _EFFECTS,
+        "shell_complete": declaration.complete or _COMPLETED.get(declared_option.name),
         "show_default": declaration.shows_default,
     }
-    if each.is_flag:
+    if declared_option.is_flag:
         settings["is_flag"] = True
     else:
-        settings["type"] = _type(each)
-        if each.default:
-            settings["default"] = each.default
+        settings["type"] = _type(declared_option)
+        if declared_option.default:
+            settings["default"] = declared_option.default
     if declaration.bare is not None:
         settings |= {"is_flag": False, "flag_value": declaration.bare}
     kind = Names if declaration.words else click.Option
-    return kind([*declaration.flags, each.name], **settings)
+    return kind([*declaration.flags, declared_option.name], **settings)
 
 
-def _argument(each: Declared) -> click.Argument:
-    declaration = each.declaration
-    settings: dict[str, Any] = {"nargs": -1} if each.several else {"required": declaration.required}
+def _argument(argument: DeclaredOption) -> click.Argument:
+    declaration = argument.declaration
+    settings: dict[str, Any] = {"nargs": -1} if argument.several else {"required": declaration.required}
     return click.Argument(
-        [each.name],
-        type=_type(each),
+        [argument.name],
+        type=_type(argument),
         metavar=declaration.metavar,
-        callback=_callback(each),
+        callback=_callback(argument),
         shell_complete=declaration.complete,
         **settings,
     )
 
 
-def _type(each: Declared) -> Any:
-    declaration = each.declaration
-    if each.choices:
-        return click.Choice(each.choices)
-    if each.type is Path:
-        wanted = declaration.path
-        return click.Path(file_okay=wanted != "folder", dir_okay=wanted != "file", path_type=Path)
-    if declaration.parse is None and each.type is int:
+def _type(declared_option: DeclaredOption) -> Any:
+    declaration = declared_option.declaration
+    if declared_option.choices:
+        return click.Choice(declared_option.choices)
+    if declared_option.type is Path:
+        kind = declaration.path
+        return click.Path(file_okay=kind != "folder", dir_okay=kind != "file", path_type=Path)
+    if declaration.parse is None and declared_option.type is int:
         return click.IntRange(_whole(declaration.least), _whole(declaration.most))
-    if declaration.parse is None and each.type is float:
+    if declaration.parse is None and declared_option.type is float:
         return click.FloatRange(declaration.least, declaration.most, min_open=declaration.above)
     return str
 
@@ -118,14 +122,14 @@ def _whole(limit: float | None) -> int | None:
     return None if limit is None else int(limit)
 
 
-def _callback(each: Declared) -> _Callback | None:
-    effect, parse = _EFFECTS.get(each.name), each.declaration.parse
+def _callback(declared_option: DeclaredOption) -> _Callback | None:
+    effect, parse = _EFFECTS.get(declared_option.name), declared_option.declaration.parse
     if effect is not None:
         return lambda _ctx, _param, value: effect(value)
-    return None if parse is None else lambda _ctx, _param, value: _parsed(parse, value)
+    return None if parse is None else lambda _ctx, _param, value: _parse(parse, value)
 
 
-def _parsed(parse: Callable[[str], Any], value: str | None) -> Any:
+def _parse(parse: Callable[[str], Any], value: str | None) -> Any:
     try:
         return None if value is None else parse(value)
     except ValueError as error:

@@ -73,10 +73,10 @@ def _say_sum(report: MutationReport) -> None:
     if report.failing:
         say(styled("nothing was changed: mend the tests first", fg="red", bold=True))
         return
-    noticed = sum(change.noticed_by is not None for change in report.changes)
+    noticed_count = sum(change.noticed_by is not None for change in report.changes)
     survive = len(report.surviving)
-    explained = len(report.changes) - noticed - survive
-    words = f"{report.model}: {counted(len(report.changes), 'change')}, {noticed} noticed, {survive} survive"
+    explained = len(report.changes) - noticed_count - survive
+    words = f"{report.model}: {counted(len(report.changes), 'change')}, {noticed_count} noticed, {survive} survive"
     say(
         styled(words + (f", {explained} explained" if explained else ""), fg="green" if report.ok else "red", bold=True)
     )

@@ -53,7 +53,7 @@ _FIRST, _INCREMENTAL = _Run("a first run"), _Run("an incremental run", increment
 _RUNS = (_FIRST, _INCREMENTAL, _Run("a full refresh", full_refresh=True))
 
 
-def ejected(source: SourceText, render: Render, macros: Mapping[str, str]) -> str:
+def eject(source: SourceText, render: Render, macros: Mapping[str, str]) -> str:
     """Return the text of the model without calls of packages of macros.
 
     `macros` are the texts of the project's macros by name. Raises ProblemsError: `no-pattern` where it has none,

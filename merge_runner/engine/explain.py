@@ -68,12 +68,12 @@ def explain_merge(session: SparkSession, catalog: Catalog, plan: NodePlan, conf:
     notes += counted
     if merge.bounding is not None and merge.bounding.left_out is None:
         notes.append(f"counted without what comes when it runs: {merge.bounding}")
-    found = table_format.shuffles(
+    shuffles = table_format.shuffles(
         session, merge, spark_plan, conf, create.layout.properties, partial(_explain, session)
     )
-    if found is not None:
+    if shuffles is not None:
         notes += shuffled_when_bounded(merge.bounding, spark_plan)
-    return EngineReport(spark_plan, files, tuple(notes), shuffles=found)
+    return EngineReport(spark_plan, files, tuple(notes), shuffles=shuffles)
 
 
 def _missing(session: SparkSession, catalog: Catalog, plan: NodePlan) -> list[Input]:
@@ -95,10 +95,10 @@ def _missing(session: SparkSession, catalog: Catalog, plan: NodePlan) -> list[In
 
 def _explain(session: SparkSession, statement: str) -> str:
     """The engine's plan of a statement. Raises EngineError where it has none."""
-    asked = f"EXPLAIN FORMATTED {statement}"
-    answer = "\n".join(str(row[0]) for row in run_statement(session, asked))
+    explain = f"EXPLAIN FORMATTED {statement}"
+    answer = "\n".join(str(row[0]) for row in run_statement(session, explain))
     if answer.startswith(_REFUSED):
-        raise engine_error(_RefusedError(answer.removeprefix(_REFUSED).lstrip(": \n")), asked)
+        raise engine_error(_RefusedError(answer.removeprefix(_REFUSED).lstrip(": \n")), explain)
     return answer
 
 
@@ -106,11 +106,11 @@ def _files(session: SparkSession, merge: RunMerge, table_format: TableFormat) ->
     total = table_format.state(session, merge.target).files
     notes: list[str] = []
     try:
-        read = table_format.target_files(session, merge, total, notes)
+        count = table_format.target_files(session, merge, total, notes)
     except Exception as error:
         if not from_engine(error):
             raise
         # The engine has planned the statement: only the lookup of its files failed, and the plan is worth showing.
-        read = None
+        count = None
         notes.append(f"its files cannot be counted: {engine_error(error).message}")
-    return TargetFiles(total, read), notes
+    return TargetFiles(total, count), notes

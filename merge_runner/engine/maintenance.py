@@ -35,24 +35,24 @@ def optimize_table(step: OptimizeTable, context: NodeContext) -> None:
         context.output.no_op = f"there is no table {layout.relation.name} yet"
 
 
-def changed_files(done: Compaction, vacuum: Vacuum | None = None) -> bool:
+def changed_files(compaction: Compaction, vacuum: Vacuum | None = None) -> bool:
     """Whether any file was written or removed."""
     deleted = vacuum.files_deleted if vacuum is not None else None
-    return any((done.files_added, done.files_removed, deleted, done.delete_files_removed))
+    return any((compaction.files_added, compaction.files_removed, deleted, compaction.delete_files_removed))
 
 
-def in_words(done: Compaction, vacuum: Vacuum | None = None) -> str:
+def in_words(compaction: Compaction, vacuum: Vacuum | None = None) -> str:
     """Return the effect on the files as text: `12 files into 3, 5 delete files removed; 7 files deleted`."""
     parts = []
-    removed, added = done.files_removed, done.files_added
+    removed, added = compaction.files_removed, compaction.files_added
     if removed or added:
         parts.append(f"{removed:,} file{'s' if removed != 1 else ''} into {added:,}")
-    if marks := done.delete_files_removed:
+    if marks := compaction.delete_files_removed:
         parts.append(f"{marks:,} delete file{'s' if marks != 1 else ''} removed")
-    said = ", ".join(parts) or "nothing to compact"
+    text = ", ".join(parts) or "nothing to compact"
     if vacuum is not None and (deleted := vacuum.files_deleted) is not None:
-        said += f"; {deleted:,} old file{'s' if deleted != 1 else ''} deleted"
-    return said
+        text += f"; {deleted:,} old file{'s' if deleted != 1 else ''} deleted"
+    return text
 
 
 _OTHERS = 10
@@ -88,10 +88,10 @@ def vacuum_table(step: VacuumTable, context: NodeContext) -> None:
         raise EngineError(fault.code, fault.message, fault.hint)
     retain = table_format.capabilities.retention.seconds(properties) if step.retain is None else step.retain
     stamp = of_maintenance(context.stamp, "vacuum")
-    done = table_format.vacuum(context.session, layout.relation, retain, stamp)
-    context.output.response.vacuum = Vacuum(done.files_deleted)
-    if done.kept is not None:
-        context.output.warnings.append(done.kept)
+    result = table_format.vacuum(context.session, layout.relation, retain, stamp)
+    context.output.response.vacuum = Vacuum(result.files_deleted)
+    if result.kept is not None:
+        context.output.warnings.append(result.kept)
     compaction = context.output.response.statement
     if isinstance(compaction, Compaction):
-        context.output.response.statement = replace(compaction, metrics={**compaction.metrics, **done.metrics})
+        context.output.response.statement = replace(compaction, metrics={**compaction.metrics, **result.metrics})

@@ -81,8 +81,8 @@ class Statements:
 
 def changed_rows(session: SparkSession, merge: RunMerge, most: int) -> Iterator[tuple[Clause, Table]]:
     """Yield each clause of a MERGE with some of the rows that it would change. Raises EngineError."""
-    for each in clause_rows(session, merge.target, merge.judged.statement, most):
-        yield each.clause, _table(each.columns, each.rows)
+    for preview in clause_rows(session, merge.target, merge.judged.statement, most):
+        yield preview.clause, _table(preview.columns, preview.rows)
 
 
 def first_rows(session: SparkSession, query: str, most: int) -> Table:
@@ -98,9 +98,9 @@ def _table(names: Sequence[str], rows: Sequence[Row]) -> Table:
 def _plain(value: Any) -> Any:
     """Return a value of a row as a template may use it: a struct as a dict."""
     if hasattr(value, "asDict"):
-        return {name: _plain(each) for name, each in value.asDict().items()}
+        return {name: _plain(item) for name, item in value.asDict().items()}
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
+        return {name: _plain(item) for name, item in value.items()}
     return value

@@ -97,8 +97,8 @@ class MergeFigures:
     @classmethod
     def of(cls, figures: Mapping[str, int | None], metrics: Mapping[str, Any]) -> MergeFigures:
         """Return the figures of a MERGE that has run, by their names here; what is missing is not known."""
-        known: dict[str, Any] = {name: figures.get(name) for name in MERGE_FIGURES}
-        return cls(operation="MERGE", metrics=metrics, **known)
+        values: dict[str, Any] = {name: figures.get(name) for name in MERGE_FIGURES}
+        return cls(operation="MERGE", metrics=metrics, **values)
 
     @classmethod
     def unknown(cls) -> MergeFigures:
@@ -106,7 +106,7 @@ class MergeFigures:
         return cls.of({}, {})
 
 
-MERGE_FIGURES = tuple(each.name for each in fields(MergeFigures) if each.name not in ("operation", "metrics"))
+MERGE_FIGURES = tuple(figure.name for figure in fields(MergeFigures) if figure.name not in ("operation", "metrics"))
 """The figures that a MERGE reports on every format; None where the format does not report one."""
 
 
@@ -328,9 +328,9 @@ class NodeResponse:
 
     def found_commit(self, version: int, operation: Operation | None = None) -> None:
         """Note a version that only the table's log shows to be the commit of the node's statement."""
-        known = self.statement if self.statement is not None else NoFigures()
-        known = replace(known, table_version=version)
-        self.statement = known if operation is None else replace(known, operation=operation)
+        statement = self.statement if self.statement is not None else NoFigures()
+        statement = replace(statement, table_version=version)
+        self.statement = statement if operation is None else replace(statement, operation=operation)
 
     def as_json(self) -> dict[str, Any]:
         """Return the node's `adapter_response`."""
@@ -338,7 +338,7 @@ class NodeResponse:
 
     def with_texts(self, change: Callable[[Any], Any]) -> NodeResponse:
         """Return the response with each of its JSON values changed, as `change` does it to their texts."""
-        changed: NodeResponse = _changed(self, change)
+        changed: NodeResponse = _map_values(self, change)
         return changed
 
 
@@ -350,21 +350,23 @@ PARTS: tuple[type, ...] = (
 
 
 def _as_json(part: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for each in fields(part):
-        value = getattr(part, each.name)
-        if value is None and each.default is None:
+    values: dict[str, Any] = {}
+    for entry in fields(part):
+        value = getattr(part, entry.name)
+        if value is None and entry.default is None:
             continue
-        if each.metadata == _KEYS:
-            found |= _as_json(value)
+        if entry.metadata == _KEYS:
+            values |= _as_json(value)
         else:
-            found[each.name] = _as_json(value) if is_dataclass(value) else value
-    return found
+            values[entry.name] = _as_json(value) if is_dataclass(value) else value
+    return values
 
 
-def _changed(part: Any, change: Callable[[Any], Any]) -> Any:
-    values = {each.name: getattr(part, each.name) for each in fields(part)}
+def _map_values(part: Any, change: Callable[[Any], Any]) -> Any:
+    values = {entry.name: getattr(part, entry.name) for entry in fields(part)}
     return replace(
         part,
-        **{name: _changed(value, change) if is_dataclass(value) else change(value) for name, value in values.items()},
+        **{
+            name: _map_values(value, change) if is_dataclass(value) else change(value) for name, value in values.items()
+        },
     )

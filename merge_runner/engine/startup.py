@@ -19,13 +19,13 @@ from merge_runner.engine.spark.errors import first_line
 from merge_runner.engine.spark.format_jars import check_provided
 from merge_runner.engine.spark.jars import fetch_jars, jars_at_hand
 from merge_runner.engine.spark.java import check_java, find_java, require_java
-from merge_runner.engine.spark.jvm import Jvm, launch, logged, running_already
+from merge_runner.engine.spark.jvm import Jvm, launch, log_text, running_already
 from merge_runner.engine.spark.running_jvm import (
-    Submitted,
+    Submission,
     check_classes,
     confs_in_running_jvm,
     notes_of_running,
-    submitted,
+    submission,
 )
 from merge_runner.engine.spark.spark_home import SparkHome, check_version, installed_spark
 from merge_runner.engine.spark.start_notes import notes
@@ -72,7 +72,7 @@ class Machine:
     jars_at_hand: Callable[[Iterable[str], Mapping[str, str]], list[Path] | None] = jars_at_hand
     fetch_jars: Callable[[Iterable[str], Mapping[str, str], Callable[[str], None]], list[Path]] = fetch_jars
     launch: Callable[[Mapping[str, str], Path, Path, Path], Jvm] = launch
-    submitted: Callable[[], Submitted] = submitted
+    submission: Callable[[], Submission] = submission
     open_driver: Callable[[Mapping[str, str], Jvm | None], Driver] = _open_driver
     forget_gateway: Callable[[], None] = _forget_gateway
     driver_key: Callable[[Mapping[str, str], Path, Mapping[str, str]], str] = client.driver_key
@@ -140,11 +140,13 @@ class DriverStart:
             check_java(java, table_formats(self._profile))
             defaults = fitting_spark(self._profile, self._root, self._env).defaults
             confs = spark_confs(self._profile, self._root, jars, defaults)
-            chosen = with_archive(confs, archive(self._profile, confs, java, self._env, defaults), self._log, self._env)
+            start_confs = with_archive(
+                confs, archive(self._profile, confs, java, self._env, defaults), self._log, self._env
+            )
             if self._warm:
-                self._keeper = self._machine.spawn_keeper(self._order(confs, chosen, java))
+                self._keeper = self._machine.spawn_keeper(self._order(confs, start_confs, java))
             else:
-                self._jvm = self._machine.launch(chosen, java, self._root, self._log)
+                self._jvm = self._machine.launch(start_confs, java, self._root, self._log)
 
     def _keeper_is_free(self) -> bool:
         """Whether there is a keeper without a user. Where there is no keeper, decides whether one is started."""
@@ -161,10 +163,10 @@ class DriverStart:
         """How long a driver of this profile is kept; 0: it is not."""
         return self._profile.keep_warm * 60.0
 
-    def _order(self, confs: Mapping[str, str], chosen: Mapping[str, str], java: Path) -> client.Order:
+    def _order(self, confs: Mapping[str, str], start_confs: Mapping[str, str], java: Path) -> client.Order:
         """The order for a keeper whose driver has the confs, and starts with those that were `chosen`."""
         key = self._machine.driver_key(confs, java, self._env)
-        return warm_order(self._root, self._log, self._env, chosen, java, key, self._idle_seconds)
+        return warm_order(self._root, self._log, self._env, start_confs, java, key, self._idle_seconds)
 
     def proceed(self) -> None:
         """Start Spark in the JVM that was launched, in a separate thread."""
@@ -184,11 +186,11 @@ class DriverStart:
         if self._jvm is None and self._opened is None and not self._warm:
             self.launch()  # a warm driver is found there, too
         # Not in this thread: PySpark would answer a Ctrl-C in its own way from then on.
-        opened = self._opening()
-        while not opened.done():
+        future = self._opening()
+        while not future.done():
             # Without a timeout, an interrupt that comes just before the wait would be seen only after it.
-            wait([opened], timeout=_POLL_SECONDS)
-        driver = opened.result()
+            wait([future], timeout=_POLL_SECONDS)
+        driver = future.result()
         self._jvm = self._opened = None
         return driver
 
@@ -212,11 +214,11 @@ class DriverStart:
             threading.Thread(target=self._open, args=(self._opened,), name="spark-start", daemon=True).start()
         return self._opened
 
-    def _open(self, opened: Future[Driver]) -> None:
+    def _open(self, future: Future[Driver]) -> None:
         try:
-            opened.set_result(self._start())
+            future.set_result(self._start())
         except BaseException as error:
-            opened.set_exception(error)
+            future.set_exception(error)
 
     def _start(self) -> Driver:
         profile, machine = self._profile, self._machine
@@ -231,16 +233,21 @@ class DriverStart:
             self._notify(note)
         confs = spark_confs(profile, self._root, jars, spark.defaults)
         fitting = archive(profile, confs, java, self._env, spark.defaults)
-        chosen = with_archive(confs, fitting, self._log, self._env)
+        start_confs = with_archive(confs, fitting, self._log, self._env)
         if self._warm:
-            attached = self._attached(confs, chosen, java)
+            attached = self._attach(confs, start_confs, java)
             if attached is not None:
                 return attached
         try:
             try:
-                return self._open_in(chosen, java)
+                return self._open_in(start_confs, java)
             except Exception:
-                if fitting is None or chosen == confs or self._abandoned or not (self._jvm and self._jvm.has_ended()):
+                if (
+                    fitting is None
+                    or start_confs == confs
+                    or self._abandoned
+                    or not (self._jvm and self._jvm.has_ended())
+                ):
                     raise
                 # It may be the archive that the JVM could not bear.
                 self._jvm = None
@@ -256,22 +263,22 @@ class DriverStart:
         profile = self._profile
         prepare_catalogs(profile, self._root)
         try:
-            given = self._machine.submitted()
-            confs = confs_in_running_jvm(profile, self._root, given)
+            submission = self._machine.submission()
+            confs = confs_in_running_jvm(profile, self._root, submission)
             driver = self._machine.open_driver(confs, None)
         except ProblemsError:
             raise
         except Exception as error:
             raise ProblemsError([self._not_started(error)]) from error
         check_classes(profile, driver.spark)
-        for note in notes_of_running(profile, given, str(driver.spark.version)):
+        for note in notes_of_running(profile, submission, str(driver.spark.version)):
             self._notify(note)
         return driver
 
-    def _attached(self, confs: Mapping[str, str], chosen: Mapping[str, str], java: Path) -> Driver | None:
+    def _attach(self, confs: Mapping[str, str], start_confs: Mapping[str, str], java: Path) -> Driver | None:
         """A driver in the project's warm JVM, or in a new one where that was started otherwise; None: in none."""
         try:
-            order = self._order(confs, chosen, java)
+            order = self._order(confs, start_confs, java)
             path = Path(order.socket)
             state = client.status(path)
             if state is None and not order.idle:
@@ -305,15 +312,15 @@ class DriverStart:
         return self._machine.open_driver(confs, self._jvm)
 
     def _not_started(self, error: Exception) -> Problem:
-        lines = logged(self._log, self._jvm.log_start if self._jvm else 0).splitlines()
+        lines = log_text(self._log, self._jvm.log_start if self._jvm else 0).splitlines()
         causes = [line for line in lines[-200:] if "Exception" in line or "Error" in line]
-        known = start_failure("\n".join(lines))
-        said = known[0] if known is not None else causes[-1].strip() if causes else first_line(error)
+        failure = start_failure("\n".join(lines))
+        reason = failure[0] if failure is not None else causes[-1].strip() if causes else first_line(error)
         log = f"full log: {self._log}"
         return Problem(
             "spark-not-started",
-            f"Spark did not start on {self._profile.master}: {said}",
-            hint=log if known is None else f"{known[1]}; {log}",
+            f"Spark did not start on {self._profile.master}: {reason}",
+            hint=log if failure is None else f"{failure[1]}; {log}",
         )
 
 
@@ -334,9 +341,9 @@ def start_warm(
     for note in notes(profile, spark, jars):
         notify(note)
     confs = spark_confs(profile, root, jars, spark.defaults)
-    chosen = with_archive(confs, archive(profile, confs, java, env, spark.defaults), log, env)
+    start_confs = with_archive(confs, archive(profile, confs, java, env, spark.defaults), log, env)
     try:
-        client.start(warm_order(root, log, env, chosen, java, client.driver_key(confs, java, env), idle))
+        client.start(warm_order(root, log, env, start_confs, java, client.driver_key(confs, java, env), idle))
     except client.Refused as error:
         message = "the warm driver was started otherwise, and a run is using it"
         raise ProblemsError([Problem("warm-busy", message, hint="wait for it, or `merge-runner warm stop`")]) from error
@@ -349,12 +356,12 @@ def fitting_spark(profile: Profile, root: Path, env: Mapping[str, str]) -> Spark
 
     Raises ProblemsError: what `installed_spark`, `check_version`, `check_defaults` and `check_provided` raise.
     """
-    found = installed_spark(root, env)
-    check_version(found, pyspark_version())
-    check_defaults(profile, found)
+    home = installed_spark(root, env)
+    check_version(home, pyspark_version())
+    check_defaults(profile, home)
     if profile.jars == "provided":
-        check_provided(profile, found)
-    return found
+        check_provided(profile, home)
+    return home
 
 
 def warm_order(

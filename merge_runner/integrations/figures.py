@@ -26,23 +26,23 @@ def figures(result: Mapping[str, Any]) -> dict[str, Figure]:
     engine does not report is left out.
     """
     response = result.get("adapter_response") or {}
-    found: dict[str, Figure] = {"status": str(result["status"]), "seconds": round(float(result["execution_time"]), 3)}
-    found |= {key: response[key] for key in _COUNTS if isinstance(response.get(key), (int, float))}
-    found |= {key: str(response[key]) for key in _TEXTS if response.get(key)}
+    values: dict[str, Figure] = {"status": str(result["status"]), "seconds": round(float(result["execution_time"]), 3)}
+    values |= {key: response[key] for key in _COUNTS if isinstance(response.get(key), (int, float))}
+    values |= {key: str(response[key]) for key in _TEXTS if response.get(key)}
     if isinstance(response.get("verdict_held"), bool):
-        found["verdict_held"] = response["verdict_held"]
-    total, scanned = found.get("files_total"), found.get("files_scanned")
+        values["verdict_held"] = response["verdict_held"]
+    total, scanned = values.get("files_total"), values.get("files_scanned")
     if isinstance(total, int) and isinstance(scanned, int) and total:
-        found["files_skipped_percent"] = round(100 * (total - scanned) / total, 1)
+        values["files_skipped_percent"] = round(100 * (total - scanned) / total, 1)
     if response.get("bounds"):
-        found["runtime_filter"] = ", ".join(f"{column}: {what}" for column, what in response["bounds"].items())
+        values["runtime_filter"] = ", ".join(f"{column}: {what}" for column, what in response["bounds"].items())
     if response.get("table_version") is not None:
-        found["table_version"] = str(response["table_version"])
+        values["table_version"] = str(response["table_version"])
     if result.get("failures") is not None:
-        found["failures"] = int(result["failures"])
+        values["failures"] = int(result["failures"])
     if result.get("message"):
-        found["message"] = str(result["message"])
-    return found
+        values["message"] = str(result["message"])
+    return values
 
 
 def failed_expectation(result: Mapping[str, Any]) -> bool:

@@ -85,32 +85,36 @@ class ProjectTables:
     def of(cls, manifest: Mapping[str, Any]) -> ProjectTables:
         """Return the tables of a manifest."""
         nodes, sources = manifest["nodes"], manifest["sources"]
-        order = {each: at for at, each in enumerate(_order(manifest))}
-        stored = sorted((each for each, entry in nodes.items() if _is_table(entry)), key=order.__getitem__)
-        checks: dict[str, list[Check]] = {each: [] for each in stored}
+        order = {unique_id: at for at, unique_id in enumerate(_order(manifest))}
+        stored_ids = sorted(
+            (unique_id for unique_id, entry in nodes.items() if _is_table(entry)), key=order.__getitem__
+        )
+        checks: dict[str, list[Check]] = {unique_id: [] for unique_id in stored_ids}
         for unique_id, entry in [*nodes.items(), *manifest["unit_tests"].items()]:
             if entry["resource_type"] in ("test", "unit_test"):
-                read = sorted(set(_stored_parents(manifest, unique_id)) & checks.keys(), key=order.__getitem__)
-                if read:
-                    checks[read[-1]].append(_check(entry, tuple(read[:-1])))
+                tested = sorted(set(_stored_parents(manifest, unique_id)) & checks.keys(), key=order.__getitem__)
+                if tested:
+                    checks[tested[-1]].append(_check(entry, tuple(tested[:-1])))
         return cls(
             str(manifest["metadata"]["project_name"]),
             {
-                each: Table(
-                    each,
-                    str(nodes[each]["name"]),
-                    nodes[each],
-                    tuple(dict.fromkeys(_stored_parents(manifest, each))),
-                    tuple(checks[each]),
+                unique_id: Table(
+                    unique_id,
+                    str(nodes[unique_id]["name"]),
+                    nodes[unique_id],
+                    tuple(dict.fromkeys(_stored_parents(manifest, unique_id))),
+                    tuple(checks[unique_id]),
                 )
-                for each in stored
+                for unique_id in stored_ids
             },
             sources,
         )
 
     def only(self, ids: frozenset[str]) -> ProjectTables:
         """Return the tables of these ids; what they read may be elsewhere."""
-        return ProjectTables(self.project, {key: each for key, each in self.tables.items() if key in ids}, self.sources)
+        return ProjectTables(
+            self.project, {key: table for key, table in self.tables.items() if key in ids}, self.sources
+        )
 
 
 def _is_table(entry: Mapping[str, Any]) -> bool:

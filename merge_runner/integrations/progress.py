@@ -78,22 +78,22 @@ class Progress:
             for check in self._tables[unique_id].checks
             if check.unique_id in self._results
         ]
-        found = figures(own)
+        outcome_figures = figures(own)
         if tests:
-            passed = sum(each["status"] in ("pass", "no-op") for each in tests)
-            found |= {"tests": len(tests), "tests_passed": passed}
+            passed_count = sum(test["status"] in ("pass", "no-op") for test in tests)
+            outcome_figures |= {"tests": len(tests), "tests_passed": passed_count}
         worst = _worst([own, *tests])
-        lines = [_line(each) for each in tests if each["status"] not in ("pass", "no-op", "skipped")]
+        lines = [_line(test) for test in tests if test["status"] not in ("pass", "no-op", "skipped")]
         message = "\n".join(lines) if lines else _line(own)
-        return Outcome(worst, message, found, self._final, self._generation)
+        return Outcome(worst, message, outcome_figures, self._final, self._generation)
 
 
 def _worst(results: Sequence[Mapping[str, Any]]) -> str:
     """Return the status of one that failed, else `skipped`, else `warn` where one is that, else that of the model."""
-    statuses = [str(each["status"]) for each in results]
-    for wanted in (*_FAILED, "skipped", "warn"):
-        if wanted in statuses:
-            return wanted
+    statuses = [str(result["status"]) for result in results]
+    for status in (*_FAILED, "skipped", "warn"):
+        if status in statuses:
+            return status
     return statuses[0]
 
 

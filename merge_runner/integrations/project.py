@@ -65,7 +65,7 @@ class OrchestratedProject:
         log_format: str = "json",
     ) -> list[str]:
         """Return the command line of a command with its options; `vars` win over those of the project."""
-        given = {**self.vars, **(vars or {})}
+        all_vars = {**self.vars, **(vars or {})}
         return [
             *self.executable,
             *command,
@@ -73,7 +73,7 @@ class OrchestratedProject:
             *(["--target", self.target] if self.target else []),
             *(["--profiles-dir", str(self.profiles_dir)] if self.profiles_dir else []),
             *(["--target-path", self.target_path] if self.target_path else []),
-            *(["--vars", json.dumps(given, default=str)] if given else []),
+            *(["--vars", json.dumps(all_vars, default=str)] if all_vars else []),
             *arguments,
         ]
 

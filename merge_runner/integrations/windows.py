@@ -15,19 +15,19 @@ def window_vars(templates: Mapping[str, str], start: datetime, end: datetime) ->
     last day that has a part in the window. A format of strftime may follow: `{start:%Y%m%d}`. Raises ValueError for
     another name in braces.
     """
-    days = all(each.time() == datetime.min.time() for each in (start, end))
+    days = all(time_of_window.time() == datetime.min.time() for time_of_window in (start, end))
     last = (end - timedelta(microseconds=1)).date()
-    values = {"start": _Shown(start, days), "end": _Shown(end, days), "last": _Shown(last, True)}
-    found = {}
+    values = {"start": _WindowTime(start, days), "end": _WindowTime(end, days), "last": _WindowTime(last, True)}
+    values_by_name = {}
     for name, template in templates.items():
         try:
-            found[name] = template.format_map(values)
+            values_by_name[name] = template.format_map(values)
         except (KeyError, IndexError, ValueError) as error:
             raise ValueError(f"the var {name!r} is {template!r}; in braces it may have {_NAMES}") from error
-    return found
+    return values_by_name
 
 
-class _Shown:
+class _WindowTime:
     """A point in time as SQL literals have it, unless a format is given."""
 
     def __init__(self, value: date, day: bool) -> None:

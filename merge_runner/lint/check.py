@@ -9,7 +9,7 @@ from merge_runner.errors import Problem, ProblemsError
 from merge_runner.lint.context import LintedFile, LintedMerge, LintedProject
 from merge_runner.lint.finding import SEVERITIES, Finding, Fix
 from merge_runner.lint.registry import rules
-from merge_runner.lint.report import NotJudged, ReportedClause, ReportedConjunct, ReportedMerge
+from merge_runner.lint.report import JudgementGap, ReportedClause, ReportedConjunct, ReportedMerge
 from merge_runner.lint.rule import Check, Hit, Rule
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.merge.statement import MergeStatement
@@ -29,7 +29,7 @@ class CheckResult:
     merge: ReportedMerge | None = None
     hooks: tuple[ReportedMerge, ...] = ()
     """The verdicts on MERGEs in the hooks of a model."""
-    not_judged: tuple[NotJudged, ...] = ()
+    not_judged: tuple[JudgementGap, ...] = ()
     """The MERGE of a model, where its text is known only when it runs."""
     reads: frozenset[Question] = field(default=frozenset(), compare=False, repr=False)
     """What it was made of, where that was noted."""
@@ -61,7 +61,7 @@ def check_file(file: LintedFile, merge: LintedMerge | None, selection: RuleSelec
         if rule.check_merge is not None and merge is not None:
             findings += _findings(rule, rule.check_merge, merge, selection, file)
     return CheckResult(
-        _deduplicate_by_cause(findings, selection.configured_codes), reported(merge) if merge is not None else None
+        _deduplicate_by_cause(findings, selection.configured_codes), report_merge(merge) if merge is not None else None
     )
 
 
@@ -93,7 +93,7 @@ def check_project(
             yield from (finding for _, finding in _findings(rule, rule.check_project, project, selection, None))
 
 
-def reported(merge: LintedMerge) -> ReportedMerge:
+def report_merge(merge: LintedMerge) -> ReportedMerge:
     """The verdict with its proof, as outputs show it."""
     file, statement, judgement = merge.file, merge.statement, merge.judgement
     conjuncts = []

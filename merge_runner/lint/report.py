@@ -87,7 +87,7 @@ class ReportedMerge:
 
 
 @dataclass(frozen=True)
-class NotJudged:
+class JudgementGap:
     """A MERGE that was not judged, or of which some `rules` were not, since lint does not know the text of its query.
 
     Without rules the MERGE itself is not known. `model` None: a file outside of a project. `hint` is None where nothing
@@ -135,7 +135,7 @@ class Report:
     stale: int = 0
     """Entries of the baseline that match nothing any more."""
     sources: Mapping[str, str] = field(default_factory=dict, repr=False)
-    not_judged: tuple[NotJudged, ...] = ()
+    not_judged: tuple[JudgementGap, ...] = ()
     """Models of which lint does not know enough, and MERGEs in files that it cannot read."""
 
     def count(self, severity: Severity) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from merge_runner.lint.check import CheckResult, check_file, linted_merge
 from merge_runner.lint.context import LintedFile, LintedMerge
 from merge_runner.lint.finding import Finding
-from merge_runner.lint.report import NotJudged
+from merge_runner.lint.report import JudgementGap
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.merge.parse import parse
 from merge_runner.merge.syntax.error import MergeSyntaxError
@@ -84,4 +84,4 @@ def _not_judged(file: LintedFile) -> CheckResult:
         return CheckResult(())
     first = next(problem for problem in file.problems if problem.code == ASKS_ENGINE)
     place = first.place or Place(file.path, 1, 1)
-    return CheckResult((), not_judged=(NotJudged(file.name, place, (), first.message, first.hint, "model"),))
+    return CheckResult((), not_judged=(JudgementGap(file.name, place, (), first.message, first.hint, "model"),))

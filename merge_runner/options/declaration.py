@@ -45,7 +45,7 @@ class Declaration:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Declared:
+class DeclaredOption:
     """An option or argument of a command: its name, the type of (each of) its values, and how it is declared."""
 
     name: str
@@ -67,29 +67,29 @@ class Declared:
 
 def option(*flags: str, help: str, default: Any = None, **settings: Any) -> Any:
     """Declare an option that takes a value. `settings` are fields of `Declaration`."""
-    return _declared(default, Declaration(flags, help, **settings))
+    return _declare(default, Declaration(flags, help, **settings))
 
 
 def flag(*flags: str, help: str, **settings: Any) -> Any:
     """Declare an option without a value."""
-    return _declared(False, Declaration(flags, help, **settings))
+    return _declare(False, Declaration(flags, help, **settings))
 
 
 def several(*flags: str, help: str, **settings: Any) -> Any:
     """Declare an option that may be given several times."""
-    return _declared((), Declaration(flags, help, **settings))
+    return _declare((), Declaration(flags, help, **settings))
 
 
 def argument(default: Any = None, **settings: Any) -> Any:
     """Declare an argument."""
-    return _declared(default, Declaration(**settings))
+    return _declare(default, Declaration(**settings))
 
 
-def _declared(default: Any, declaration: Declaration) -> Any:
+def _declare(default: Any, declaration: Declaration) -> Any:
     return field(default=default, metadata={_KEY: declaration})
 
 
-def declared(kind: type, groups: tuple[type, ...] | None = None) -> Iterator[Declared]:
+def declared_options(kind: type, groups: tuple[type, ...] | None = None) -> Iterator[DeclaredOption]:
     """Yield what a dataclass declares: its own options, then those of its bases, in their order.
 
     `groups` are the classes whose options count; None: all.
@@ -98,13 +98,13 @@ def declared(kind: type, groups: tuple[type, ...] | None = None) -> Iterator[Dec
     for group in kind.__mro__:
         if groups is None or group in groups:
             for name in vars(group).get("__annotations__", ()):
-                found = kind.__dataclass_fields__[name]  # type: ignore[attr-defined]
-                if _KEY in found.metadata:
-                    yield _one(name, types_of[name], found.default, found.metadata[_KEY])
+                own_field = kind.__dataclass_fields__[name]  # type: ignore[attr-defined]
+                if _KEY in own_field.metadata:
+                    yield _declared_option(name, types_of[name], own_field.default, own_field.metadata[_KEY])
 
 
-def _one(name: str, hint: Any, default: Any, declaration: Declaration) -> Declared:
+def _declared_option(name: str, hint: Any, default: Any, declaration: Declaration) -> DeclaredOption:
     if get_origin(hint) in (Union, types.UnionType):
         hint = next(part for part in get_args(hint) if part is not types.NoneType)
     several = get_origin(hint) is tuple
-    return Declared(name, get_args(hint)[0] if several else hint, several, default, declaration)
+    return DeclaredOption(name, get_args(hint)[0] if several else hint, several, default, declaration)

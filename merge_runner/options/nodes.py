@@ -153,16 +153,21 @@ class NodeOptions(
         return self.empty or self.sample is not None
 
 
-def sampling_conflict(options: NodeOptions) -> str | None:
-    """Return what the options of a sampled run exclude, as a sentence; None where they go together."""
+class OptionConflictError(ValueError):
+    """Two options exclude each other; the message is a sentence that names them."""
+
+
+def check_sampling(options: NodeOptions) -> None:
+    """Raise OptionConflictError for what the options of a sampled run exclude."""
     if options.empty and options.sample is not None:
-        return "--empty reads no rows, and --sample some: give one of them."
-    asked = "--empty" if options.empty else "--sample"
+        raise OptionConflictError("--empty reads no rows, and --sample some: give one of them.")
+    name = "--empty" if options.empty else "--sample"
     if options.is_sampled and options.batch_id is not None:
-        return f"{asked} with --batch-id would record the batch without its rows: leave one of them out."
+        message = f"{name} with --batch-id would record the batch without its rows: leave one of them out."
+        raise OptionConflictError(message)
     if options.is_sampled and options.branch is not None:
-        return f"{asked} writes separate tables, and --branch those that exist: leave one of them out."
-    return None
+        message = f"{name} writes separate tables, and --branch those that exist: leave one of them out."
+        raise OptionConflictError(message)
 
 
 @dataclass(frozen=True)

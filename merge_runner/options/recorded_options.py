@@ -7,34 +7,42 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from merge_runner.options.declaration import Declared, declared
+from merge_runner.options.declaration import DeclaredOption, declared_options
 from merge_runner.options.nodes import NodeOptions
 from merge_runner.options.output import OutputOptions
 
 _Options = TypeVar("_Options", bound=OutputOptions)
 
 
-def kept(options: OutputOptions) -> dict[str, Any]:
+def recorded_options(options: OutputOptions) -> dict[str, Any]:
     """Return the options of an invocation that its artifacts keep, as JSON."""
-    values = {each.name: getattr(options, each.name) for each in declared(type(options)) if each.declaration.kept}
+    values = {
+        declared_option.name: getattr(options, declared_option.name)
+        for declared_option in declared_options(type(options))
+        if declared_option.declaration.kept
+    }
     return {name: _as_json(value) for name, value in values.items()}
 
 
-def check_kept(args: Mapping[str, Any]) -> None:
-    """Raise TypeError or ValueError where the arguments of an invocation are not what `kept` returns."""
-    for each in declared(NodeOptions):
-        value = args.get(each.name)
-        if each.declaration.kept and value is not None:
-            _check(each, value)
+def check_recorded_options(args: Mapping[str, Any]) -> None:
+    """Raise TypeError or ValueError where the arguments of an invocation are not what `recorded_options` returns."""
+    for declared_option in declared_options(NodeOptions):
+        value = args.get(declared_option.name)
+        if declared_option.declaration.kept and value is not None:
+            _check(declared_option, value)
 
 
-def restored(options: _Options, args: Mapping[str, Any], given: Collection[str]) -> _Options:
+def restore_options(options: _Options, args: Mapping[str, Any], given: Collection[str]) -> _Options:
     """Return the options, those that are not `given` as an earlier invocation has kept them."""
-    known = {each.name: each for each in declared(type(options)) if each.declaration.kept}
+    recordable = {
+        declared_option.name: declared_option
+        for declared_option in declared_options(type(options))
+        if declared_option.declaration.kept
+    }
     values = {
-        name: _from_json(known[name], value)
+        name: _from_json(recordable[name], value)
         for name, value in args.items()
-        if name in known and name not in given and value is not None
+        if name in recordable and name not in given and value is not None
     }
     return replace(options, **values)
 
@@ -45,15 +53,15 @@ def _as_json(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _from_json(option: Declared, value: Any) -> Any:
+def _from_json(option: DeclaredOption, value: Any) -> Any:
     if option.several:
         return tuple(value)
     return Path(value) if option.type is Path else value
 
 
-def _check(option: Declared, value: Any) -> None:
+def _check(option: DeclaredOption, value: Any) -> None:
     if option.several:
-        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise TypeError(option.name)
         return
     kinds = {bool: (bool,), int: (int,), float: (int, float)}.get(option.type, (str,))

@@ -33,7 +33,7 @@ from merge_runner.plan.nodes.maintenance import (
     too_short,
 )
 from merge_runner.plan.nodes.own_reads import OwnReads, keep_history
-from merge_runner.plan.nodes.sampled import sampled
+from merge_runner.plan.nodes.sample_plan import sample_plan
 from merge_runner.plan.nodes.secret_leaks import kept_secrets
 from merge_runner.plan.steps.guardrails import Expectation, expectation
 from merge_runner.plan.steps.inferred_schema import Shape, insert_shape
@@ -75,7 +75,7 @@ class Planner:
         self._root = prepared.files.root
         self._profile = prepared.files.profile
         self._inputs = Inputs(prepared)
-        self._data_tests = DataTestPlanner(prepared, self._inputs, self._judged)
+        self._data_tests = DataTestPlanner(prepared, self._inputs, self._judge)
         self._unit_tests = UnitTestPlanner(prepared, Scratch.of(invocation_id), self.layouts)
 
     def plan(self, unique_id: str) -> NodePlan | None:
@@ -90,7 +90,7 @@ class Planner:
             plan = self._asking(node, error)
         sample = self._prepared.sample
         if plan is not None and plan.writes is not None and sample is not None and isinstance(node, ModelNode):
-            plan = sampled(plan, node, table_layout(self._prepared, node), sample)
+            plan = sample_plan(plan, node, table_layout(self._prepared, node), sample)
         if plan is not None and self._prepared.secrets:
             problems = Problems()
             for form in plan.forms:
@@ -119,7 +119,7 @@ class Planner:
         if not isinstance(node, ModelNode):
             return None
         if node.materialized == "ephemeral":
-            query(self._compiler.rendered(node.unique_id))  # raises where it is none; models that read it hold its text
+            query(self._compiler.render(node.unique_id))  # raises where it is none; models that read it hold its text
             return None
         makers: dict[str, Callable[[ModelNode], NodePlan]] = {
             "merge": self._merge,
@@ -128,15 +128,15 @@ class Planner:
         }
         return makers[node.materialized](node)
 
-    def clone(self, unique_id: str, built: Mapping[str, BuiltNode]) -> NodePlan | None:
-        """The steps that clone the table of a node from that of `built`, or define its view; None where there is none.
+    def clone(self, unique_id: str, built_nodes: Mapping[str, BuiltNode]) -> NodePlan | None:
+        """The steps that clone the table of a node from that of `built_nodes`, or define its view; None: it has none.
 
         Raises ProblemsError for what cannot be cloned.
         """
         node = self._prepared.graph.nodes[unique_id]
         if not isinstance(node, RefNode):
             return None
-        return self._plan(node) if node.materialized == "view" else clone_plan(self._prepared, node, built)
+        return self._plan(node) if node.materialized == "view" else clone_plan(self._prepared, node, built_nodes)
 
     def branch(self, unique_id: str, branch: str) -> NodePlan | None:
         """The steps that make a branch of the table of a node; None where it has none.
@@ -146,7 +146,7 @@ class Planner:
         node = self._prepared.graph.nodes[unique_id]
         return branch_plan(self._prepared, node, branch) if isinstance(node, RefNode) else None
 
-    def maintenance(self, unique_id: str, asked: Maintenance) -> NodePlan | None:
+    def maintenance(self, unique_id: str, maintenance: Maintenance) -> NodePlan | None:
         """The steps that compact the table of a node, and vacuum it where that is asked for; None where it has none.
 
         Raises ProblemsError for what the table cannot be asked for.
@@ -155,13 +155,17 @@ class Planner:
         if not is_maintained(node):
             return None
         layout = table_layout(self._prepared, node)
-        found = list(faults(node, layout))
-        if asked.vacuum and asked.retain is not None and (short := too_short(asked.retain, layout)) is not None:
-            found.append(short)
-        self._check(node, found)
+        problems = list(faults(node, layout))
+        if (
+            maintenance.vacuum
+            and maintenance.retain is not None
+            and (short := too_short(maintenance.retain, layout)) is not None
+        ):
+            problems.append(short)
+        self._check(node, problems)
         steps: list[Step] = [compaction(node, layout)]
-        if asked.vacuum:
-            steps.append(VacuumTable(layout, asked.retain))
+        if maintenance.vacuum:
+            steps.append(VacuumTable(layout, maintenance.retain))
         return NodePlan(unique_id, tuple(steps), writes=layout.relation)
 
     def freshness(self, unique_id: str) -> NodePlan | None:
@@ -172,21 +176,21 @@ class Planner:
         node = self._prepared.graph.nodes[unique_id]
         if not isinstance(node, SourceNode):
             return None
-        declared = node.config
-        if declared.freshness is None:
+        config = node.config
+        if config.freshness is None:
             return None
         name = f"source {node.full_name}"
-        if declared.stream is not None:
+        if config.stream is not None:
             message, hint = f"{name} is a stream, and no table that could be asked", "take its `freshness` out"
             raise ProblemsError([Problem("freshness", message, node.place, hint)])
-        if declared.loaded_at_field is None:
+        if config.loaded_at_field is None:
             message, hint = (
                 f'{name} has "freshness" and no "loaded_at_field"',
                 "name the column with the time of each row",
             )
             raise ProblemsError([Problem("missing-key", message, node.place, hint)])
         relation = self._compiler.relation(unique_id)
-        step = MeasureFreshness(relation, declared.loaded_at_field, declared.freshness)
+        step = MeasureFreshness(relation, config.loaded_at_field, config.freshness)
         return NodePlan(unique_id, (self._inputs.attach([unique_id]), step))
 
     def _merge(self, node: ModelNode) -> NodePlan:
@@ -218,7 +222,7 @@ class Planner:
 
     def _merge_plan(self, node: ModelNode, compiler: Compiler) -> NodePlan:
         """The plan of one kind of run: what is different in it is what `compiler` renders."""
-        rendered = compiler.rendered(node.unique_id)
+        rendered = compiler.render(node.unique_id)
         statement = compiler.merge(node.unique_id)
         relation = own_relation(node)
         default = relation.schema == self._profile.schema
@@ -237,7 +241,7 @@ class Planner:
         rebuilt = is_rebuilt(node, self._prepared.invocation)
         reads = OwnReads.of(statement, rendered)
         loses = rebuilt and node.config.full_refresh is True
-        judged = self._judged(node, statement)
+        judged = self._judge(node, statement)
         feed = self._feed(node)
         layout = table_layout(self._prepared, node)
         shape = insert_shape(statement)
@@ -264,9 +268,11 @@ class Planner:
         self._check(node, faults(node, layout))
         return replace(plan, steps=(*plan.steps, replace(compaction(node, layout), after=after)))
 
-    def _check(self, node: RefNode, found: Iterable[Fault]) -> None:
+    def _check(self, node: RefNode, faults: Iterable[Fault]) -> None:
         """Raises the faults of a node's `optimize`, at the place of that config key, as ProblemsError."""
-        problems = [Problem(each.code, each.message, self._config_place(node, "optimize"), each.hint) for each in found]
+        problems = [
+            Problem(fault.code, fault.message, self._config_place(node, "optimize"), fault.hint) for fault in faults
+        ]
         if problems:
             raise ProblemsError(problems)
 
@@ -276,7 +282,7 @@ class Planner:
         if isinstance(node, SeedNode):
             layers = list(files.seeds[node.name].layers)
         else:
-            layers = [*files.models[node.name].layers, self._compiler.rendered(node.unique_id).captured.config]
+            layers = [*files.models[node.name].layers, self._compiler.render(node.unique_id).captured.config]
         return config_place(layers, key) or Place(node.path, 1, 1)
 
     def _contract(self, node: ModelNode, **of: Any) -> Sequence[Step]:
@@ -312,7 +318,7 @@ class Planner:
     def _refuse_expectation(self, node: ModelNode) -> None:
         """Raises ProblemsError where a model without a MERGE says itself what is expected of one."""
         properties = self._prepared.files.models[node.name].properties
-        own = self._compiler.rendered(node.unique_id).captured.config.values
+        own = self._compiler.render(node.unique_id).captured.config.values
         if "expect_merge" in own or (properties is not None and "expect_merge" in properties.config):
             kind = node.materialized
             message = f"`expect_merge` guards a MERGE, and {node.name} is a {kind}: nothing would be guarded"
@@ -327,20 +333,20 @@ class Planner:
         relation = self._compiler.relation(node.changes_of)
         return Feed(changes_of(parent.name), relation, node.application, parent.config.format)
 
-    def _judged(self, node: ModelNode, statement: MergeStatement) -> JudgedMerge:
+    def _judge(self, node: ModelNode, statement: MergeStatement) -> JudgedMerge:
         layout, variables = self.layouts.target(node.unique_id), declared_variables(node.config.pre_hook)
         return judge_merge(statement, layout, self.layouts.lookup, node.config.bounds, variables)
 
     def _table(self, node: ModelNode) -> NodePlan:
         self._refuse_expectation(node)
-        text = query(self._compiler.rendered(node.unique_id))
+        text = query(self._compiler.render(node.unique_id))
         steps: list[Step] = [*self._contract(node, query=text), ReplaceTable(table_layout(self._prepared, node), text)]
         return self._with_surroundings(node, steps)
 
     def _view(self, node: ModelNode) -> NodePlan:
         self._refuse_expectation(node)
         compiler = self._prepared.whole.compiler  # a view is the same in a sampled run: others may read it
-        text = query(compiler.rendered(node.unique_id))
+        text = query(compiler.render(node.unique_id))
         relation = own_relation(node)
         steps: list[Step] = [
             *self._contract(node, query=text),
@@ -361,7 +367,7 @@ class Planner:
     def _with_surroundings(self, node: ModelNode, steps: Iterable[Step], compiler: Compiler | None = None) -> NodePlan:
         """The steps between what every model needs: its inputs, and its hooks."""
         compiler = compiler or self._compiler
-        rendered = compiler.rendered(node.unique_id)
+        rendered = compiler.render(node.unique_id)
         layers = [*self._prepared.files.models[node.name].layers, rendered.captured.config]
         around, steps = self._hooks(node, layers, compiler), tuple(steps)
         target = next((step for step in steps if isinstance(step, CreateTarget)), None)

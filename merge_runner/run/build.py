@@ -46,16 +46,14 @@ def build(
     command: Command,
     settings: RunSettings,
     events: Events,
-    driver: Driver | None = None,
-    starting: DriverStart | None = None,
+    driver: Driver | DriverStart,
 ) -> RunResults:
     """Runs the selected nodes that `command` is about (`build`: models, seeds and all tests), in DAG order.
 
     `optimize` compacts the tables of models and seeds instead, `clone` clones those of `settings.clones`, or
     makes the branch `settings.new_branch` of their tables.
 
-    Nothing runs before everything is rendered and parsed. `driver` is a running one to use, and to leave running;
-    `starting` is one on its way, which is used and stopped.
+    Nothing runs before everything is rendered and parsed. `driver` is used as `driving` uses it.
     Raises ProblemsError (nothing has run then) and KeyboardInterrupt (run_results.json holds what was done).
     """
     optimizes, on_a_branch = command == "optimize", settings.branch is not None
@@ -63,16 +61,16 @@ def build(
     planned = on_branch(prepared) if on_a_branch else prepared
     nodes, profile = planned.graph.nodes, prepared.files.profile
     invocation = Invocation(prepared, command, settings.args, events)
-    chosen = [node for node in ids if nodes[node].resource_type in TYPES[command]]
-    views = [node for node in chosen if on_a_branch and is_view(prepared.graph.nodes[node])]
-    left_out = [node for node in chosen if optimizes and _is_left_out(nodes[node])]
-    streamed = {node for node in chosen if not optimizes and streams_read(nodes, node)}
+    run_nodes = [node for node in ids if nodes[node].resource_type in TYPES[command]]
+    views = [node for node in run_nodes if on_a_branch and is_view(prepared.graph.nodes[node])]
+    left_out = [node for node in run_nodes if optimizes and _is_left_out(nodes[node])]
+    streamed = {node for node in run_nodes if not optimizes and streams_read(nodes, node)}
     plans, compile_times = plan_nodes(
         planned,
-        [node for node in chosen if node not in streamed],
+        [node for node in run_nodes if node not in streamed],
         invocation.id,
-        settings.maintenance if optimizes else None,
-        settings.clones if command == "clone" and settings.new_branch is None else None,
+        settings.maintenance,
+        settings.clones,
         settings.new_branch,
     )
     if on_a_branch:
@@ -80,14 +78,14 @@ def build(
     durations = recorded_durations(prepared.target_path / "run_results.json")
     reuse = _reuse(planned, command, settings, invocation.id)
     node_run = NodeRun(planned, Nodes(plans, compile_times, durations), settings, invocation.id, events, reuse)
-    with invocation.recorded(plans, node_run.end, lambda: node_run.waits_for):
+    with invocation.record_run(plans, node_run.end, lambda: node_run.waits_for):
         for text in _not_run(prepared.graph.nodes, views, left_out, streamed):
             events.emit(Message(text))
         if plans:
             at_end = partial(_keep, node_run, prepared, invocation, None if optimizes else audit_table(profile))
             try:
-                if driver is not None or not node_run.leave_out():
-                    _run_on_drivers(node_run, prepared, at_end, driver, starting)
+                if not isinstance(driver, DriverStart) or not node_run.leave_out():
+                    _run_on_drivers(node_run, prepared, at_end, driver)
             finally:
                 _save(reuse, events)
     return invocation.results
@@ -126,25 +124,24 @@ def _run_on_drivers(
     node_run: NodeRun,
     prepared: Prepared,
     at_end: Callable[[Driver], None],
-    driver: Driver | None,
-    starting: DriverStart | None,
+    driver: Driver | DriverStart,
 ) -> None:
-    """Run the nodes on `driver` or a new one; where a new one is lost, run what has not begun on another.
+    """Run the nodes on `driver`; where it was started for them and is lost, run what has not begun on another.
 
     After the last one, what is left has failed. `at_end` is called with the driver that has run the last node.
     """
-    events, branch, made = node_run.events, node_run.settings.branch, frozenset(node_run.settings.made)
+    events, branch, recreated = node_run.events, node_run.settings.branch, frozenset(node_run.settings.recreated)
     for others in range(_MOST_OTHERS + 1):
         try:
-            with driving(prepared, events, driver, starting) as running:
+            with driving(prepared, events, driver) as running:
                 if others == 0:
                     events.emit(Running(nodes=len(node_run.plans), threads=node_run.threads))
                 formats = running.table_format
-                catalog = Catalog(formats, made) if branch is None else BranchCatalog(formats, branch, made)
+                catalog = Catalog(formats, recreated) if branch is None else BranchCatalog(formats, branch, recreated)
                 events.observe(running)
                 with scratch_folder(Scratch.of(node_run.id)):
                     left = node_run.run_open(running, catalog)
-                if not left or driver is not None or others == _MOST_OTHERS:
+                if not left or not isinstance(driver, DriverStart) or others == _MOST_OTHERS:
                     node_run.give_up()
                     at_end(running)
                     return
@@ -156,8 +153,8 @@ def _run_on_drivers(
             node_run.give_up()
             return
         events.emit(Message(f"the Spark driver is lost: what has not begun ({left}) runs on another one", level="warn"))
-        starting = starting and starting.another()
-        made = catalog.made  # another driver's models must not replace them once more
+        driver = driver.another()
+        recreated = catalog.recreated  # another driver's models must not replace them once more
 
 
 def _not_run(

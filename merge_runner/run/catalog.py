@@ -32,17 +32,17 @@ class WrittenCatalog:
     unread: tuple[str, ...]
 
 
-Read = Callable[[Relation, Format | None], StoredMetadata | None]
+ReadMetadata = Callable[[Relation, Format | None], StoredMetadata | None]
 """Returns what an engine says of a table of a format, or of a view (None); None where there is no such relation."""
 
 
-def write_catalog(prepared: Prepared, invocation_id: str, read: Read | None = None) -> WrittenCatalog:
+def write_catalog(prepared: Prepared, invocation_id: str, read_metadata: ReadMetadata | None = None) -> WrittenCatalog:
     """Write target/catalog.json, and return what is in it.
 
     Tables that are stored on this machine are read from their files, the others by `read`, and so are all views. None:
     they are not read.
     """
-    found: dict[str, dict[str, dict[str, Any]]] = {"nodes": {}, "sources": {}}
+    entries: dict[str, dict[str, dict[str, Any]]] = {"nodes": {}, "sources": {}}
     unread: list[str] = []
     tables = {item.relation.name.casefold(): item for item in recordable_tables(prepared)}
     for unique_id, node in prepared.graph.nodes.items():
@@ -52,25 +52,25 @@ def write_catalog(prepared: Prepared, invocation_id: str, read: Read | None = No
         kind, metadata = "table", None
         if item is not None:
             format = table_format_of(item.format)
-            stored = stored_input(item, prepared) if format is not None else None
-            metadata = stored.metadata() if stored is not None else None
-            if metadata is None and read is not None:
-                metadata = read(node.relation, format)
+            state = stored_input(item, prepared) if format is not None else None
+            metadata = state.metadata() if state is not None else None
+            if metadata is None and read_metadata is not None:
+                metadata = read_metadata(node.relation, format)
             if metadata is None:
                 unread.append(node.relation.name)
         elif isinstance(node, ModelNode) and node.materialized == "view":
-            kind, metadata = "view", (read and read(node.relation, None)) or _view(prepared, node)
+            kind, metadata = "view", (read_metadata and read_metadata(node.relation, None)) or _view(prepared, node)
         if metadata is not None:
             section = "sources" if isinstance(node, SourceNode) else "nodes"
-            found[section][unique_id] = _entry(node, kind, metadata)
+            entries[section][unique_id] = _entry(node, kind, metadata)
     document = {
         "metadata": Metadata(datetime.now(timezone.utc), invocation_id, version()).as_json("catalog/v1"),
-        **found,
+        **entries,
         "errors": None,
     }
     path = prepared.target_path / "catalog.json"
     write_atomic(path, json.dumps(prepared.concealed(document)))
-    return WrittenCatalog(path, sum(map(len, found.values())), tuple(unread))
+    return WrittenCatalog(path, sum(map(len, entries.values())), tuple(unread))
 
 
 def _view(prepared: Prepared, node: ModelNode) -> StoredMetadata | None:
@@ -107,14 +107,14 @@ def _entry(node: Node, kind: str, metadata: StoredMetadata) -> dict[str, Any]:
 
 def _stats(metadata: StoredMetadata) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Statistics by id, as dbt's docs show them; `has_stats` comes first, as in every entry of dbt."""
-    known = [
+    figures = [
         ("num_files", "# Files", metadata.files, "Files of the newest version"),
         ("bytes", "Approximate Size", metadata.bytes, "Bytes of the files of the newest version"),
         ("num_rows", "# Rows", metadata.rows, "Rows of the newest version"),
     ]
-    has_any = any(value is not None for _, _, value, _ in known)
+    has_any = any(value is not None for _, _, value, _ in figures)
     yield "has_stats", _stat("has_stats", "Has Stats?", has_any, "Whether there are statistics of this table", False)
-    for name, label, value, description in known:
+    for name, label, value, description in figures:
         if value is not None:
             yield name, _stat(name, label, value, description, True)
 

@@ -18,23 +18,21 @@ def write_catalog_on_spark(
     prepared: Prepared,
     invocation_id: str,
     events: Events,
-    driver: Driver | None = None,
-    starting: DriverStart | None = None,
+    driver: Driver | DriverStart,
 ) -> WrittenCatalog:
     """Write target/catalog.json, and return what is in it.
 
-    `driver` is a running one, which is left running; `starting` is one on its way, which is stopped. Raises
-    ProblemsError where Spark does not start, or the object store of the warehouse does not answer.
+    Raises ProblemsError where Spark does not start, or the object store of the warehouse does not answer.
     """
-    with driving(prepared, events, driver, starting) as running, running.session() as session:
+    with driving(prepared, events, driver) as running, running.session() as session:
 
         def read(relation: Relation, format: Format | None) -> StoredMetadata | None:
             try:
                 with engine_errors():
                     fields = session.table(str(relation)).schema.fields
                     columns = tuple(
-                        StoredColumn(each.name, each.dataType.simpleString(), each.metadata.get("comment"))
-                        for each in fields
+                        StoredColumn(column.name, column.dataType.simpleString(), column.metadata.get("comment"))
+                        for column in fields
                     )
                     if format is None:
                         return StoredMetadata(columns)

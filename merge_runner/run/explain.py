@@ -11,50 +11,45 @@ from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.first_run import has_been_built
 from merge_runner.graph.graph import run_config
-from merge_runner.plan.explain.explain import ExplainedNode, Explanation, shown
+from merge_runner.plan.explain.explain import ExplainedNode, Explanation, with_running_form
 from merge_runner.plan.explain.spark_explain import EngineReport
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.run.node.outcome import error_message, error_place
 
 
-def explain_on_spark(
-    prepared: Prepared, explanation: Explanation, driver: Driver | None = None, starting: DriverStart | None = None
-) -> Explanation:
+def explain_on_spark(prepared: Prepared, explanation: Explanation, driver: Driver | DriverStart) -> Explanation:
     """The explanation with what the engine says of each MERGE, level by level.
 
-    A statement that the engine refuses is in `EngineReport.error`, and the others go on. `driver` is a running one,
-    which is left running; `starting` is one on its way, which is stopped. Raises ProblemsError where Spark does not
-    start.
+    A statement that the engine refuses is in `EngineReport.error`, and the others go on. A `driver` that runs
+    already is left running. Raises ProblemsError where Spark does not start.
     """
     if not any(node.merge is not None for level in explanation.levels for node in level):
-        return replace(explanation, asked=True)
-    if driver is not None:
-        return _explained(prepared, explanation, driver)
-    if starting is None:
-        raise TypeError("a driver is needed, or one on its way")
-    own = starting.driver()
+        return replace(explanation, has_engine_reports=True)
+    if not isinstance(driver, DriverStart):
+        return _with_engine_reports(prepared, explanation, driver)
+    own = driver.driver()
     try:
-        return _explained(prepared, explanation, own)
+        return _with_engine_reports(prepared, explanation, own)
     finally:
         own.stop()
 
 
-def _explained(prepared: Prepared, explanation: Explanation, driver: Driver) -> Explanation:
+def _with_engine_reports(prepared: Prepared, explanation: Explanation, driver: Driver) -> Explanation:
     catalog = Catalog(driver.table_format)
     levels = (
-        tuple(node if node.merge is None else _asked(prepared, node, driver, catalog) for node in level)
+        tuple(node if node.merge is None else _ask_engine(prepared, node, driver, catalog) for node in level)
         for level in explanation.levels
     )
-    return replace(explanation, levels=tuple(levels), asked=True)
+    return replace(explanation, levels=tuple(levels), has_engine_reports=True)
 
 
-def _asked(prepared: Prepared, node: ExplainedNode, driver: Driver, catalog: Catalog) -> ExplainedNode:
+def _ask_engine(prepared: Prepared, node: ExplainedNode, driver: Driver, catalog: Catalog) -> ExplainedNode:
     """The node as it would run now, with what the engine reports of it."""
     conf = run_config(prepared.graph.nodes[node.plan.unique_id]).conf
     try:
         with engine_errors(or_bugs=True), driver.session(conf) as session:
             if node.plan.first_run is not None:
-                node = shown(node, has_been_built(session, catalog, node.plan.first_run))
+                node = with_running_form(node, has_been_built(session, catalog, node.plan.first_run))
             engine_report = explain_merge(session, catalog, node.plan, conf) if node.merge is not None else None
     except EngineError as error:
         where = error_place(error, node.plan, prepared.graph.nodes[node.plan.unique_id])

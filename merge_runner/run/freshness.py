@@ -41,8 +41,7 @@ def source_freshness(
     prepared: Prepared,
     ids: Sequence[str],
     events: Events,
-    driver: Driver | None = None,
-    starting: DriverStart | None = None,
+    driver: Driver | DriverStart,
     *,
     threads: int | None = None,
     output: Path | None = None,
@@ -66,7 +65,7 @@ def source_freshness(
         try:
             events.emit(FreshnessStarted(invocation_id=invocation, nodes=list(plans)))
             if plans:
-                with driving(prepared, events, driver, starting) as running:
+                with driving(prepared, events, driver) as running:
                     events.emit(Running(nodes=len(plans), threads=node_run.threads))
                     node_run.run(running, Catalog(running.table_format))
             ended = datetime.now(timezone.utc)
@@ -83,12 +82,12 @@ def _document(outcome: RunResults, plans: Mapping[str, NodePlan]) -> dict[str, A
         "metadata": Metadata(outcome.completed_at, outcome.invocation_id, version(), outcome.started_at).as_json(
             "sources/v3"
         ),
-        "results": [_entry(result, _asked(plans[result.unique_id])) for result in outcome.results],
+        "results": [_entry(result, _freshness_of(plans[result.unique_id])) for result in outcome.results],
         "elapsed_time": (outcome.completed_at - outcome.started_at).total_seconds(),
     }
 
 
-def _entry(result: Result, asked: Freshness) -> dict[str, Any]:
+def _entry(result: Result, limits: Freshness) -> dict[str, Any]:
     """A result as dbt has it: one that could not be asked has its error alone."""
     if result.status not in _STATUSES:
         return {"unique_id": result.unique_id, "error": result.message, "status": "runtime error"}
@@ -99,9 +98,9 @@ def _entry(result: Result, asked: Freshness) -> dict[str, Any]:
         **{key: response.pop(key) for key in _MEASURED},
         "status": _STATUSES[result.status],
         "criteria": {
-            "warn_after": _threshold(asked.warn_after),
-            "error_after": _threshold(asked.error_after),
-            "filter": asked.filter,
+            "warn_after": _threshold(limits.warn_after),
+            "error_after": _threshold(limits.error_after),
+            "filter": limits.filter,
         },
         **{key: entry[key] for key in ("adapter_response", "timing", "thread_id", "execution_time")},
     }
@@ -111,5 +110,5 @@ def _threshold(age: Threshold | None) -> dict[str, Any]:
     return {"count": age.count if age else None, "period": age.period if age else None}
 
 
-def _asked(plan: NodePlan) -> Freshness:
+def _freshness_of(plan: NodePlan) -> Freshness:
     return next(step.freshness for step in plan.steps if isinstance(step, MeasureFreshness))

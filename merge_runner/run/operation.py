@@ -13,7 +13,7 @@ from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.run.execution.driver_scope import driving
-from merge_runner.run.node.text_on_engine import reading
+from merge_runner.run.node.text_on_engine import attacher
 from merge_runner.run.results.events import Events
 
 
@@ -37,29 +37,27 @@ def run_operation(
     macro: str,
     arguments: Mapping[str, Any],
     events: Events,
-    driver: Driver | None = None,
-    starting: DriverStart | None = None,
+    driver: Driver | DriverStart,
 ) -> OperationResult:
     """Call a macro of the project that may execute statements.
 
-    `driver` is a running one to use, and to leave running; `starting` is one on its way, which is stopped. Raises
-    ProblemsError where there is no such macro, or Spark does not start: nothing has run then.
+    Raises ProblemsError where there is no such macro, or Spark does not start: nothing has run then.
     """
-    name = _named(prepared, macro)
-    with driving(prepared, events, driver, starting) as running, running.session() as session:
+    name = _macro_name(prepared, macro)
+    with driving(prepared, events, driver) as running, running.session() as session:
         statements = Statements(session, Catalog(running.table_format), prepared.on_log)
         try:
-            returned = prepared.compiler.operate(name, arguments, statements, reading(prepared, statements))
+            returned = prepared.compiler.operate(name, arguments, statements, attacher(prepared, statements))
         except ProblemsError as error:
             return OperationResult(name, statements.count, problems=tuple(error.problems))
         return OperationResult(name, statements.count, returned)
 
 
-def _named(prepared: Prepared, macro: str) -> str:
+def _macro_name(prepared: Prepared, macro: str) -> str:
     """Return the name of a macro that may be written with the project's name. Raises ProblemsError for another."""
     name = macro.removeprefix(f"{prepared.files.settings.name}.")
     if prepared.templates.has_macro(name):
         return name
-    known = [each.name for each in prepared.templates.macros()]
-    hint = did_you_mean(name, known) or "write {% macro name(…) %} … {% endmacro %} in a folder of `macro-paths`"
+    names = [macro_of_project.name for macro_of_project in prepared.templates.macros()]
+    hint = did_you_mean(name, names) or "write {% macro name(…) %} … {% endmacro %} in a folder of `macro-paths`"
     raise ProblemsError([Problem("unknown-macro", f'the project has no macro "{macro}"', hint=hint)])

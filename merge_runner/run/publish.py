@@ -66,25 +66,23 @@ def publish(
     ids: Sequence[str],
     branch: str,
     events: Events,
-    driver: Driver | None = None,
-    starting: DriverStart | None = None,
+    driver: Driver | DriverStart,
     drop: bool = False,
 ) -> PublishResult:
     """Publishes, or drops, a branch of the tables of the nodes `ids`.
 
-    `driver` is a running one to use, and to leave running; `starting` is one on its way, which is stopped.
-    Raises ProblemsError where a table cannot be asked, or where none has the branch to be published: nothing has been
-    moved then.
+    A `driver` that runs already is left running. Raises ProblemsError where a table cannot be asked, or where none has
+    the branch to be published: nothing has been moved then.
     """
     with Journal(prepared.target_path / "journal.jsonl") as journal:
         events.listen(journal)
         try:
-            return _Publishing(prepared, ids, branch, events).run(driver, starting, drop)
+            return _Publisher(prepared, ids, branch, events).run(driver, drop)
         finally:
             events.forget(journal)
 
 
-class _Publishing:
+class _Publisher:
     def __init__(self, prepared: Prepared, ids: Sequence[str], branch: str, events: Events) -> None:
         self.prepared = prepared
         self.nodes = prepared.graph.nodes
@@ -93,7 +91,7 @@ class _Publishing:
         self.events = events
         self.outcome = PublishResult(branch)
 
-    def run(self, driver: Driver | None, starting: DriverStart | None, drop: bool) -> PublishResult:
+    def run(self, driver: Driver | DriverStart, drop: bool) -> PublishResult:
         self.events.emit(PublishStarted(branch=self.branch, drop=drop))
         if not drop and self._is_left_undone():
             return self._finish()
@@ -102,15 +100,12 @@ class _Publishing:
             for node in branchable(self.prepared.graph, self.ids)
             if node.relation is not None
         }
-        own = None
-        if driver is None and tables:
-            if starting is None:
-                raise TypeError("a driver is needed, or one on its way")
-            driver = own = starting.driver()
+        own = driver.driver() if isinstance(driver, DriverStart) and tables else None
+        running = own if isinstance(driver, DriverStart) else driver
         try:
-            if driver is not None:
-                with driver.session() as session, self._locked(driver, tables):
-                    formats = driver.table_format
+            if running is not None:
+                with running.session() as session, self._lock(running, tables):
+                    formats = running.table_format
                     self._on(session, {table: formats(name).branches for table, name in tables.items()}, drop)
             elif not drop:
                 raise self._no_branch()
@@ -122,25 +117,27 @@ class _Publishing:
     def _on(self, session: SparkSession, tables: Mapping[Relation, Branches], drop: bool) -> None:
         try:
             with engine_errors(or_bugs=True):
-                looked = {self._find(session, table, branches): branches for table, branches in tables.items()}
+                operations_by_branch = {
+                    self._find(session, table, branches): branches for table, branches in tables.items()
+                }
         except EngineError as error:
             raise ProblemsError([Problem(error.code, self.prepared.conceal(error.message), hint=error.hint)]) from error
-        found = {branch: branches for branch, branches in looked.items() if branch is not None}
+        published = {branch: branches for branch, branches in operations_by_branch.items() if branch is not None}
         if drop:
-            self._drop(session, found)
-        elif not found:
+            self._drop(session, published)
+        elif not published:
             raise self._no_branch()
         else:
-            self._publish(session, found)
+            self._publish(session, published)
 
     def _find(self, session: SparkSession, table: Relation, branches: Branches) -> Branch | None:
         return branches.find(session, table, self.branch) if table_exists(session, table) else None
 
-    def _publish(self, session: SparkSession, found: Mapping[Branch, Branches]) -> None:
+    def _publish(self, session: SparkSession, branches: Mapping[Branch, Branches]) -> None:
         """All tables are looked at before the first one is moved: there is no transaction over them."""
         outcome = self.outcome
-        outcome.moved += [each.table.name for each in found if each.state == "moved"]
-        outcome.already += [each.table.name for each in found if each.state == "published"]
+        outcome.moved += [branch.table.name for branch in branches if branch.state == "moved"]
+        outcome.already += [branch.table.name for branch in branches if branch.state == "published"]
         if outcome.moved:
             for name in outcome.moved:
                 self._refuse(
@@ -149,37 +146,39 @@ class _Publishing:
                     table=name,
                 )
             return
-        ahead = [each for each in found if each.state == "ahead"]
+        ahead = [branch for branch in branches if branch.state == "ahead"]
         with self._reports_failure(ahead, "published"):
-            for each in ahead:
-                found[each].fast_forward(session, each)
-                outcome.published.append(each.table.name)
+            for branch in ahead:
+                branches[branch].fast_forward(session, branch)
+                outcome.published.append(branch.table.name)
                 self.events.emit(
-                    TablePublished(table=each.table.name, branch=self.branch, snapshot=each.head, before=each.main)
+                    TablePublished(
+                        table=branch.table.name, branch=self.branch, snapshot=branch.head, before=branch.main
+                    )
                 )
             self._report_views()
         if outcome.ok:
-            self._drop(session, found)
+            self._drop(session, branches)
 
-    def _drop(self, session: SparkSession, found: Mapping[Branch, Branches]) -> None:
-        with self._reports_failure([*found], "dropped"):
-            for each, branches in found.items():
-                branches.drop(session, each.table, self.branch)
-                self.outcome.dropped.append(each.table.name)
-                self.events.emit(BranchDropped(table=each.table.name, branch=self.branch, snapshot=each.head))
+    def _drop(self, session: SparkSession, tables_by_branch: Mapping[Branch, Branches]) -> None:
+        with self._reports_failure([*tables_by_branch], "dropped"):
+            for branch, branches in tables_by_branch.items():
+                branches.drop(session, branch.table, self.branch)
+                self.outcome.dropped.append(branch.table.name)
+                self.events.emit(BranchDropped(table=branch.table.name, branch=self.branch, snapshot=branch.head))
 
     @contextmanager
-    def _reports_failure(self, tables: Sequence[Branch], done: str) -> Iterator[None]:
+    def _reports_failure(self, tables: Sequence[Branch], verb: str) -> Iterator[None]:
         """Report an error inside the block, with the tables that are done and those that are left."""
         try:
             with engine_errors(or_bugs=True):
                 yield
         except EngineError as error:
-            finished = self.outcome.published if done == "published" else self.outcome.dropped
-            self.outcome.left += [each.table.name for each in tables if each.table.name not in finished]
+            finished = self.outcome.published if verb == "published" else self.outcome.dropped
+            self.outcome.left += [branch.table.name for branch in tables if branch.table.name not in finished]
             self.outcome.error = self.prepared.conceal(str(error))
             self._refuse(
-                f"{self.outcome.error}; {done}: {', '.join(finished) or 'nothing'}; not {done}: "
+                f"{self.outcome.error}; {verb}: {', '.join(finished) or 'nothing'}; not {verb}: "
                 f"{', '.join(self.outcome.left)}: the same command again goes on from here"
             )
 
@@ -211,7 +210,7 @@ class _Publishing:
             )
 
     @contextmanager
-    def _locked(self, driver: Driver, tables: Iterable[Relation]) -> Iterator[None]:
+    def _lock(self, driver: Driver, tables: Iterable[Relation]) -> Iterator[None]:
         """No build of this machine writes the tables meanwhile."""
         profile = self.prepared.files.profile
         with ExitStack() as stack:

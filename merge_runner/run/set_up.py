@@ -15,7 +15,7 @@ from merge_runner.engine.spark.confs import jar_groups, table_formats
 from merge_runner.engine.spark.embedded_catalog import database
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.format_jars import check_provided
-from merge_runner.engine.spark.jars import fetch_jars, pinned
+from merge_runner.engine.spark.jars import fetch_jars, pinned_jars
 from merge_runner.engine.spark.java import check_java, require_java
 from merge_runner.engine.spark.spark_home import installed_spark
 from merge_runner.engine.spark.start_notes import notes
@@ -41,8 +41,8 @@ _PACKAGES = ("merge-runner", "pyspark", "pyspark-client", "sqlglot")
 
 def versions() -> str:
     """Return the versions of Python and of those packages that matter and are installed."""
-    found = {"Python": platform.python_version(), **{name: package_version(name) for name in _PACKAGES}}
-    return ", ".join(f"{name} {version}" for name, version in found.items() if version is not None)
+    installed = {"Python": platform.python_version(), **{name: package_version(name) for name in _PACKAGES}}
+    return ", ".join(f"{name} {version}" for name, version in installed.items() if version is not None)
 
 
 def java(profile: Profile | None) -> str:
@@ -87,8 +87,10 @@ def merges(prepared: Prepared) -> str:
         f"{len(merges)} models",
         *(f"{key} in {sum(bool(getattr(node.config, key)) for node in merges)}" for key in keys),
     ]
-    found = low_shuffle(DEFAULT, prepared.files.profile.platform, on=True)
-    sets = ", ".join(f"{key} = {value}" for key, value in {**found.properties, **found.conf}.items())
+    shuffle_settings = low_shuffle(DEFAULT, prepared.files.profile.platform, on=True)
+    sets = ", ".join(
+        f"{key} = {value}" for key, value in {**shuffle_settings.properties, **shuffle_settings.conf}.items()
+    )
     return f"{', '.join(parts)}; on {capabilities(DEFAULT).label} low_shuffle sets {sets} here"
 
 
@@ -100,9 +102,9 @@ def catalogs(prepared: Prepared, notify: Callable[[str], None]) -> str:
         fetch_jars(jar_groups(profile), os.environ, notify)
     kinds = {name: settings.get("type", "no type") for name, settings in profile.catalogs.items()}
     kinds |= {name: f"embedded in {database(profile, files.root, name)}" for name in profile.embedded_catalogs}
-    found = ", ".join(f"{name} ({kind})" for name, kind in kinds.items()) or "the session's own alone"
+    names = ", ".join(f"{name} ({kind})" for name, kind in kinds.items()) or "the session's own alone"
     places = ", ".join(f"{store.scheme} by {store.jars} jars" for store in stores(profile))
-    return f"{found}; {places}" if places else found
+    return f"{names}; {places}" if places else names
 
 
 def spark_home(prepared: Prepared, notify: Callable[[str], None]) -> str:
@@ -112,7 +114,7 @@ def spark_home(prepared: Prepared, notify: Callable[[str], None]) -> str:
     if profile.remote is not None:
         return f"no Spark starts here: the project runs on {profile.where}"
     spark = fitting_spark(profile, files.root, os.environ)
-    for note in notes(profile, spark, [Path(jar.name) for jar in pinned(jar_groups(profile))]):
+    for note in notes(profile, spark, [Path(jar.name) for jar in pinned_jars(jar_groups(profile))]):
         notify(note)
     if not spark.defaults:
         return spark.words
@@ -128,7 +130,7 @@ def archive(prepared: Prepared) -> str:
 
 
 @contextmanager
-def _running(prepared: Prepared, start: Callable[..., Driver] = start_driver) -> Iterator[Driver]:
+def _driver(prepared: Prepared, start: Callable[..., Driver] = start_driver) -> Iterator[Driver]:
     """The driver of the project, which ends with the block. Raises ProblemsError where it does not start."""
     log = prepared.target_path / "logs" / "spark.log"
     driver = start(prepared.files.profile, prepared.files.root, log, os.environ)
@@ -142,24 +144,24 @@ def spark_version(prepared: Prepared) -> str:
     """Start Spark, run a query, and return its version, with what works in an object store. Raises ProblemsError."""
     files = prepared.files
     warehouse = location(files.root, files.profile.warehouse or "")
-    with _running(prepared) as driver:
-        found = driver.spark.sql("SELECT version()").collect()[0][0]
-        stored = f"; {check_storage(driver.spark, warehouse)}" if isinstance(warehouse, Uri) else ""
-    return f"Spark {found} answers{stored}"
+    with _driver(prepared) as driver:
+        version = driver.spark.sql("SELECT version()").collect()[0][0]
+        storage = f"; {check_storage(driver.spark, warehouse)}" if isinstance(warehouse, Uri) else ""
+    return f"Spark {version} answers{storage}"
 
 
 def write_catalog(prepared: Prepared, file: Path | None, start: Callable[..., Driver] = start_driver) -> str:
     """Record how the project's tables are laid out, in `file` or its catalog.yml. Raises ProblemsError."""
     file = file or prepared.files.root / RECORDED
     try:
-        with _running(prepared, start) as driver, driver.session() as session:
-            found = record(session, Catalog(driver.table_format), recordable_tables(prepared))
+        with _driver(prepared, start) as driver, driver.session() as session:
+            recorded = record(session, Catalog(driver.table_format), recordable_tables(prepared))
     except EngineError as error:
         raise ProblemsError([Problem(error.code, error.message, hint=error.hint)]) from error
     head = "Recorded by `merge-runner debug --write-catalog`: lint reads it where the project does not say more."
     try:
-        write_atomic(file, layout_file_text(found.tables, head))
+        write_atomic(file, layout_file_text(recorded.tables, head))
     except OSError as error:
         raise ProblemsError([Problem("unwritable", f"{file} cannot be written: {error.strerror}")]) from error
-    left_out = f"; {len(found.missing)} do not exist yet" if found.missing else ""
-    return f"{len(found.tables)} tables in {file}{left_out}"
+    left_out = f"; {len(recorded.missing)} do not exist yet" if recorded.missing else ""
+    return f"{len(recorded.tables)} tables in {file}{left_out}"

@@ -32,17 +32,17 @@ class RunSettings:
     """Whose batches these are, before the name of the node; None: each node numbers its own."""
     branch: str | None = None
     """The branch of their Iceberg tables that is written instead of main, and read where a table has it."""
-    clones: Mapping[str, BuiltNode] = field(default_factory=dict)
-    """The models and seeds of the state whose tables `clone` clones, by id."""
+    clones: Mapping[str, BuiltNode] | None = None
+    """The models and seeds of the state whose tables are cloned, by id; None: this is no clone of them."""
     new_branch: str | None = None
-    """The branch that `clone` makes of each Iceberg table instead; None: it clones `clones`."""
-    maintenance: Maintenance = field(default_factory=Maintenance)
-    """What `optimize` does to each table."""
+    """The branch that `clone` makes of each Iceberg table instead."""
+    maintenance: Maintenance | None = None
+    """What `optimize` does to each table; None: nodes run."""
     available_now: bool = False
     """Whether a stream ends when all that is there at its start has been read."""
     begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Nodes whose statement may have committed in earlier invocations, with the ids of these invocations."""
-    made: Sequence[str] = ()
+    recreated: Sequence[str] = ()
     """The names of tables that other nodes recreated in these earlier invocations."""
     reuse: Mode = "off"
     """Whether nodes are left out whose inputs have not changed."""

@@ -24,7 +24,7 @@ from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.plan.steps.table import CreateTarget
 from merge_runner.run.execution.driver_scope import driving
 from merge_runner.run.node.outcome import error_place
-from merge_runner.run.node.text_on_engine import asking, engine_problems, reading
+from merge_runner.run.node.text_on_engine import asking, attacher, engine_problems
 from merge_runner.run.results.events import Events
 from merge_runner.template.operation.table import Table
 from merge_runner.template.rendered_text import RenderedText
@@ -43,11 +43,11 @@ class Preview:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as dbt has it: `node` and `show`, the rows by column; a MERGE has `changes`, a `show` by clause."""
-        named: dict[str, Any] = {} if self.name is None else {"node": self.name}
+        name: dict[str, Any] = {} if self.name is None else {"node": self.name}
         if not self.changes:
-            return {**named, "show": _rows(self.table)}
-        changes = [{"action": each.action, "when": each.kind, "show": _rows(rows)} for each, rows in self.changes]
-        return {**named, "changes": changes}
+            return {**name, "show": _rows(self.table)}
+        changes = [{"action": clause.action, "when": clause.kind, "show": _rows(rows)} for clause, rows in self.changes]
+        return {**name, "changes": changes}
 
     def lines(self, width: int) -> Iterator[str]:
         """Yield a line with the name, then the rows as a table of `width` characters; so for each clause of a MERGE."""
@@ -90,34 +90,34 @@ def show(
     inline: str | None,
     limit: int,
     events: Events,
-    driver: Driver | None = None,
-    starting: DriverStart | None = None,
+    driver: Driver | DriverStart,
 ) -> tuple[Preview, ...]:
     """Return up to `limit` rows of each of the nodes, or of the query `inline`.
 
-    `driver` is a running one to use, and to leave running; `starting` is one on its way, which is stopped. Raises
-    ProblemsError where something cannot be shown; nothing has been queried where that is known before.
+    Raises ProblemsError where something cannot be shown; nothing has been queried where that is known before.
     """
     queries = [_inline(prepared, inline)] if inline is not None else _of_nodes(prepared, ids)
     if not queries:
         return ()
-    with driving(prepared, events, driver, starting) as running:
+    with driving(prepared, events, driver) as running:
         catalog = Catalog(running.table_format)
-        found = (_asked(prepared, each, running, catalog) if isinstance(each, _Asks) else each for each in queries)
+        runnable = (
+            _ask_engine(prepared, query, running, catalog) if isinstance(query, _Asks) else query for query in queries
+        )
         return tuple(
-            _changes(prepared, each, limit, running, catalog)
-            if isinstance(each, NodePlan)
-            else _preview(prepared, each, limit, running, catalog)
-            for each in found
+            _changes(prepared, query, limit, running, catalog)
+            if isinstance(query, NodePlan)
+            else _preview(prepared, query, limit, running, catalog)
+            for query in runnable
         )
 
 
 def _inline(prepared: Prepared, text: str, operation: Statements | None = None) -> _Query | _Asks:
-    read: list[str] = []
-    attach = reading(prepared, operation) if operation is not None else lambda _: None
+    read_ids: list[str] = []
+    attach = attacher(prepared, operation) if operation is not None else lambda _: None
 
     def on_read(unique_id: str) -> None:
-        read.append(unique_id)
+        read_ids.append(unique_id)
         attach(unique_id)
 
     try:
@@ -125,32 +125,32 @@ def _inline(prepared: Prepared, text: str, operation: Statements | None = None) 
     except ProblemsError as error:
         asked_first(error)
         return _Asks(None, text)
-    return _Query(None, query(rendered), Inputs(prepared).attach(read).inputs, rendered)
+    return _Query(None, query(rendered), Inputs(prepared).attach(read_ids).inputs, rendered)
 
 
 def _of_nodes(prepared: Prepared, ids: Iterable[str]) -> list[_Query | NodePlan | _Asks]:
     """Return the queries of the nodes that have one, and the plans of MERGEs: tests have none. Raises ProblemsError."""
-    found: list[_Query | NodePlan | _Asks] = []
+    queries: list[_Query | NodePlan | _Asks] = []
     problems, planner = Problems(), Planner(prepared)
     for unique_id in ids:
         with problems.collecting():
-            each = _of_node(prepared, prepared.graph.nodes[unique_id], planner)
-            if each is not None:
-                found.append(each)
+            query = _of_node(prepared, prepared.graph.nodes[unique_id], planner)
+            if query is not None:
+                queries.append(query)
     problems.check()
-    return found
+    return queries
 
 
 def _of_node(prepared: Prepared, node: Node, planner: Planner) -> _Query | NodePlan | _Asks | None:
     try:
-        found = planner.plan(node.unique_id) if node.materialized == "merge" else _query_of(prepared, node)
+        query_or_plan = planner.plan(node.unique_id) if node.materialized == "merge" else _query_of(prepared, node)
     except ProblemsError as error:
         asked_first(error)
         return _Asks(node)
-    return _Asks(node) if isinstance(found, NodePlan) and found.asks is not None else found
+    return _Asks(node) if isinstance(query_or_plan, NodePlan) and query_or_plan.asks is not None else query_or_plan
 
 
-def _asked(prepared: Prepared, asks: _Asks, driver: Driver, catalog: Catalog) -> _Query | NodePlan:
+def _ask_engine(prepared: Prepared, asks: _Asks, driver: Driver, catalog: Catalog) -> _Query | NodePlan:
     """Return the query or MERGE of a text that asks the engine, once it has been asked. Raises ProblemsError."""
     node = asks.node
     with driver.session({} if node is None else _confs(node)) as session:
@@ -158,16 +158,16 @@ def _asked(prepared: Prepared, asks: _Asks, driver: Driver, catalog: Catalog) ->
         try:
             with engine_problems(statements):
                 if node is None:
-                    found: _Query | NodePlan | _Asks | None = _inline(prepared, asks.inline, statements)
+                    query_or_plan: _Query | NodePlan | _Asks | None = _inline(prepared, asks.inline, statements)
                 else:
                     with asking(prepared, node.unique_id, statements) as project:
-                        found = _of_node(project, node, Planner(project))
+                        query_or_plan = _of_node(project, node, Planner(project))
         except EngineError as error:
             problem = Problem(error.code, error.message, error.place, error.hint)
-            raise ProblemsError([_concealed(problem, prepared.conceal)]) from error
-    assert found is not None
-    assert not isinstance(found, _Asks), "it has asked"
-    return found
+            raise ProblemsError([_conceal(problem, prepared.conceal)]) from error
+    assert query_or_plan is not None
+    assert not isinstance(query_or_plan, _Asks), "it has asked"
+    return query_or_plan
 
 
 def _query_of(prepared: Prepared, node: Node) -> _Query | None:
@@ -176,25 +176,25 @@ def _query_of(prepared: Prepared, node: Node) -> _Query | None:
         relation = compiler.relation(node.unique_id)
         return _Query(node, f"SELECT * FROM {relation}", inputs.attach([node.unique_id]).inputs)
     if isinstance(node, AnalysisNode):
-        rendered = compiler.rendered(node.unique_id)
+        rendered = compiler.render(node.unique_id)
         return _Query(node, query(rendered), inputs.attach(node.depends_on).inputs, rendered)
     if not isinstance(node, ModelNode):
         return None
-    rendered = compiler.rendered(node.unique_id)
+    rendered = compiler.render(node.unique_id)
     return _Query(node, query(rendered), inputs.attach(compiler.read_by(node)).inputs, rendered)
 
 
-def _preview(prepared: Prepared, asked: _Query, limit: int, driver: Driver, catalog: Catalog) -> Preview:
-    confs = {} if asked.node is None else _confs(asked.node)
+def _preview(prepared: Prepared, rows_query: _Query, limit: int, driver: Driver, catalog: Catalog) -> Preview:
+    confs = {} if rows_query.node is None else _confs(rows_query.node)
     with driver.session(confs) as session:
         try:
-            for item in asked.inputs:
+            for item in rows_query.inputs:
                 catalog.attach(session, item)
-            table = first_rows(session, asked.text, limit)
+            table = first_rows(session, rows_query.text, limit)
         except EngineError as error:
-            problem = Problem(error.code, error.message, asked.place(error), error.hint)
-            raise ProblemsError([_concealed(problem, prepared.conceal)]) from error
-    return Preview(asked.node.name if asked.node is not None else None, table)
+            problem = Problem(error.code, error.message, rows_query.place(error), error.hint)
+            raise ProblemsError([_conceal(problem, prepared.conceal)]) from error
+    return Preview(rows_query.node.name if rows_query.node is not None else None, table)
 
 
 def _changes(prepared: Prepared, plan: NodePlan, limit: int, driver: Driver, catalog: Catalog) -> Preview:
@@ -205,21 +205,21 @@ def _changes(prepared: Prepared, plan: NodePlan, limit: int, driver: Driver, cat
             for item in (item for step in plan.steps if isinstance(step, AttachInputs) for item in step.inputs):
                 catalog.attach(session, item)
             create = next((step for step in plan.steps if isinstance(step, CreateTarget)), None)
-            built = create is not None and catalog.adopt(session, create.layout)
-            changes = tuple(changed_rows(session, _shown_merge(node, plan, built=built), limit))
+            is_built = create is not None and catalog.adopt(session, create.layout)
+            changes = tuple(changed_rows(session, _merge_to_show(node, plan, is_built=is_built), limit))
         except EngineError as error:
             problem = Problem(error.code, error.message, error_place(error, plan, node), error.hint)
-            raise ProblemsError([_concealed(problem, prepared.conceal)]) from error
+            raise ProblemsError([_conceal(problem, prepared.conceal)]) from error
     return Preview(node.name, Table(), changes)
 
 
-def _shown_merge(node: Node, plan: NodePlan, *, built: bool) -> RunMerge:
+def _merge_to_show(node: Node, plan: NodePlan, *, is_built: bool) -> RunMerge:
     """Return the MERGE of a plan. Raises EngineError where its rows cannot be shown."""
     merge = next((step for step in plan.steps if isinstance(step, RunMerge)), None)
     if merge is None or merge.feed is not None:
         message = f"{node.name} reads `changes(…)`, or raises an error where its table exists: its rows cannot be shown"
         raise EngineError("not-shown", message, place=node.place)
-    if not built:
+    if not is_built:
         message = f"{merge.target.name} has not been built yet"
         raise EngineError("missing-input", message, "build it first: `show` compares with its rows", place=node.place)
     return merge
@@ -229,7 +229,7 @@ def _confs(node: Node) -> dict[str, str]:
     return {} if isinstance(node, SourceNode) else dict(run_config(node).conf)
 
 
-def _concealed(problem: Problem, conceal: Callable[[str], str]) -> Problem:
+def _conceal(problem: Problem, conceal: Callable[[str], str]) -> Problem:
     return Problem(
         problem.code, conceal(problem.message), problem.place, conceal(problem.hint) if problem.hint else None
     )
@@ -248,7 +248,7 @@ def _rows(table: Table) -> list[dict[str, Any]]:
 def _json(value: Any) -> Any:
     """Return a value of a row as JSON has it: dates, decimals and the like as texts."""
     if isinstance(value, Mapping):
-        return {str(name): _json(each) for name, each in value.items()}
+        return {str(name): _json(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_json(each) for each in value]
+        return [_json(item) for item in value]
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)

@@ -42,10 +42,10 @@ def read_csv(text: str) -> CsvRows:
 
 def value_offset(text: str, start: int, index: int) -> int:
     """Return the offset of the value `index` (0-based) in the line that begins at `start`, after leading blanks."""
-    quoted, at = False, start
+    is_quoted, at = False, start
     while index and at < len(text):
-        quoted ^= text[at] == '"'
-        index -= text[at] == "," and not quoted
+        is_quoted ^= text[at] == '"'
+        index -= text[at] == "," and not is_quoted
         at += 1
     return at + len(text[at:]) - len(text[at:].lstrip(" \t"))
 

@@ -49,11 +49,11 @@ def _unique(table: str, column: str | None, arguments: Arguments) -> str:
 def _accepted_values(table: str, column: str | None, arguments: Arguments) -> str:
     values = _sequence(arguments, "values")
     as_text = arguments.get("quote", True)
-    shown = ", ".join(
+    allowed_values = ", ".join(
         string_literal(str(value)) if as_text or isinstance(value, str) else str(value) for value in values
     )
     name = _needed(column)
-    return f"SELECT {name}, count(*) AS {_COUNT} FROM {table} WHERE {name} NOT IN ({shown}) GROUP BY {name}"
+    return f"SELECT {name}, count(*) AS {_COUNT} FROM {table} WHERE {name} NOT IN ({allowed_values}) GROUP BY {name}"
 
 
 def _relationships(table: str, column: str | None, arguments: Arguments) -> str:

@@ -24,7 +24,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Changed:
+class ChangedRow:
     """A row that is there under its key, with other values."""
 
     key: Mapping[str, Any]
@@ -38,7 +38,7 @@ class Difference:
     columns: tuple[str, ...]
     missing: tuple[Row, ...] = ()
     unexpected: tuple[Row, ...] = ()
-    changed: tuple[Changed, ...] = field(default=())
+    changed: tuple[ChangedRow, ...] = field(default=())
 
     @property
     def count(self) -> int:
@@ -61,7 +61,7 @@ def difference(
     keys = [positions[name.lower()] for name in key if name.lower() in positions]
     pairs = list(_pairs(missing, unexpected, keys)) if len(keys) == len(key) and keys else []
     changed = tuple(
-        Changed(
+        ChangedRow(
             {columns[number]: one[number] for number in keys},
             tuple(
                 Cell(name, one[number], other[number])
@@ -102,23 +102,23 @@ def _without_counterpart(expected: Sequence[Row], actual: Sequence[Row]) -> tupl
 def _without_near(missing: list[Row], unexpected: list[Row]) -> tuple[list[Row], list[Row]]:
     """The same without the rows that are equal but for rounding: as many as can be paired at all."""
     near = [[number for number, other in enumerate(unexpected) if _same(row, other)] for row in missing]
-    taken: dict[int, int] = {}
+    partners: dict[int, int] = {}
 
-    def place(row: int, tried: set[int]) -> bool:
+    def place(row: int, visited: set[int]) -> bool:
         for other in near[row]:
-            if other not in tried:
-                tried.add(other)
-                if other not in taken or place(taken[other], tried):
-                    taken[other] = row
+            if other not in visited:
+                visited.add(other)
+                if other not in partners or place(partners[other], visited):
+                    partners[other] = row
                     return True
         return False
 
     for row in range(len(missing)):
         place(row, set())
-    placed = set(taken.values())
+    placed = set(partners.values())
     return (
         [row for number, row in enumerate(missing) if number not in placed],
-        [row for number, row in enumerate(unexpected) if number not in taken],
+        [row for number, row in enumerate(unexpected) if number not in partners],
     )
 
 
@@ -144,13 +144,13 @@ def _exact(value: Any) -> Any:
     return (type(value), bytes(value) if isinstance(value, bytearray) else value)
 
 
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, (tuple, list)) and isinstance(other, (tuple, list)):
-        return len(one) == len(other) and all(map(_same, one, other))
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(_same(value, other[name]) for name, value in one.items())
-    if isinstance(one, float) and isinstance(other, float):
-        if math.isnan(one) or math.isnan(other):
-            return math.isnan(one) and math.isnan(other)
-        return math.isclose(one, other, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
-    return bool(_exact(one) == _exact(other))
+def _same(expected: Any, other: Any) -> bool:
+    if isinstance(expected, (tuple, list)) and isinstance(other, (tuple, list)):
+        return len(expected) == len(other) and all(map(_same, expected, other))
+    if isinstance(expected, Mapping) and isinstance(other, Mapping):
+        return expected.keys() == other.keys() and all(_same(value, other[name]) for name, value in expected.items())
+    if isinstance(expected, float) and isinstance(other, float):
+        if math.isnan(expected) or math.isnan(other):
+            return math.isnan(expected) and math.isnan(other)
+        return math.isclose(expected, other, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+    return bool(_exact(expected) == _exact(other))

@@ -6,51 +6,52 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from merge_runner.testing.difference import Changed, Difference, Row
+from merge_runner.testing.difference import ChangedRow, Difference, Row
 
 MOST_SHOWN = 20
 """How many rows of each kind the text shows; JSON has them all."""
 
 
-def in_words(heading: str, found: Difference) -> str:
+def in_words(heading: str, difference: Difference) -> str:
     """Lines: what differs, then changed rows by key (`~`), missing ones (`-`) and unexpected ones (`+`)."""
-    return "\n".join((f"{heading}: {_counts(found)}", *_lines(found)))
+    return "\n".join((f"{heading}: {_counts(difference)}", *_lines(difference)))
 
 
-def as_json(found: Difference) -> dict[str, Any]:
+def as_json(difference: Difference) -> dict[str, Any]:
     """The difference as plain JSON values."""
     return {
-        "missing": [_named(found.columns, row) for row in found.missing],
-        "unexpected": [_named(found.columns, row) for row in found.unexpected],
+        "missing": [_by_column(difference.columns, row) for row in difference.missing],
+        "unexpected": [_by_column(difference.columns, row) for row in difference.unexpected],
         "changed": [
             {
-                "key": {name: _json(value) for name, value in each.key.items()},
+                "key": {name: _json(value) for name, value in row_difference.key.items()},
                 "cells": {
-                    cell.column: {"expected": _json(cell.expected), "actual": _json(cell.actual)} for cell in each.cells
+                    cell.column: {"expected": _json(cell.expected), "actual": _json(cell.actual)}
+                    for cell in row_difference.cells
                 },
             }
-            for each in found.changed
+            for row_difference in difference.changed
         ],
     }
 
 
-def _counts(found: Difference) -> str:
+def _counts(difference: Difference) -> str:
     kinds = (
-        (found.changed, "differs", "differ"),
-        (found.missing, "is missing", "are missing"),
-        (found.unexpected, "is unexpected", "are unexpected"),
+        (difference.changed, "differs", "differ"),
+        (difference.missing, "is missing", "are missing"),
+        (difference.unexpected, "is unexpected", "are unexpected"),
     )
-    return ", ".join(_counted(rows, one, many) for rows, one, many in kinds if rows)
+    return ", ".join(_count(rows, singular, many) for rows, singular, many in kinds if rows)
 
 
-def _counted(rows: Sequence[object], one: str, many: str) -> str:
-    return f"1 row {one}" if len(rows) == 1 else f"{len(rows):,} rows {many}"
+def _count(rows: Sequence[object], singular: str, many: str) -> str:
+    return f"1 row {singular}" if len(rows) == 1 else f"{len(rows):,} rows {many}"
 
 
-def _lines(found: Difference) -> Iterator[str]:
-    yield from _some(_changed(each) for each in found.changed)
-    yield from _some(f"- {_row(found.columns, row)}" for row in found.missing)
-    yield from _some(f"+ {_row(found.columns, row)}" for row in found.unexpected)
+def _lines(difference: Difference) -> Iterator[str]:
+    yield from _some(_changed_row(row_difference) for row_difference in difference.changed)
+    yield from _some(f"- {_row(difference.columns, row)}" for row in difference.missing)
+    yield from _some(f"+ {_row(difference.columns, row)}" for row in difference.unexpected)
 
 
 def _some(lines: Iterable[str]) -> Iterator[str]:
@@ -64,9 +65,11 @@ def _some(lines: Iterable[str]) -> Iterator[str]:
         yield f"    and {hidden:,} more"
 
 
-def _changed(each: Changed) -> str:
-    key = ", ".join(f"{name}={shown(value)}" for name, value in each.key.items())
-    cells = "; ".join(f"{cell.column}: expected {shown(cell.expected)}, is {shown(cell.actual)}" for cell in each.cells)
+def _changed_row(row_difference: ChangedRow) -> str:
+    key = ", ".join(f"{name}={shown(value)}" for name, value in row_difference.key.items())
+    cells = "; ".join(
+        f"{cell.column}: expected {shown(cell.expected)}, is {shown(cell.actual)}" for cell in row_difference.cells
+    )
     return f"~ {key}: {cells}"
 
 
@@ -91,7 +94,7 @@ def shown(value: Any) -> str:
     return str(value)
 
 
-def _named(columns: Sequence[str], row: Row) -> dict[str, Any]:
+def _by_column(columns: Sequence[str], row: Row) -> dict[str, Any]:
     return {name: _json(value) for name, value in zip(columns, row, strict=True)}
 
 

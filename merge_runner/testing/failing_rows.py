@@ -27,7 +27,7 @@ _NARROWEST_TABLE = 40
 
 def read_rows(texts: Iterable[str], first: Sequence[str] = ()) -> list[FailingRow]:
     """Return the rows whose JSON `texts` are, the columns named in `first` leftmost, in the order given there."""
-    return [_ordered(json.loads(text, object_pairs_hook=_named, parse_float=_number), first) for text in texts]
+    return [_ordered(json.loads(text, object_pairs_hook=_by_column, parse_float=_number), first) for text in texts]
 
 
 def cut_rows(rows: Iterable[FailingRow], conceal: Callable[[str], str]) -> list[FailingRow]:
@@ -81,10 +81,10 @@ def _aligned(text: str, columns: int, right: bool) -> str:
 
 def _how_many_fit(widths: Sequence[int], width: int) -> int:
     """The number of leftmost columns that fit; one at least."""
-    used, fit = len("| ") + len(" |") - len(_GAP), 0
-    for each in widths:
-        used += each + len(_GAP)
-        if used > width and fit:
+    total, fit = len("| ") + len(" |") - len(_GAP), 0
+    for column_width in widths:
+        total += column_width + len(_GAP)
+        if total > width and fit:
             break
         fit += 1
     return fit
@@ -96,14 +96,14 @@ def _ordered(row: dict[str, Any], first: Sequence[str]) -> FailingRow:
     return {name: row[name] for name in dict.fromkeys((*leading, *row))}
 
 
-def _named(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def _by_column(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     row: dict[str, Any] = {}
     for name, value in pairs:
         number = 2
-        shown = name
-        while shown in row:
-            shown, number = f"{name} ({number})", number + 1
-        row[shown] = value
+        unique_name = name
+        while unique_name in row:
+            unique_name, number = f"{name} ({number})", number + 1
+        row[unique_name] = value
     return row
 
 
@@ -118,18 +118,18 @@ def _is_number(value: Any) -> bool:
 
 
 def _cut_value(value: Any, conceal: Callable[[str], str]) -> Any:
-    value = _concealed(value, conceal)
+    value = _conceal(value, conceal)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return value if len(text) <= LONGEST_VALUE else _clipped(text, LONGEST_VALUE)
 
 
-def _concealed(value: Any, conceal: Callable[[str], str]) -> Any:
+def _conceal(value: Any, conceal: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return conceal(value)
     if isinstance(value, Mapping):
-        return {conceal(name): _concealed(each, conceal) for name, each in value.items()}
+        return {conceal(name): _conceal(item, conceal) for name, item in value.items()}
     if isinstance(value, list):
-        return [_concealed(each, conceal) for each in value]
+        return [_conceal(item, conceal) for item in value]
     return value
 
 

@@ -72,7 +72,7 @@ def mutants(
     ]
     changes = [change for change in changes if _plain(change.edit[0].of(statement.text)) != _plain(change.edit[1])]
     changes.sort(key=lambda change: (change.span.start, change.name))
-    return [Mutant(each.name, each.words, each.span, splice(statement.text, [each.edit])) for each in changes]
+    return [Mutant(change.name, change.words, change.span, splice(statement.text, [change.edit])) for change in changes]
 
 
 def _in_query(statement: MergeStatement, tokens: Sequence[Token]) -> Iterator[_Change]:
@@ -92,14 +92,14 @@ def _in_query(statement: MergeStatement, tokens: Sequence[Token]) -> Iterator[_C
 
 def _in_on(statement: MergeStatement, tokens: Sequence[Token]) -> Iterator[_Change]:
     for number, conjunct in enumerate(statement.on, 1):
-        yield _Change(f"on {number}", f"ON without {_shown(conjunct.text)}", conjunct.span, (conjunct.span, "true"))
+        yield _Change(f"on {number}", f"ON without {_show(conjunct.text)}", conjunct.span, (conjunct.span, "true"))
     inside = [token for token in tokens if statement.on_span.start <= token.start < statement.on_span.end]
     yield from _turned(inside, "on", "ON")
 
 
 def _in_clause(statement: MergeStatement, number: int, tokens: Sequence[Token]) -> Iterator[_Change]:
     clause = statement.clauses[number]
-    name, words = f"clause {number + 1}", _named(clause)
+    name, words = f"clause {number + 1}", _clause_name(clause)
     inside = [token for token in tokens if clause.span.start <= token.start < clause.span.end]
     condition = clause.condition
     if condition is None:
@@ -111,7 +111,7 @@ def _in_clause(statement: MergeStatement, number: int, tokens: Sequence[Token]) 
     yield _Change(f"{name} condition", f"{words} without its condition", condition.span, (condition.span, "true"))
     conjuncts = split(condition)
     for count, conjunct in enumerate(conjuncts if len(conjuncts) > 1 else (), 1):
-        left_out = f"{words} without {_shown(conjunct.text)}"
+        left_out = f"{words} without {_show(conjunct.text)}"
         yield _Change(f"{name} condition {count}", left_out, conjunct.span, (conjunct.span, "true"))
     compared = [token for token in inside if condition.span.start <= token.start < condition.span.end]
     yield from _turned(compared, name, f"the condition of {words}")
@@ -124,7 +124,7 @@ def _in_values(
     columns: Sequence[str] | None,
     filled: Collection[str] | None,
 ) -> Iterator[_Change]:
-    name, words = f"clause {number + 1}", _named(clause)
+    name, words = f"clause {number + 1}", _clause_name(clause)
     for assignment in clause.assignments:
         column, value = assignment.column[-1], assignment.value.text
         if clause.action == "update" and _is_kept(statement, clause, column, value):
@@ -132,7 +132,7 @@ def _in_values(
         if clause.action == "insert" and _is_null(clause, column, value, filled):
             continue
         if clause.action == "update":
-            edit = assignment.value.span, _kept(statement, column)
+            edit = assignment.value.span, _target_column(statement, column)
             yield _Change(f"{name} set {column}", f"{words} does not set {column}", assignment.span, edit)
         else:
             edit = assignment.value.span, "NULL"
@@ -145,13 +145,13 @@ def _in_star(
     statement: MergeStatement, clause: Clause, name: str, columns: Sequence[str], filled: Collection[str] | None
 ) -> Iterator[_Change]:
     """The same for SET * and INSERT *, written out."""
-    star, words = _star(statement.text, clause), _named(clause)
+    star, words = _star(statement.text, clause), _clause_name(clause)
     of_source = {column: f"{quote(statement.source.qualifier or '')}.{quote(column)}" for column in columns}
     keys = frozenset(_key_columns(statement))
     for column in columns:
         if clause.action == "update" and column.lower() not in keys:
-            values = {**of_source, column: _kept(statement, column)}
-            text = ", ".join(f"{quote(each)} = {value}" for each, value in values.items())
+            values = {**of_source, column: _target_column(statement, column)}
+            text = ", ".join(f"{quote(name_in_star)} = {value}" for name_in_star, value in values.items())
             yield _Change(f"{name} set {column}", f"{words} does not set {column}", clause.span, (star, text))
         if clause.action == "insert" and not _is_null(clause, column, of_source[column], filled):
             values = {**of_source, column: "NULL"}
@@ -165,9 +165,9 @@ def _is_null(clause: Clause, column: str, value: str, filled: Collection[str] | 
         return True
     if value.strip().upper() == "DEFAULT":
         return filled is not None and column.lower() not in {name.lower() for name in filled}
-    asked = (conjunct.rsplit(None, 2) for conjunct in _conjuncts(clause))
+    conditions = (conjunct.rsplit(None, 2) for conjunct in _conjuncts(clause))
     return _plain(value) in {
-        _plain(words[0]) for words in asked if [word.lower() for word in words[1:]] == ["is", "null"]
+        _plain(words[0]) for words in conditions if [word.lower() for word in words[1:]] == ["is", "null"]
     }
 
 
@@ -175,10 +175,10 @@ def _is_kept(statement: MergeStatement, clause: Clause, column: str, value: str)
     """Whether SET gives a column of a matched row what it has: by ON, both are equal."""
     if clause.kind != "matched":
         return False
-    own, given = _plain(_kept(statement, column)), _plain(value)
+    own, own_value = _plain(_target_column(statement, column)), _plain(value)
     for conjunct in statement.on:
         sides = equality_sides(conjunct)
-        if sides is not None and {own, given} == {_plain(side.of(statement.text)) for side in sides}:
+        if sides is not None and {own, own_value} == {_plain(side.of(statement.text)) for side in sides}:
             return True
     return False
 
@@ -193,7 +193,7 @@ def _plain(text: str) -> str:
     return " ".join(text.split()) if "'" in text or '"' in text else " ".join(text.replace("`", "").lower().split())
 
 
-def _kept(statement: MergeStatement, column: str) -> str:
+def _target_column(statement: MergeStatement, column: str) -> str:
     """The target's own value of a column."""
     return f"{quote(statement.target.qualifier or '')}.{quote(column)}"
 
@@ -226,9 +226,9 @@ def _key_columns(statement: MergeStatement) -> Iterator[str]:
             yield side.of(statement.text).rpartition(".")[2].strip("` \n\t").lower()
 
 
-def _named(clause: Clause) -> str:
+def _clause_name(clause: Clause) -> str:
     return f"{_KINDS[clause.kind]} THEN {clause.action.upper()}"
 
 
-def _shown(text: str) -> str:
+def _show(text: str) -> str:
     return f"`{' '.join(text.split())}`"

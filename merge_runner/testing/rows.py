@@ -81,24 +81,24 @@ def read_rows(rows: Iterable[Mapping[str, Any]] | str, form: str, places: RowPla
         raise RowError(str(error), places.text(error.offset) if places is not None else None) from None
 
 
-def rows_query(rows: Rows, types: Types, known: Sequence[str] | None = None) -> str:
+def rows_query(rows: Rows, types: Types, names: Sequence[str] | None = None) -> str:
     """A query with the rows, in the columns of `types`; a column that a row does not have is NULL.
 
     A column that is not in `types` comes after them, as does one of type None: its type is that of its values. `known`
     are the columns of a query's rows. Raises RowError for a value that its type does not hold, with row and column.
     """
-    given = _first_spelling(rows.names if known is None else known)
-    columns = _first_spelling((*types, *given.values()))
+    spellings = _first_spelling(rows.names if names is None else names)
+    columns = _first_spelling((*types, *spellings.values()))
     if not columns:
         hint = "declare its columns in YAML, with data_type: rows that are given would name them"
         place = rows.places.whole() if rows.places is not None else None
         raise RowError("no row is given, and no column is known", place, hint)
-    declared = {name.lower(): data_type for name, data_type in types.items()}
+    types_by_name = {name.lower(): data_type for name, data_type in types.items()}
     if rows.sql is not None:
-        return _over_query(rows.sql, columns, declared, given)
+        return _over_query(rows.sql, columns, types_by_name, spellings)
     by_key = [{name.lower(): value for name, value in row.items()} for row in rows.values]
     data_types = {
-        key: declared.get(key) or _common_type((row.get(key) for row in by_key), rows.as_text) for key in columns
+        key: types_by_name.get(key) or _common_type((row.get(key) for row in by_key), rows.as_text) for key in columns
     }
     if not by_key:
         nothing = ", ".join(f"{_cast('NULL', data_types[key])} AS {quote(columns[key])}" for key in columns)
@@ -108,44 +108,46 @@ def rows_query(rows: Rows, types: Types, known: Sequence[str] | None = None) -> 
         for number, row in enumerate(by_key, 1)
     ]
     names_inside = [f"c{number}" for number in range(len(columns))]
-    shown = ", ".join(
-        f"{_read(inside, data_types[key])} AS {quote(columns[key])}"
+    selection = ", ".join(
+        f"{_read_column(inside, data_types[key])} AS {quote(columns[key])}"
         for inside, key in zip(names_inside, columns, strict=True)
     )
-    return f"SELECT {shown} FROM VALUES\n  {(', ' + chr(10) + '  ').join(lines)}\nAS given({', '.join(names_inside)})"
+    return (
+        f"SELECT {selection} FROM VALUES\n  {(', ' + chr(10) + '  ').join(lines)}\nAS given({', '.join(names_inside)})"
+    )
 
 
 def check_names(rows: Rows, names: Iterable[str], allowed: Iterable[str]) -> None:
     """Raise RowError for the first of the rows' column `names` that the table does not have."""
-    known = list(allowed)
+    columns = list(allowed)
     for name in names:
-        if name.lower() not in {each.lower() for each in known}:
+        if name.lower() not in {column.lower() for column in columns}:
             place = rows.places.name(name) if rows.places is not None else None
-            raise RowError(f'the table has no column "{name}"', place, did_you_mean(name, known))
+            raise RowError(f'the table has no column "{name}"', place, did_you_mean(name, columns))
 
 
 def _first_spelling(names: Iterable[str]) -> dict[str, str]:
     """Return the names by their case-insensitive form: Spark's column names have no upper and lower case."""
-    found: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for name in names:
-        found.setdefault(name.lower(), name)
-    return found
+        spellings.setdefault(name.lower(), name)
+    return spellings
 
 
-def _over_query(sql: str, columns: Mapping[str, str], declared: Types, given: Mapping[str, str]) -> str:
-    shown = []
+def _over_query(sql: str, columns: Mapping[str, str], declared: Types, spellings: Mapping[str, str]) -> str:
+    selection = []
     for key, name in columns.items():
-        value = f"given.{quote(given[key])}" if key in given else "NULL"
+        value = f"given.{quote(spellings[key])}" if key in spellings else "NULL"
         data_type = declared.get(key)
-        shown.append(f"{_cast(value, data_type)} AS {quote(name)}")
-    return f"SELECT {', '.join(shown)} FROM (\n{sql}\n) AS given"
+        selection.append(f"{_cast(value, data_type)} AS {quote(name)}")
+    return f"SELECT {', '.join(selection)} FROM (\n{sql}\n) AS given"
 
 
 def _cast(value: str, data_type: str | None) -> str:
     return value if data_type is None else f"CAST({value} AS {data_type})"
 
 
-def _read(name: str, data_type: str | None) -> str:
+def _read_column(name: str, data_type: str | None) -> str:
     """What gives a column of text its type."""
     if data_type is not None and _is_nested(data_type):
         return f"from_json({name}, {string_literal(data_type)}, map('mode', 'FAILFAST'))"
@@ -211,12 +213,12 @@ def _check(text: str, data_type: str) -> None:
 
 def _common_type(values: Iterable[Any], as_text: bool) -> str | None:
     """The type of values whose column has none; None where all are NULL, which fits every type."""
-    found = [value for value in values if value is not None]
-    if not found:
+    non_null = [value for value in values if value is not None]
+    if not non_null:
         return None
     if as_text:
         return "string"
-    types = {_type_of(value) for value in found}
+    types = {_type_of(value) for value in non_null}
     if len(types) == 1:
         return types.pop()
     for wider in ("bigint", "double"):

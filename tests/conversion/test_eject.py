@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from merge_runner.conversion.eject import ejected
+from merge_runner.conversion.eject import eject
 from merge_runner.errors import ProblemsError
 from merge_runner.project.scaffold import PATTERNS
 from merge_runner.relation import Relation
@@ -70,7 +70,7 @@ def check(data, pattern):
     call = text_of(pattern, data.draw(st.sampled_from(SOURCES)), names)
     source = SourceText("models/m.sql", before + (call.replace("{{", "{{-", 1) if dash else call) + after)
     templates = Templates()
-    written = SourceText("models/m.sql", ejected(source, render_with(templates, data.draw(values)), {}))
+    written = SourceText("models/m.sql", eject(source, render_with(templates, data.draw(values)), {}))
     assert "merge_patterns" not in written.text
     render = render_with(templates, data.draw(values))  # not the values that it has seen
     for incremental, full_refresh in [(False, False), (True, False), (False, True)]:
@@ -139,13 +139,13 @@ def test_what_cannot_be_kept_is_refused(text, reason):
     templates = Templates([SourceText("macros/m.sql", MACROS)])
     render = render_with(templates, {"keys": ["a"], "many": 2, "label": "x"})
     with pytest.raises(ProblemsError) as caught:
-        ejected(SourceText("models/m.sql", text), render, macros_of(templates))
+        eject(SourceText("models/m.sql", text), render, macros_of(templates))
     assert reason in caught.value.problems[0].message
 
 
 def test_conditions_on_the_kind_of_run_are_kept():
     text = "{% if is_incremental() %}{{ merge_patterns.gdpr_delete(ref('raw'), var('key')) }}{% else %}x{% endif %}"
-    written = ejected(SourceText("models/m.sql", text), render_with(Templates(), {"key": "id"}), {})
+    written = eject(SourceText("models/m.sql", text), render_with(Templates(), {"key": "id"}), {})
     assert written.startswith(
         "{% if is_incremental() %}merge into {{ this }} as t\nusing (\n    select distinct {{ var("
     )
@@ -154,7 +154,7 @@ def test_conditions_on_the_kind_of_run_are_kept():
 def test_what_a_macro_of_the_project_gives_keeps_its_var():
     templates = Templates([SourceText("macros/m.sql", MACROS)])
     source = SourceText("models/m.sql", "{{ merge_patterns.upsert(fixed(), 'id', 'name') }}\n")
-    written = ejected(source, render_with(templates, {"many": 2, "label": "it's"}), macros_of(templates))
+    written = eject(source, render_with(templates, {"many": 2, "label": "it's"}), macros_of(templates))
     assert "from (select 1 as id, {{ var('label') | literal }} as name)" in written
 
 

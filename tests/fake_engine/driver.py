@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from merge_runner.engine.driver.driver import Waits
+from merge_runner.engine.startup import DriverStart
 from merge_runner.errors import Problem, ProblemsError
 from tests.fake_engine.faults import Faults, missing, raised
 from tests.fake_engine.lake import Lake, Table, dotted
@@ -147,7 +148,7 @@ class FakeDriver:
         return self._troubles.pop(0)
 
 
-class Starts:
+class Starts(DriverStart):
     """Starts drivers for a run, one after the other; after the last one Spark does not start.
 
     Project(prepared, Starts(first, second)).build()

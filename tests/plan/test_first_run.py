@@ -70,9 +70,9 @@ def test_other_materializations_are_never_incremental(make_project):
     }
     project = Project.load(make_project(files))
     for node in ("model.shop.v", "model.shop.t"):
-        assert "'False'" in project.prepared.compiler.rendered(node).text
+        assert "'False'" in project.prepared.compiler.render(node).text
     singular = next(node for node in project.graph.nodes if node.startswith("test."))
-    assert "'False'" in project.prepared.compiler.rendered(singular).text
+    assert "'False'" in project.prepared.compiler.render(singular).text
 
 
 def test_a_text_that_cannot_be_parsed_in_a_first_run_is_an_error_of_the_plan(plan):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from merge_runner.engine.spark.jvm import logged
+from merge_runner.engine.spark.jvm import log_text
 
 pytestmark = pytest.mark.spark
 
@@ -170,7 +170,7 @@ def test_the_secret_is_nowhere_but_in_the_jvm(driver, spark):
     jvm = driver.killed.__self__
     confs = spark.sql("set -v").collect() + spark.sql("set").collect() + spark.sparkContext.getConf().getAll()
     shown = [str(confs), str(dict(java.java.lang.System.getenv())), str(dict(java.java.lang.System.getProperties()))]
-    assert secret not in "".join(shown) + logged(jvm._log) + str(dict(os.environ))
+    assert secret not in "".join(shown) + log_text(jvm._log) + str(dict(os.environ))
     for name in ("cmdline", "environ"):
         path = Path("/proc") / str(jvm.process.pid) / name
         assert not path.exists() or secret.encode() not in path.read_bytes()

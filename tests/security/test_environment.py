@@ -177,8 +177,8 @@ def test_the_editor_and_lint_from_python_get_none(tmp_path):
     documents = OpenDocuments({"DEPLOY_TOKEN": SECRET, "HOME": str(tmp_path)})
     file = root / "models/m.sql"
     documents.look(file, {file: file.read_text()})
-    found, _ = documents.located(file)
-    text = found.project.prepared.compiler.rendered("model.shop.m").text
+    found, _ = documents.locate(file)
+    text = found.project.prepared.compiler.render("model.shop.m").text
     assert SECRET[::-1] not in text
     report = lint_paths(root, env={"DEPLOY_TOKEN": SECRET, "HOME": str(tmp_path)})
     assert SECRET[::-1] not in repr(report)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merge_runner.testing.difference import Cell, Changed, Difference, difference
+from merge_runner.testing.difference import Cell, ChangedRow, Difference, difference
 from merge_runner.testing.difference_text import in_words
 
 COLUMNS = ("id", "v")
@@ -37,7 +37,7 @@ def test_what_is_told_makes_one_side_the_other(expected, actual, key):
     ("expected", "actual", "key", "found"),
     [
         ([(1, 0.3)], [(1, 0.1 + 0.2)], (), None),
-        ([(1, None)], [(1, 0)], ("id",), Difference(COLUMNS, changed=(Changed({"id": 1}, (Cell("v", None, 0),)),))),
+        ([(1, None)], [(1, 0)], ("id",), Difference(COLUMNS, changed=(ChangedRow({"id": 1}, (Cell("v", None, 0),)),))),
         ([(1, 1)], [(1, 1), (1, 1)], ("id",), Difference(COLUMNS, unexpected=((1, 1),))),
         ([(1, 1)], [(1, 2), (1, 3)], ("id",), Difference(COLUMNS, missing=((1, 1),), unexpected=((1, 2), (1, 3)))),
         ([(1, 1)], [(1, 2)], (), Difference(COLUMNS, missing=((1, 1),), unexpected=((1, 2),))),

@@ -45,7 +45,7 @@ def test_rows_as_a_query(rows, types, query):
 
 
 def test_a_query_gets_the_declared_types_and_the_columns_that_it_lacks():
-    query = rows_query(Rows(sql="select 1 as ID, 2 as more"), INT, known=("ID", "more"))
+    query = rows_query(Rows(sql="select 1 as ID, 2 as more"), INT, names=("ID", "more"))
     assert query == (
         "SELECT CAST(given.ID AS int) AS id, CAST(NULL AS date) AS day, given.more AS more "
         "FROM (\nselect 1 as ID, 2 as more\n) AS given"

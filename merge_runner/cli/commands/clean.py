@@ -24,8 +24,8 @@ def command(options: Options) -> int:
     from merge_runner.cli.display.messages import say
 
     root = project_root(options.project_dir)
-    removed = clean(root, target_path=options.target_path, keep_runs=options.keep_runs)
+    folder = clean(root, target_path=options.target_path, keep_runs=options.keep_runs)
     if not options.quiet:
-        kept = ", but the records of runs" if options.keep_runs else ""
-        say("nothing to remove" if removed is None else f"removed {removed}{kept}")
+        exception = ", but the records of runs" if options.keep_runs else ""
+        say("nothing to remove" if folder is None else f"removed {folder}{exception}")
     return 0

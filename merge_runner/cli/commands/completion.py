@@ -28,12 +28,12 @@ def command(options: Options) -> int:
     In bash, `eval "$(merge-runner completion bash)"` in ~/.bashrc; in zsh, `eval "$(merge-runner completion zsh)"` in
     ~/.zshrc; in fish, `merge-runner completion fish | source` in ~/.config/fish/config.fish. bash needs 4.4 or newer.
     """
-    found = get_completion_class(options.shell)
-    if found is not None:
+    completion_class = get_completion_class(options.shell)
+    if completion_class is not None:
         ctx = click.get_current_context()
         group = (ctx.parent or ctx).command
         # Not source(): it runs the bash on PATH to read its version, and another shell may load this.
-        click.echo(found.source_template % found(group, {}, PROGRAM, VARIABLE).source_vars())
+        click.echo(completion_class.source_template % completion_class(group, {}, PROGRAM, VARIABLE).source_vars())
         if options.shell == "bash":
             # `tag:daily` is one word of a selection, and bash would take three.
             click.echo("COMP_WORDBREAKS=${COMP_WORDBREAKS//:/}")

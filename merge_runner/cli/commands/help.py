@@ -29,8 +29,8 @@ def command(options: Options) -> int:
     if name is None or not isinstance(group, click.Group):
         click.echo(outer.get_help())
         return 0
-    _, found, _ = group.resolve_command(outer, [name])
-    if found is not None:
-        with found.context_class(found, info_name=name, parent=outer) as inner:
-            click.echo(found.get_help(inner))
+    _, subcommand, _ = group.resolve_command(outer, [name])
+    if subcommand is not None:
+        with subcommand.context_class(subcommand, info_name=name, parent=outer) as inner:
+            click.echo(subcommand.get_help(inner))
     return 0

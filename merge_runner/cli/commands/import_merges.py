@@ -65,9 +65,9 @@ def _import_merges(options: Options, to: Path) -> int:
     if not options.quiet:
         for decision in imported.decisions:
             say(f"{decision.place}: {decision.model}: {decision.text}")
-        written = counted(len(imported.models), "model")
+        models = counted(len(imported.models), "model")
         left = counted(len(imported.decisions), "decision")
-        say(f"\n{written} written, {left} left to make (IMPORT.md); next: cd {to} && merge-runner lint")
+        say(f"\n{models} written, {left} left to make (IMPORT.md); next: cd {to} && merge-runner lint")
     return 0
 
 
@@ -80,18 +80,18 @@ def _import_dbt(options: Options, path: Path, to: Path) -> int:
     warned += [Problem("decide", todo.message, todo.place, todo.hint) for todo in imported.todos if todo.warns]
     show_warnings(warned, as_errors=options.warn_error)
     if not options.quiet:
-        written, decide = counted(len(imported.models), "model"), len(imported.todos) - len(left_out)
+        models, decide = counted(len(imported.models), "model"), len(imported.todos) - len(left_out)
         say(
-            f"\n{written} written, {_counted_reasons(left_out)}, {counted(decide, 'decision')} left to make "
+            f"\n{models} written, {_count_reasons(left_out)}, {counted(decide, 'decision')} left to make "
             f"(import_report.md); next: cd {to} && merge-runner lint"
         )
     return 0
 
 
-def _counted_reasons(left_out: Sequence[Todo]) -> str:
+def _count_reasons(left_out: Sequence[Todo]) -> str:
     """Return how much is left out, and of each reason how often it is one, the most frequent first."""
     reasons = Counter(todo.reason for todo in left_out)
-    shown = [f"{count} × {reason}" if count > 1 else reason for reason, count in reasons.most_common(_MOST_REASONS)]
-    if (others := len(reasons) - len(shown)) > 0:
-        shown.append(counted(others, "other reason"))
-    return f"{len(left_out)} left out" + (f" ({'; '.join(shown)})" if shown else "")
+    parts = [f"{count} × {reason}" if count > 1 else reason for reason, count in reasons.most_common(_MOST_REASONS)]
+    if (others := len(reasons) - len(parts)) > 0:
+        parts.append(counted(others, "other reason"))
+    return f"{len(left_out)} left out" + (f" ({'; '.join(parts)})" if parts else "")

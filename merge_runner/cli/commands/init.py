@@ -32,7 +32,7 @@ def command(options: Options) -> int:
     name, pattern = options.name, options.pattern
     if options.interactive:
         name = name or click.prompt("Name of the project", err=True)
-        pattern = pattern or _asked_pattern()
+        pattern = pattern or _ask_for_pattern()
     if name is None:
         raise click.UsageError("name the project: `merge-runner init shop`, or give --interactive.")
     for path in scaffold(Path(name), pattern):
@@ -42,8 +42,8 @@ def command(options: Options) -> int:
     return 0
 
 
-def _asked_pattern() -> Pattern | None:
+def _ask_for_pattern() -> Pattern | None:
     """Ask for a pattern of merge_patterns; None: the project writes its MERGE itself."""
     choice = click.Choice([_OWN, *PATTERNS])
-    found = click.prompt("Pattern of its MERGE", type=choice, default=_OWN, err=True)
-    return None if found == _OWN else cast("Pattern", found)
+    answer = click.prompt("Pattern of its MERGE", type=choice, default=_OWN, err=True)
+    return None if answer == _OWN else cast("Pattern", answer)

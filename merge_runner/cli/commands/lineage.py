@@ -37,10 +37,10 @@ def command(options: Options) -> int:
     is 1 where a model that the answer needs cannot be read.
     """
     project = load_project(options)
-    found = project.lineage(options.name, direction=options.direction, direct=options.direct)
+    lineage = project.lineage(options.name, direction=options.direction, direct=options.direct)
     if options.output == "json":
-        click.echo(printable_json(json.dumps(project.prepared.concealed(found.as_json()), indent=2)))
+        click.echo(printable_json(json.dumps(project.prepared.concealed(lineage.as_json()), indent=2)))
     else:
-        for line in found.dot() if options.output == "dot" else found.lines():
+        for line in lineage.dot() if options.output == "dot" else lineage.lines():
             show(line) if options.output == "dot" else show_text(line)
-    return 0 if found.ok else 1
+    return 0 if lineage.ok else 1

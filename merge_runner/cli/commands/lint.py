@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from merge_runner.cli.command import command as make
-from merge_runner.cli.command import given
+from merge_runner.cli.command import names_on_command_line
 from merge_runner.cli.display.messages import counted, may_colour, say, terminal_columns
 from merge_runner.cli.display.problems import ShownMessages
 from merge_runner.cli.loading import recording_env
@@ -84,16 +84,16 @@ def command(options: Options) -> int:
 
     _check_usage(options)
     try:
-        found = linted(_request(options), recording_env(), ShownMessages(options))
+        result = linted(_request(options), recording_env(), ShownMessages(options))
     except ArgumentsError as error:
         raise click.UsageError(str(error)) from None
     if options.write_baseline is not None:
-        return _show_baseline(found, options)
-    report = found.report
+        return _show_baseline(result, options)
+    report = result.report
     if options.format_ in _OF_CI:
         from merge_runner.lint.outputs.repository import from_repository
 
-        report = from_repository(report, found.folder)
+        report = from_repository(report, result.folder)
     _write(report, options)
     add_step_summary(lambda: render(report, "markdown"))
     return 1 if fails(report, _fail_on(options)) else 0
@@ -146,7 +146,9 @@ def _request(options: Options) -> LintRequest:
         select=options.select,
         exclude=options.exclude,
         selector=options.selector,
-        state=None if options.paths and "state" not in given() else options.state,  # paths have no use for a variable
+        state=None
+        if options.paths and "state" not in names_on_command_line()
+        else options.state,  # paths have no use for a variable
         columns=options.columns,
         changed=options.changed,
         rules=_words(options.rules),
@@ -199,8 +201,8 @@ def _write(report: Report, options: Options) -> None:
 
 def _columns() -> int:
     """Return how wide a report is that goes to no terminal: as $COLUMNS or the terminal says, else 100 columns."""
-    given = os.environ.get("COLUMNS", "")  # as shutil does, whose import takes longer
-    return (int(given) if given.isdecimal() else 0) or terminal_columns(sys.__stdout__) or _WIDTH
+    columns = os.environ.get("COLUMNS", "")  # as shutil does, whose import takes longer
+    return (int(columns) if columns.isdecimal() else 0) or terminal_columns(sys.__stdout__) or _WIDTH
 
 
 def _write_file(file: Path, text: str) -> None:
@@ -213,10 +215,10 @@ def _write_file(file: Path, text: str) -> None:
         write_atomic(file, text)
 
 
-def _show_baseline(found: LintResult, options: Options) -> int:
+def _show_baseline(result: LintResult, options: Options) -> int:
     if not options.quiet:
-        how = "" if found.usual else "; --baseline reads it, or `baseline` in [tool.merge-runner.lint]"
-        say(f"{counted(len(found.report.findings), 'finding')} written to {found.baseline}{how}")
+        how = "" if result.usual else "; --baseline reads it, or `baseline` in [tool.merge-runner.lint]"
+        say(f"{counted(len(result.report.findings), 'finding')} written to {result.baseline}{how}")
     return 0
 
 

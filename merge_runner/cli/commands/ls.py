@@ -73,19 +73,19 @@ def _lines(options: Options, env: RecordingEnv, cache: AnswerCache | None) -> li
     project = load_project(options, env)
     prepared = project.prepared
     show_not_read(prepared.files.not_read, options)
-    chosen = with_default_selector(project, options)
-    selection = selected(project, chosen)
+    with_selector = with_default_selector(project, options)
+    selection = selected(project, with_selector)
     ids = selection.ids
-    listed = tuple(node for node in ids if _is_listed(node.partition(".")[0], options.resource_type))
+    listed_ids = tuple(node for node in ids if _is_listed(node.partition(".")[0], options.resource_type))
     hidden = [node for node in ids if node.partition(".")[0] == _NOT_BY_DEFAULT]
-    if hidden and not listed and not options.resource_type:
+    if hidden and not listed_ids and not options.resource_type:
         names = ", ".join(project.graph.nodes[node].name for node in hidden)
         message = f"nothing but analyses is selected, which are not listed: {names}"
         hint = "list them with --resource-type analysis, or all"
         show_warnings([Problem("nothing-selected", message, hint=hint)], as_errors=options.warn_error)
-    lines = list(output(project.graph, listed, options.output, options.output_keys))
-    has_messages = prepared.not_read or prepared.unread_vars or selection.warnings or (hidden and not listed)
-    depends_on_files = chosen.selector is None and not _may_hold_secret(lines, prepared.files, env)
+    lines = list(output(project.graph, listed_ids, options.output, options.output_keys))
+    has_messages = prepared.not_read or prepared.unread_vars or selection.warnings or (hidden and not listed_ids)
+    depends_on_files = with_selector.selector is None and not _may_hold_secret(lines, prepared.files, env)
     if cache is not None and prepared.files.root == cache.state.root and depends_on_files and not has_messages:
         cache.put(lines, env)
     return lines
@@ -98,10 +98,10 @@ def _may_hold_secret(lines: list[str], files: ProjectFiles, env: RecordingEnv) -
     return holds_value(json.dumps(lines), (value for name, value in env.reads.items() if name not in _HOMES))
 
 
-def _is_listed(kind: str, asked: tuple[ListedType, ...]) -> bool:
-    if kind in asked or "all" in asked:
+def _is_listed(kind: str, types: tuple[ListedType, ...]) -> bool:
+    if kind in types or "all" in types:
         return True
-    return kind != _NOT_BY_DEFAULT and (not asked or "default" in asked)
+    return kind != _NOT_BY_DEFAULT and (not types or "default" in types)
 
 
 def _cache(options: Options, env: RecordingEnv) -> AnswerCache | None:

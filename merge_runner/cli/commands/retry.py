@@ -7,7 +7,7 @@ from typing import Any
 
 from merge_runner.api.set_up import target_folder
 from merge_runner.cli.command import command as make
-from merge_runner.cli.command import given
+from merge_runner.cli.command import names_on_command_line
 from merge_runner.cli.display.messages import say
 from merge_runner.cli.display.problems import show_no_effect, show_warnings
 from merge_runner.cli.loading import load_project, project_root
@@ -16,7 +16,7 @@ from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.selection.select import Selection
 from merge_runner.options.nodes import Batch, Branch, NodeOptions, Reporting, Running
 from merge_runner.options.project import FullRefresh
-from merge_runner.options.recorded_options import restored
+from merge_runner.options.recorded_options import restore_options
 from merge_runner.run.results.previous_run import last_invocation
 from merge_runner.template.redact import HIDDEN
 
@@ -26,15 +26,15 @@ def command(options: NodeOptions) -> int:
     """Run what failed or was skipped in the last invocation, with its arguments; those given here win."""
     root = project_root(options.project_dir)
     last = last_invocation(target_folder(root, options.target_path))
-    said = given()
-    if "vars_text" not in said:
+    names_given = names_on_command_line()
+    if "vars_text" not in names_given:
         _check_vars(last.args)
-    options = restored(options, last.args, said)
+    options = restore_options(options, last.args, names_given)
     project = load_project(options, secrets=True)
     nodes = project.graph.nodes
-    gone = [node for node in last.undone if node not in nodes]
+    missing = [node for node in last.undone if node not in nodes]
     show_warnings(
-        [Problem("node-gone", f"{node} is not in the project any more: it is not run again") for node in gone],
+        [Problem("node-gone", f"{node} is not in the project any more: it is not run again") for node in missing],
         as_errors=options.warn_error,
     )
     ids = tuple(node for node in last.undone if node in nodes)

@@ -39,30 +39,30 @@ def command(options: Options) -> int:
     """
     if options.codes and options.every:
         raise click.UsageError("--all takes no codes.")
-    found = _found(options.codes) if options.codes else rules()
+    matching = _matching_rules(options.codes) if options.codes else rules()
     if options.output == "json":
-        click.echo(json.dumps([_document(rule) for rule in found], indent=2, ensure_ascii=False))
+        click.echo(json.dumps([_document(rule) for rule in matching], indent=2, ensure_ascii=False))
     elif options.codes or options.every:
-        show_text("\n\n\n".join(text(rule) for rule in found), hanging=0)
+        show_text("\n\n\n".join(text(rule) for rule in matching), hanging=0)
     else:
-        widths = [max(len(part) for part in column) for column in zip(*map(_head, found), strict=True)]
-        for rule in found:
+        widths = [max(len(part) for part in column) for column in zip(*map(_head, matching), strict=True)]
+        for rule in matching:
             head = (part.ljust(width) for part, width in zip(_head(rule), widths, strict=True))
             show_text(f"{'  '.join(head)}  {summary(rule)}", hanging=sum(widths) + 2 * len(widths))
     return 0
 
 
-def _found(codes: tuple[str, ...]) -> tuple[Rule, ...]:
+def _matching_rules(codes: tuple[str, ...]) -> tuple[Rule, ...]:
     """The rules that the words mean, each once; raises ProblemsError with every word that means none."""
     problems = Problems()
-    found: dict[str, Rule] = {}
+    by_code: dict[str, Rule] = {}
     for word in codes:
         matching = match_rules(word, rules())
         if not matching:
             problems.add("unknown-rule", f'there is no rule "{word}"', None, suggestion(word, rules()))
-        found.update({rule.code: rule for rule in matching})
+        by_code.update({rule.code: rule for rule in matching})
     problems.check()
-    return tuple(found.values())
+    return tuple(by_code.values())
 
 
 def _head(rule: Rule) -> tuple[str, str, str]:

@@ -33,15 +33,15 @@ def command(options: Options) -> int:
     project = load_project(options, secrets=True)
     display = display_for(options, project.graph)
     try:
-        done = project.run_operation(options.macro, arguments, on_event=display)
+        operation = project.run_operation(options.macro, arguments, on_event=display)
     finally:
         display.close()
-    if not done.ok:
-        show_problems(done.problems)
+    if not operation.ok:
+        show_problems(operation.problems)
         return 1
-    text = "" if done.returned is None else str(done.returned).strip()
+    text = "" if operation.returned is None else str(operation.returned).strip()
     if text:
         show(text)
     if not options.quiet:
-        say(f"{done.macro}: {counted(done.statements, 'statement')} executed")
+        say(f"{operation.macro}: {counted(operation.statements, 'statement')} executed")
     return 0

@@ -48,14 +48,14 @@ def command(options: Options) -> int:
     selection = () if options.inline is not None else selected(project, options)
     display = display_for(options, project.graph)
     try:
-        shown = project.show(selection, inline=options.inline, limit=options.limit, on_event=display)
+        previews = project.show(selection, inline=options.inline, limit=options.limit, on_event=display)
     finally:
         display.close()
     if options.output == "json":
-        documents = project.prepared.concealed([each.as_json() for each in shown])
+        documents = project.prepared.concealed([preview.as_json() for preview in previews])
         click.echo(json.dumps(documents[0] if len(documents) == 1 else documents, indent=2))
         return 0
-    for each in shown:
-        for line in each.lines(terminal_columns(sys.stdout) or _WIDTH):
+    for preview in previews:
+        for line in preview.lines(terminal_columns(sys.stdout) or _WIDTH):
             click.echo(printable(concealed(line)))
     return 0

@@ -57,14 +57,14 @@ def _stop(options: Options) -> int:
 def _status(options: Options) -> int:
     from merge_runner.api import warm_status
 
-    found = warm_status(project_root(options.project_dir))
-    if found is None:
+    driver = warm_status(project_root(options.project_dir))
+    if driver is None:
         click.echo("there is no warm driver")
         return 1
     state = "starting"
-    if found.user is not None:
-        state = f"in use by process {found.user}"
-    elif found.ready:
-        state = f"ready, ends after {found.left / 60:.0f} more minutes without a run"
-    click.echo(f"the warm driver is process {found.jvm}, kept by {found.keeper}: {state}")
+    if driver.user is not None:
+        state = f"in use by process {driver.user}"
+    elif driver.ready:
+        state = f"ready, ends after {driver.left / 60:.0f} more minutes without a run"
+    click.echo(f"the warm driver is process {driver.jvm}, kept by {driver.keeper}: {state}")
     return 0

@@ -62,12 +62,12 @@ class Announcer:
     def _due(self) -> Iterator[tuple[str, float]]:
         now = self._clock()
         with self._lock:
-            for each in self._running.values():
-                if now >= each.next:
-                    seconds = now - each.since
+            for node in self._running.values():
+                if now >= node.next:
+                    seconds = now - node.since
                     # The first line may come after LONG seconds; the others come with whole minutes.
-                    each.next = each.since + (seconds // EVERY + 1) * EVERY
-                    yield each.name, seconds
+                    node.next = node.since + (seconds // EVERY + 1) * EVERY
+                    yield node.name, seconds
 
     def _watch(self) -> None:
         while not self._over.wait(_TICK):

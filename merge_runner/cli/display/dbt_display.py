@@ -78,8 +78,13 @@ class DbtDisplay:
         self._invocation_id, self._began = event.invocation_id, event.at
         self._command = event.command if isinstance(event, InvocationStarted) else "source freshness"
         set_style(invocation_id=event.invocation_id)
-        shown = version()
-        yield "MainReportVersion", f"Running with merge-runner={shown}", "info", {"version": shown, "log_version": 3}
+        own_version = version()
+        yield (
+            "MainReportVersion",
+            f"Running with merge-runner={own_version}",
+            "info",
+            {"version": own_version, "log_version": 3},
+        )
 
     def _on_running(self, event: Running) -> Iterator[_Line]:
         self._total, self._begun, self._done = event.nodes, 0, 0
@@ -129,12 +134,12 @@ class DbtDisplay:
     def _result(self, event: NodeFinished, node_info: Mapping[str, Any]) -> _Line:
         result, relation = event.result, node_info.get("node_relation") or {}
         kind, status, seconds = event.node.partition(".")[0], result["status"], result["execution_time"]
-        shown = {"success": "OK"}.get(status, status.upper())
-        said = (result["message"] or shown).partition("\n")[0]
-        text = f"{self._done} of {self._total} {shown} {event.label} [{said} in {seconds:.2f}s]"
+        status_word = {"success": "OK"}.get(status, status.upper())
+        first_line = (result["message"] or status_word).partition("\n")[0]
+        text = f"{self._done} of {self._total} {status_word} {event.label} [{first_line} in {seconds:.2f}s]"
         data: dict[str, Any] = {"status": status, "execution_time": seconds, "node_info": node_info}
         if kind == "seed":
-            message, table = result["message"] or shown, relation.get("alias", "")
+            message, table = result["message"] or status_word, relation.get("alias", "")
             data |= {"result_message": message, "schema": relation.get("schema", ""), "relation": table}
             return "LogSeedResult", text, "info", {**data, **self._counts("total")}
         if kind in ("test", "unit_test"):
@@ -155,8 +160,8 @@ class DbtDisplay:
         for status, count in event.counts.items():
             stats[_STATS.get(status, status)] += count
         stats["total"] = sum(stats.values())
-        shown = " ".join(f"{name.upper()}={count}" for name, count in stats.items())
-        yield "StatsLine", f"Done. {shown}", "info", {"stats": stats}
+        counts = " ".join(f"{name.upper()}={count}" for name, count in stats.items())
+        yield "StatsLine", f"Done. {counts}", "info", {"stats": stats}
         elapsed = (event.at - self._began).total_seconds()
         outcome = "succeeded" if event.ok else "failed"
         text = f"Command `{self._command}` {outcome} at {utc(event.at)} after {elapsed:.2f} seconds"

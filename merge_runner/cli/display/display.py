@@ -195,8 +195,8 @@ class TextDisplay:
         if self._live is not None or self._quiet:
             return
         margin = " " * (2 * len(str(self._total)) + 1)
-        mark, shown = ("RUN", f"{seconds:6.0f} s") if seconds >= 1 else ("START", " " * 8)
-        self._say(f"{margin} {mark:<5} {shown}  {name}")
+        mark, time_shown = ("RUN", f"{seconds:6.0f} s") if seconds >= 1 else ("START", " " * 8)
+        self._say(f"{margin} {mark:<5} {time_shown}  {name}")
 
     def _on_finished(self, event: NodeFinished) -> None:
         with self._lock:
@@ -245,12 +245,12 @@ class TextDisplay:
         self._line(f"published {event.table}: main is at {event.snapshot}{before}")
 
     def _on_publish_end(self, event: PublishFinished) -> None:
-        said = (
+        outcomes = (
             (event.published, "published"),
             (event.already, "already published"),
             (event.dropped, "branches dropped"),
         )
-        words = [f"{len(tables)} {what}" for tables, what in said if tables]
+        words = [f"{len(tables)} {what}" for tables, what in outcomes if tables]
         say(styled(", ".join(words) or "nothing done", fg="green" if event.ok else "red", bold=True))
 
     def _line(self, text: str, colour: str | None = None) -> None:
@@ -303,8 +303,8 @@ class TextDisplay:
 
 def shown_path(path: str) -> str:
     """Return a path relative to the working directory where it is below it."""
-    found, here = Path(path), Path.cwd()
-    return str(found.relative_to(here)) if found.is_relative_to(here) else path
+    full_path, here = Path(path), Path.cwd()
+    return str(full_path.relative_to(here)) if full_path.is_relative_to(here) else path
 
 
 def _message(result: Mapping[str, Any]) -> str:
@@ -314,8 +314,8 @@ def _message(result: Mapping[str, Any]) -> str:
     columns = terminal_columns(sys.stderr)
     if "failing_rows" not in response or columns is None:
         return message
-    shown = (response["failing_rows"], response["more_failing_rows"], response["compiled_path"])
-    return "\n".join((message.partition("\n")[0], *rows_and_query(*shown, columns - _HANGING)))
+    row_arguments = (response["failing_rows"], response["more_failing_rows"], response["compiled_path"])
+    return "\n".join((message.partition("\n")[0], *rows_and_query(*row_arguments, columns - _HANGING)))
 
 
 def _indented(message: str, differs: bool) -> str:

@@ -32,8 +32,8 @@ def summary_lines(merges: Sequence[Mapping[str, Any]], hidden: int, hidden_hints
     yield styled(_line(("", *_HEAD[1:]) if below else _HEAD, widths), bold=True)
     for merge, row in zip(merges, cells[1:], strict=True):
         if below:
-            yield _cut(row[0], columns)
-        yield _line(("" if below else _cut(row[0], widths[0]), *row[1:]), widths)
+            yield _shorten(row[0], columns)
+        yield _line(("" if below else _shorten(row[0], widths[0]), *row[1:]), widths)
         for hint in merge["hints"]:
             yield from _hint(hint, columns)
     if hidden:
@@ -78,14 +78,14 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return _GAP.join((*([padded(cells[0], widths[0])] if widths[0] else []), *numbers))
 
 
-def _cut(name: str, columns: int) -> str:
+def _shorten(name: str, columns: int) -> str:
     """Cut the middle out of a name that is too long: both ends distinguish it from others."""
     if width(name) <= columns:
         return name
-    kept = columns - 2
-    while width(name[: (kept + 1) // 2]) + width(name[len(name) - kept // 2 :]) > columns - 2:
-        kept -= 1  # wide characters take two columns each
-    return f"{name[: (kept + 1) // 2]}..{name[len(name) - kept // 2 :]}"
+    width_left = columns - 2
+    while width(name[: (width_left + 1) // 2]) + width(name[len(name) - width_left // 2 :]) > columns - 2:
+        width_left -= 1  # wide characters take two columns each
+    return f"{name[: (width_left + 1) // 2]}..{name[len(name) - width_left // 2 :]}"
 
 
 def _hint(text: str, columns: int) -> Iterator[str]:

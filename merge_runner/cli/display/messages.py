@@ -71,8 +71,12 @@ def terminal_columns(stream: TextIO | None) -> int | None:
     try:
         if stream is None or not stream.isatty():
             return None
-        given = os.environ.get("COLUMNS", "")
-        return int(given) if given.isdecimal() and int(given) else os.get_terminal_size(stream.fileno()).columns or None
+        columns = os.environ.get("COLUMNS", "")
+        return (
+            int(columns)
+            if columns.isdecimal() and int(columns)
+            else os.get_terminal_size(stream.fileno()).columns or None
+        )
     except (OSError, ValueError):  # it is closed, or no file
         return None
 
@@ -143,8 +147,8 @@ def say(text: str, level: Literal["debug", "info", "warn", "error"] = "info", *,
         return
     if _STYLE.as_json:
         now = datetime.now(timezone.utc).isoformat()
-        shown = {key: concealed(value) if isinstance(value, str) else value for key, value in data.items()}
-        document = {"event": "message", "at": now, "level": level, "message": concealed(text.strip()), **shown}
+        concealed_data = {key: concealed(value) if isinstance(value, str) else value for key, value in data.items()}
+        document = {"event": "message", "at": now, "level": level, "message": concealed(text.strip()), **concealed_data}
         text = printable_json(json.dumps(document, default=str))
     else:
         text = fitted(printable(concealed(text), colours=coloured()), terminal_columns(sys.stderr), hanging)

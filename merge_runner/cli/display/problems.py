@@ -39,12 +39,12 @@ def show_warnings(problems: Iterable[Problem], as_errors: bool) -> None:
 
 def show_not_read(items: Iterable[UnreadPart], options: OutputOptions) -> None:
     """Print one line for each thing that is not read, unless --quiet."""
-    for each in () if options.quiet else items:
+    for item in () if options.quiet else items:
         if as_json():
-            say(each.message, "info", event="problem", code=each.code, hint=each.hint, **asdict(each.place))
+            say(item.message, "info", event="problem", code=item.code, hint=item.hint, **asdict(item.place))
         else:
-            place = styled(printable(each.where), bold=True)
-            say(f"{place}: {styled('note', fg='cyan')}: {printable(each.message)}; {each.hint}")
+            place = styled(printable(item.where), bold=True)
+            say(f"{place}: {styled('note', fg='cyan')}: {printable(item.message)}; {item.hint}")
 
 
 def show_no_effect(graph: Graph, ids: Iterable[str], options: OutputOptions) -> None:

@@ -69,7 +69,7 @@ class KeyTodo:
 
 
 @dataclass(frozen=True)
-class Translated:
+class ConfigTranslation:
     """A config as merge-runner has it, and what is left to decide."""
 
     values: Mapping[str, Value]
@@ -81,7 +81,7 @@ def dbt_key(key: str) -> str:
     return key.removeprefix("+").replace("-", "_")
 
 
-def translated(config: Mapping[str, Value], kind: str = "table") -> Translated:
+def translate_config(config: Mapping[str, Value], kind: str = "table") -> ConfigTranslation:
     """Return what the config of one layer becomes: a call, a YAML mapping, or a folder of dbt_project.yml.
 
     `kind` is that of the model: for a view and an ephemeral model dbt ignores how a table is laid out.
@@ -105,7 +105,7 @@ def translated(config: Mapping[str, Value], kind: str = "table") -> Translated:
             todos.append(KeyTodo(spelling, f"`{key}: {value.expression}` is left out", "write it below `meta`"))
     if meta:
         _add_meta(meta, values, todos)
-    return Translated(values, tuple(todos))
+    return ConfigTranslation(values, tuple(todos))
 
 
 def _add_special(key: str, spelling: str, value: Value, values: dict[str, Value], todos: list[KeyTodo]) -> bool:

@@ -12,7 +12,13 @@ import yaml
 
 from merge_runner.conversion.dbt.adapter import adapter_decisions, check_adapter
 from merge_runner.conversion.dbt.config_call import ConfigCall, Value
-from merge_runner.conversion.dbt.config_keys import INCREMENTAL_KEYS, SNAPSHOT_KEYS, Translated, dbt_key, translated
+from merge_runner.conversion.dbt.config_keys import (
+    INCREMENTAL_KEYS,
+    SNAPSHOT_KEYS,
+    ConfigTranslation,
+    dbt_key,
+    translate_config,
+)
 from merge_runner.conversion.dbt.known_values import ModelRendering, holds_jinja
 from merge_runner.conversion.dbt.merge_model import Merge, merge_of, strategy_of
 from merge_runner.conversion.dbt.model_text import config_call, head_and_query
@@ -221,7 +227,7 @@ class Conversion:
             pieces = []
             files.todos += self._rendered_todos(model, path)
             for call in model.calls:
-                config = translated(_own(model, call), str(materialization))
+                config = translate_config(_own(model, call), str(materialization))
                 files.todos += _key_todos(model, path, config)
                 pieces += [text[at : call.span.start], config_call(config.values)]
                 at = call.span.end
@@ -239,7 +245,7 @@ class Conversion:
         path = self._path(model)
         # A snapshot has its whole config in its file: there is no folder of snapshots any more.
         own = {key: value for call in model.calls for key, value in _own(model, call).items()}
-        config = translated(model.config if model.is_snapshot else own)
+        config = translate_config(model.config if model.is_snapshot else own)
         files.todos += self._rendered_todos(model, path)
         values = {"materialized": Value.of("merge"), **config.values, **merge.config}
         files.todos += _key_todos(model, path, config)
@@ -390,7 +396,7 @@ def _macros_of_packages(contents: Mapping[str, str]) -> Mapping[str, list[Source
     return macros
 
 
-def _key_todos(model: DbtModelFile, path: str, config: Translated) -> list[Todo]:
+def _key_todos(model: DbtModelFile, path: str, config: ConfigTranslation) -> list[Todo]:
     """What is left to decide about the config of a model."""
     return [
         Todo("decide", todo.message, model.place_of(dbt_key(todo.key)), todo.hint, in_file(path))

@@ -34,14 +34,14 @@ _TO_DECIDE = frozenset({"C021"})
 
 
 @dataclass(frozen=True)
-class Converted:
+class LoadableConversion:
     """The files of a project that can be loaded, and what lint reports of it."""
 
     files: Files
     findings: tuple[Finding, ...] = ()
 
 
-def converted(project: DbtFolder, name: str, env: Mapping[str, str]) -> Converted:
+def convert(project: DbtFolder, name: str, env: Mapping[str, str]) -> LoadableConversion:
     """Return the files of the project `name`. Raises ProblemsError with what no conversion can leave out."""
     conversion = Conversion(project, name)
     with TemporaryDirectory(prefix="merge-runner-import-") as folder:
@@ -73,7 +73,7 @@ def converted(project: DbtFolder, name: str, env: Mapping[str, str]) -> Converte
     if errors:
         final_files.texts[BASELINE] = Baseline.of(errors).text
     final_files.todos += [_of_finding(finding) for finding in findings]
-    return Converted(final_files, tuple(findings))
+    return LoadableConversion(final_files, tuple(findings))
 
 
 def _of_new_files(project: DbtFolder, problems: Iterable[Problem], files: Files) -> list[Problem]:
@@ -119,7 +119,7 @@ def _check(prepared: Prepared) -> None:
                 if node.materialized == "merge":
                     run.compiler.merge(unique_id)
                 elif isinstance(node, ModelNode):
-                    query(run.compiler.rendered(unique_id))
+                    query(run.compiler.render(unique_id))
     problems.check()
 
 

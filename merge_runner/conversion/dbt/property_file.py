@@ -9,7 +9,7 @@ from typing import Any, Literal
 import yaml
 
 from merge_runner.conversion.dbt.config_call import Value
-from merge_runner.conversion.dbt.config_keys import dbt_key, translated
+from merge_runner.conversion.dbt.config_keys import dbt_key, translate_config
 from merge_runner.conversion.dbt.references import with_sources
 from merge_runner.conversion.dbt.todo import Todo, in_file
 from merge_runner.errors import Problem, Problems
@@ -192,7 +192,7 @@ class PropertyFile:
             for key, value in config.items()
             if (*own, key) not in self.left_out
         }
-        translation = translated(settings)
+        translation = translate_config(settings)
         for todo in translation.todos:
             self._todo((*own, todo.key), todo.message, todo.hint)
         return {key: value.value for key, value in translation.values.items()}

@@ -14,7 +14,7 @@ from typing import Any, get_args
 import yaml
 
 from merge_runner.conversion.dbt.config_call import Value
-from merge_runner.conversion.dbt.config_keys import INCREMENTAL_KEYS, dbt_key, translated
+from merge_runner.conversion.dbt.config_keys import INCREMENTAL_KEYS, dbt_key, translate_config
 from merge_runner.conversion.dbt.known_values import LATE, holds_jinja
 from merge_runner.conversion.dbt.project import DbtFolder, is_folder, project_vars
 from merge_runner.conversion.dbt.todo import Kind, Todo, in_file
@@ -156,7 +156,7 @@ class SettingsWriter:
                 message = f"`{key}: {setting.written}` is {setting.value!r} here, as it renders now"
                 self._todo(path, message, "where that differs by target, write it in config()")
             values[key] = setting
-        translation = translated(values)
+        translation = translate_config(values)
         for todo in translation.todos:
             self._todo(path_of(todo.key), todo.message, todo.hint)
         if translation.values:

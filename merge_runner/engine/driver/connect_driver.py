@@ -69,8 +69,8 @@ class ConnectServer:
 
         session: Any = ConnectSession.builder.remote(self._remote).create()
         session.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])
-        opened: SparkSession = session
-        return opened
+        new_session: SparkSession = session
+        return new_session
 
 
 def close_channel_alone(session: Any) -> None:
@@ -221,7 +221,7 @@ def connect(
         server.wait()
         spark = server.session()
         version = str(spark.version)
-        confs = _accepted(spark, session_confs(profile), notify)
+        confs = _check_confs(spark, session_confs(profile), notify)
     except Exception as error:  # gRPC and PySpark raise many kinds; to the user all mean the same
         problem = Problem(
             "spark-not-started",
@@ -251,7 +251,7 @@ def _check_line(profile: Profile, version: str) -> None:
         raise ProblemsError([Problem("connect-iceberg", message, hint=hint)])
 
 
-def _accepted(spark: SparkSession, confs: Mapping[str, str], notify: Callable[[str], None]) -> dict[str, str]:
+def _check_confs(spark: SparkSession, confs: Mapping[str, str], notify: Callable[[str], None]) -> dict[str, str]:
     """The confs that a session of this server can be given."""
     accepted = {}
     for key, value in confs.items():

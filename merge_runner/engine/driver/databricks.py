@@ -31,8 +31,8 @@ class DatabricksServer:
 
     def session(self) -> SparkSession:
         """Open a new session."""
-        opened: SparkSession = self._builder.create()
-        return opened
+        session: SparkSession = self._builder.create()
+        return session
 
 
 def check_metadata(session: SparkSession) -> None:

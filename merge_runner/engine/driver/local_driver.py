@@ -115,7 +115,7 @@ class ClassicDriver:
 
     def tasks(self, group: str) -> tuple[int, int]:
         """Tasks done and known of a group's active stages."""
-        done = known = 0
+        done = total = 0
         tracker = self.spark.sparkContext.statusTracker()
         for job in tracker.getJobIdsForGroup(group):
             info = tracker.getJobInfo(job)
@@ -123,17 +123,17 @@ class ClassicDriver:
                 stage_info = tracker.getStageInfo(stage)
                 if stage_info:
                     done += stage_info.numCompletedTasks
-                    known += stage_info.numTasks
-        return done, known
+                    total += stage_info.numTasks
+        return done, total
 
     def phase(self, group: str) -> str | None:
         """The phase of a MERGE that the group's latest jobs are about."""
         store = self.spark.sparkContext._jsc.sc().statusStore()
         for job in sorted(self.spark.sparkContext.statusTracker().getJobIdsForGroup(group), reverse=True):
             description = store.job(job).description()
-            found = phase(str(description.get())) if description.isDefined() else None
-            if found is not None:
-                return found
+            description_phase = phase(str(description.get())) if description.isDefined() else None
+            if description_phase is not None:
+                return description_phase
         return None
 
     def pulse(self) -> Callable[[], str | None]:
@@ -206,13 +206,13 @@ def release(spark: SparkSession) -> None:
     """PySpark in this process forgets the JVM of a session, without stopping what runs there."""
     from pyspark import SparkContext
 
-    held = SparkContext._gateway
+    open_gateway = SparkContext._gateway
     _forget(spark)
     gc.collect()  # objects of the JVM that are no longer referenced are released while the gateway is open
-    if held is not None:
+    if open_gateway is not None:
         with suppress(Exception):
-            _hang_up(held)
-            held.close()
+            _hang_up(open_gateway)
+            open_gateway.close()
     forget_gateway()
 
 
@@ -233,12 +233,12 @@ def _end_accumulators(server: Any) -> None:
         server.shutdown()
 
 
-def _hang_up(held: Any) -> None:
+def _hang_up(open_gateway: Any) -> None:
     """Ends what a thread waits for on a connection by which the JVM has called Python, as a stream's batches do.
 
     Py4J would wait for that thread before it closes the connection, and the thread for a JVM that goes on.
     """
-    for connection in list(held._gateway_client.deque):
+    for connection in list(open_gateway._gateway_client.deque):
         with suppress(OSError):
             connection.socket.shutdown(socket.SHUT_RDWR)
 

@@ -97,7 +97,7 @@ def unread(context: NodeContext, feed: Feed, reader: Relation, format: Format | 
     records = own_format.recorded_batches(session, reader, prefix, own.version if own is not None else None)
     first = None
     if records:
-        app = max(records, key=lambda each: records[each])
+        app = max(records, key=lambda application: records[application])
         _check_past(session, feed, parent_format, parent, app.removeprefix(prefix), records[app])
         first = records[app] + 1
         if own is not None:
@@ -166,11 +166,11 @@ def overtaken(
     if read_at is None or committed <= read_at.version + 1:
         return False
     prefix = changes.batch.app.rpartition(" ")[0]
-    read, merged = (
+    read_version, merged_version = (
         table_format.recorded_batches(session, reader, prefix, version) for version in (read_at.version, committed - 1)
     )
     before = table_format.snapshot(session, reader, committed - 1)
-    return read != merged or before is None or before.table_id != read_at.table_id
+    return read_version != merged_version or before is None or before.table_id != read_at.table_id
 
 
 def _check_past(

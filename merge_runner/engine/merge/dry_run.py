@@ -42,7 +42,7 @@ class Figures:
 class DryQuery:
     """A query: text that is put together: of the author's own pieces it is known where they come from."""
 
-    made: RewrittenMerge
+    rewritten: RewrittenMerge
     text: str = ""
     own: list[tuple[int, str, Span]] = field(default_factory=list)
 
@@ -50,7 +50,7 @@ class DryQuery:
         """Add text, then a span of the author's statement and a line break, which ends a line comment in it."""
         self.text += text
         if span is not None:
-            piece = self.made.piece(span)
+            piece = self.rewritten.piece(span)
             self.own.append((len(self.text), piece, span))
             self.text += f"{piece}\n"
 
@@ -60,7 +60,7 @@ class DryQuery:
             return run_statement(session, self.text)
         except EngineError as error:
             if error.statement == self.text and error.offset is not None:
-                error.statement, error.offset = self.made.text, self.origin(error.offset)
+                error.statement, error.offset = self.rewritten.text, self.origin(error.offset)
             error.message = f"{failed}: {error.message}"
             raise
 
@@ -68,19 +68,19 @@ class DryQuery:
         """The offset in the author's statement of one in the query."""
         for start, piece, span in self.own:
             if start <= offset < start + len(piece):
-                found = origin(self.made.edits_in(span), offset - start)
-                return None if found is None else span.start + found
+                offset_in_piece = origin(self.rewritten.edits_in(span), offset - start)
+                return None if offset_in_piece is None else span.start + offset_in_piece
         return None
 
 
 def dry_count(
-    session: SparkSession, table: Relation, statement: MergeStatement, made: RewrittenMerge, limits: ExpectMerge
+    session: SparkSession, table: Relation, statement: MergeStatement, rewritten: RewrittenMerge, limits: ExpectMerge
 ) -> Figures:
     """The figures that the limits are about, of the statement as it will run (`made`). Nothing is written.
 
     Raises EngineError, at the place of the author's text where the engine names one.
     """
-    query = counting_query(table, statement, made, limits)
+    query = counting_query(table, statement, rewritten, limits)
     if query is None:
         return Figures()
     failed = "the rows that the MERGE would change cannot be counted, and it did not run"
@@ -103,7 +103,7 @@ def deletes_once(statement: MergeStatement) -> bool:
 
 
 def counting_query(
-    table: Relation, statement: MergeStatement, made: RewrittenMerge, limits: ExpectMerge
+    table: Relation, statement: MergeStatement, rewritten: RewrittenMerge, limits: ExpectMerge
 ) -> DryQuery | None:
     """Return the query that `dry_count` runs: a row for each thing that is counted; None where nothing is."""
     limited: dict[Action, bool] = {
@@ -111,7 +111,7 @@ def counting_query(
         "update": limits.about_updates,
         "delete": limits.about_deletes,
     }
-    query = DryQuery(made)
+    query = DryQuery(rewritten)
     if statement.with_span is not None:
         query.add("", statement.with_span)
     between = ""
@@ -125,13 +125,13 @@ def counting_query(
             f"{between}SELECT 'target' AS what, count(*) AS n, 0 AS insert, 0 AS update, 0 AS delete FROM {table}\n"
         )
         between = "UNION ALL\n"
-    asked = [kind for kind in _KINDS if any(limited[clause.action] for clause in _clauses(statement, kind))]
-    if {"matched", "not_matched"} <= {*asked} and _is_one_join(statement):
+    kinds = [kind for kind in _KINDS if any(limited[clause.action] for clause in _clauses(statement, kind))]
+    if {"matched", "not_matched"} <= {*kinds} and _is_one_join(statement):
         query.add(between)
         _count_in_one_join(query, table, statement)
         between = "UNION ALL\n"
-        asked = asked[2:]
-    for kind in asked:
+        kinds = kinds[2:]
+    for kind in kinds:
         query.add(between)
         _count(query, table, statement, kind, _clauses(statement, kind))
         between = "UNION ALL\n"

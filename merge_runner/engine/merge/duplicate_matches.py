@@ -36,13 +36,13 @@ class DuplicateMatch:
     count: int
 
     def __str__(self) -> str:
-        keys = ", ".join(f"{name} = {_shortened(value)}" for name, value in self.keys)
+        keys = ", ".join(f"{name} = {_shorten(value)}" for name, value in self.keys)
         return f"{keys} ({self.count:,} source rows)" if keys else f"{self.count:,} source rows"
 
 
-def several_matches(found: Sequence[DuplicateMatch]) -> str:
+def several_matches(duplicates: Sequence[DuplicateMatch]) -> str:
     """The message of an error about target rows that several source rows match."""
-    return f"several source rows match one target row: {'; '.join(map(str, found))}"
+    return f"several source rows match one target row: {'; '.join(map(str, duplicates))}"
 
 
 def duplicate_matches(
@@ -54,7 +54,7 @@ def duplicate_matches(
     (the source may give other rows each time). Raises EngineError where the question cannot be asked of this statement.
     """
     names = _names(statement, scope)
-    return _found(session, table, statement, scope, names) if names else []
+    return _find(session, table, statement, scope, names) if names else []
 
 
 def refuse_several_matches(session: SparkSession, table: Relation, statement: MergeStatement, scope: Scope) -> None:
@@ -62,11 +62,11 @@ def refuse_several_matches(session: SparkSession, table: Relation, statement: Me
 
     For statements of which the engine would keep the row once for each match (formats/merge_plans.py).
     """
-    found = _found(session, table, statement, scope, _names(statement, scope))
-    if found:
+    duplicates = _find(session, table, statement, scope, _names(statement, scope))
+    if duplicates:
         raise EngineError(
             "MERGE_CARDINALITY_VIOLATION",
-            several_matches(found),
+            several_matches(duplicates),
             hint="make the source unique on the keys of ON: Iceberg would keep the row once for each of them",
         )
 
@@ -77,7 +77,7 @@ def _names(statement: MergeStatement, scope: Scope) -> tuple[str, ...]:
     return tuple(dict.fromkeys(" ".join(span.of(statement.text).split()) for span in spans))
 
 
-def _found(
+def _find(
     session: SparkSession, table: Relation, statement: MergeStatement, scope: Scope, names: Sequence[str]
 ) -> list[DuplicateMatch]:
     rows = run_statement(session, duplicates_query(table, statement, names, target_filters(statement, scope)))
@@ -93,10 +93,10 @@ def duplicates_query(
     """
     text = statement.text
     keys = [f"k{number}" for number in range(len(names))]
-    listed = ", ".join(keys)
-    asked = "".join(f"any_value({name}) AS {key}, " for name, key in zip(names, keys, strict=True))
+    columns = ", ".join(keys)
+    selection = "".join(f"any_value({name}) AS {key}, " for name, key in zip(names, keys, strict=True))
     matched = (
-        f"SELECT {asked}count(*) AS n\n"
+        f"SELECT {selection}count(*) AS n\n"
         f"FROM {numbered_target(table, statement, filters)}\n"
         f"JOIN {statement.source.span.of(text)}\n"
         f"ON {statement.on_span.of(text)}\n"
@@ -104,10 +104,10 @@ def duplicates_query(
     )
     if not names:
         return f"{statement.with_text}SELECT max(n) FROM (\n{matched}\n) HAVING max(n) IS NOT NULL"
-    shown = ", ".join(f"CAST({key} AS STRING)" for key in keys)
+    text_columns = ", ".join(f"CAST({key} AS STRING)" for key in keys)
     return (
-        f"{statement.with_text}SELECT {shown}, max(n) FROM (\n{matched}\n) GROUP BY {listed} "
-        f"ORDER BY max(n) DESC, {listed} LIMIT {MOST_SHOWN}"
+        f"{statement.with_text}SELECT {text_columns}, max(n) FROM (\n{matched}\n) GROUP BY {columns} "
+        f"ORDER BY max(n) DESC, {columns} LIMIT {MOST_SHOWN}"
     )
 
 
@@ -126,13 +126,13 @@ def duplicate_keys(session: SparkSession, statement: MergeStatement, source: str
 def keys_query(statement: MergeStatement, source: str, texts: Sequence[str], strict: Sequence[str]) -> str:
     """The query for the keys (as text) and their numbers of rows; a NULL among `strict` is equal to nothing."""
     keys = [f"k{number}" for number in range(len(texts))]
-    asked = ", ".join(f"({text}\n) AS {key}" for text, key in zip(texts, keys, strict=True))
+    key_columns = ", ".join(f"({text}\n) AS {key}" for text, key in zip(texts, keys, strict=True))
     where = " WHERE " + " AND ".join(f"({text}\n) IS NOT NULL" for text in strict) if strict else ""
-    shown = ", ".join(f"CAST({key} AS STRING)" for key in keys)
-    listed = ", ".join(keys)
+    text_columns = ", ".join(f"CAST({key} AS STRING)" for key in keys)
+    columns = ", ".join(keys)
     return (
-        f"{statement.with_text}SELECT {shown}, count(*) FROM (\nSELECT {asked} FROM {source}\n{where}\n) "
-        f"GROUP BY {listed} HAVING count(*) > 1 ORDER BY count(*) DESC, {listed} LIMIT {MOST_SHOWN}"
+        f"{statement.with_text}SELECT {text_columns}, count(*) FROM (\nSELECT {key_columns} FROM {source}\n{where}\n) "
+        f"GROUP BY {columns} HAVING count(*) > 1 ORDER BY count(*) DESC, {columns} LIMIT {MOST_SHOWN}"
     )
 
 
@@ -148,11 +148,11 @@ def target_filters(statement: MergeStatement, scope: Scope) -> list[str]:
 def numbered_target(table: Relation, statement: MergeStatement, filters: Sequence[str]) -> str:
     """Return the target under its alias, with a number for each of its rows (ROW) that pass the filters."""
     alias = quote(statement.target.qualifier or table.identifier)
-    where = " WHERE " + "\nAND ".join(f"({each}\n)" for each in filters) if filters else ""
+    where = " WHERE " + "\nAND ".join(f"({condition}\n)" for condition in filters) if filters else ""
     return f"(SELECT *, monotonically_increasing_id() AS {ROW} FROM {table} AS {alias}{where}) AS {alias}"
 
 
-def _shortened(value: str | None) -> str:
+def _shorten(value: str | None) -> str:
     if value is None:
         return "NULL"
     one_line = " ".join(value.split()) if value.strip() else repr(value)

@@ -22,26 +22,26 @@ CountedBy = Literal["query", "branch"]
 _HINT = "look at what the source gives; where this is meant, raise the limit in the model's `expect_merge`"
 
 
-def check_before(step: RunMerge, expect: Expectation, made: RewrittenMerge, context: NodeContext) -> Figures:
+def check_before(step: RunMerge, expect: Expectation, rewritten: RewrittenMerge, context: NodeContext) -> Figures:
     """Counts what the MERGE would do, as `made` is going to run. Raises EngineError where that is not as expected."""
     limits = expect.limits
-    figures = dry_count(context.session, step.target, step.judged.statement, made, limits)
+    figures = dry_count(context.session, step.target, step.judged.statement, rewritten, limits)
     exceeded = list(violations(limits, figures))
     if exceeded and _may_count_twice(step, limits):
         _refuse_duplicates(step, context)
-    _refuse(exceeded, figures, "query", context, made.not_fixed)
-    _check_keys(step, expect, made, context)
+    _refuse(exceeded, figures, "query", context, rewritten.not_fixed)
+    _check_keys(step, expect, rewritten, context)
     return figures
 
 
 def check_source(
-    step: CheckSource | RunMerge, expect: Expectation, made: RewrittenMerge, context: NodeContext
+    step: CheckSource | RunMerge, expect: Expectation, rewritten: RewrittenMerge, context: NodeContext
 ) -> Figures:
     """Looks at the source alone, as `made` reads it. Raises EngineError where it is not as expected."""
     only = ExpectMerge(min_source_rows=expect.limits.min_source_rows)
-    figures = dry_count(context.session, step.target, step.judged.statement, made, only)
-    _refuse(list(violations(only, figures)), figures, "query", context, made.not_fixed)
-    _check_keys(step, expect, made, context)
+    figures = dry_count(context.session, step.target, step.judged.statement, rewritten, only)
+    _refuse(list(violations(only, figures)), figures, "query", context, rewritten.not_fixed)
+    _check_keys(step, expect, rewritten, context)
     return figures
 
 
@@ -54,12 +54,12 @@ def check_branch(expect: Expectation, figures: Figures, context: NodeContext) ->
     """Holds what a MERGE has done on its branch to what is expected. Raises EngineError: nothing is to be published."""
     unknown = [
         action
-        for action, wanted, count in (
+        for action, is_limited, count in (
             ("inserted", expect.limits.about_inserts, figures.inserted),
             ("updated", expect.limits.about_updates, figures.updated),
             ("deleted", expect.limits.about_deletes, figures.deleted),
         )
-        if wanted and count is None
+        if is_limited and count is None
     ]
     if unknown:
         raise EngineError(
@@ -104,37 +104,40 @@ def violations(limits: ExpectMerge, figures: Figures) -> Iterator[str]:
         yield f"{_rows(updated)} updated (`max_updates: {limits.max_updates}`)"
     if limits.max_deletes is not None and deleted > limits.max_deletes:
         yield f"{_rows(deleted)} deleted (`max_deletes: {limits.max_deletes}`)"
-    for name, limit, count, done in (
+    for name, limit, count, verb in (
         ("max_percent_deleted", limits.max_percent_deleted, deleted, "deleted"),
         ("max_percent_touched", limits.max_percent_touched, updated + deleted, "updated or deleted"),
     ):
         # Exactly, as the percentage is written: 0.29 % of 10,000 rows are 29.
         if limit is not None and figures.target and 100 * count > Decimal(str(limit)) * figures.target:
             share = 100 * count / figures.target
-            yield f"{count:,} of {_rows(figures.target)} {done}, {share:.3g} % (`{name}: {limit:g}`)"
+            yield f"{count:,} of {_rows(figures.target)} {verb}, {share:.3g} % (`{name}: {limit:g}`)"
 
 
 def _refuse(
     exceeded: list[str], figures: Figures, by: CountedBy, context: NodeContext, not_fixed: str | None = None
 ) -> None:
     """Notes the figures in the response, and raises what they go beyond."""
-    known = {f"rows_{kind}": count for kind, count in asdict(figures).items()}
-    context.output.response.expect_merge = MergeCounts(by, **known, source_read_twice=not_fixed)
+    counts = {f"rows_{kind}": count for kind, count in asdict(figures).items()}
+    context.output.response.expect_merge = MergeCounts(by, **counts, source_read_twice=not_fixed)
     if exceeded:
         message = f"the MERGE would go beyond `expect_merge`, and nothing is committed: {'; '.join(exceeded)}"
         raise EngineError("expect-merge", message, hint=_HINT)
 
 
-def _check_keys(step: CheckSource | RunMerge, expect: Expectation, made: RewrittenMerge, context: NodeContext) -> None:
+def _check_keys(
+    step: CheckSource | RunMerge, expect: Expectation, rewritten: RewrittenMerge, context: NodeContext
+) -> None:
     if not expect.limits.unique_source:
         return
-    found = duplicate_keys(
-        context.session, step.judged.statement, made.piece(step.judged.statement.source.span), expect.keys
+    duplicates = duplicate_keys(
+        context.session, step.judged.statement, rewritten.piece(step.judged.statement.source.span), expect.keys
     )
-    if found:
+    if duplicates:
+        keys = "; ".join(map(str, duplicates))
         raise EngineError(
             "source-not-unique",
-            f"`unique_source`: several source rows have one key: {'; '.join(map(str, found))}: nothing is committed",
+            f"`unique_source`: several source rows have one key: {keys}: nothing is committed",
             hint="keep one row of each key in USING, as by `row_number() over (partition by … order by …) = 1`",
         )
 
@@ -148,11 +151,11 @@ def _may_count_twice(step: RunMerge, limits: ExpectMerge) -> bool:
 
 def _refuse_duplicates(step: RunMerge, context: NodeContext) -> None:
     """Raises what the MERGE would fail with anyway, where several source rows match one target row."""
-    found = []
+    duplicates = []
     with suppress(EngineError):
-        found = duplicate_matches(context.session, step.target, step.judged.statement, step.judged.scope)
-    if found:
-        raise EngineError("duplicate-matches", f"{several_matches(found)}: nothing is committed")
+        duplicates = duplicate_matches(context.session, step.target, step.judged.statement, step.judged.scope)
+    if duplicates:
+        raise EngineError("duplicate-matches", f"{several_matches(duplicates)}: nothing is committed")
 
 
 def _rows(count: int) -> str:

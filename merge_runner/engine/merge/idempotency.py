@@ -44,8 +44,8 @@ def outlives_replacement(session: SparkSession, table: Relation, table_format: T
     branch, which is emptied and not replaced. Raises EngineError `batch-recorded` where that is above this one: the new
     table would miss those between.
     """
-    kept = table_format.capabilities.keeps_batches or session.conf.get(CONF, None) is not None
-    recorded = recorded_batch(session, table, table_format, batch.app) if kept else None
+    is_kept = table_format.capabilities.keeps_batches or session.conf.get(CONF, None) is not None
+    recorded = recorded_batch(session, table, table_format, batch.app) if is_kept else None
     if recorded is not None and recorded > batch.id:
         raise EngineError(
             "batch-recorded",

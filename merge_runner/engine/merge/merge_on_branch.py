@@ -47,7 +47,7 @@ def writes_main(session: SparkSession) -> bool:
 
 @contextmanager
 def checked_on_branch(
-    step: RunMerge, expect: Expectation | None, made: RewrittenMerge, context: NodeContext
+    step: RunMerge, expect: Expectation | None, rewritten: RewrittenMerge, context: NodeContext
 ) -> Iterator[RewrittenMerge]:
     """The statement, which runs inside on a temporary branch: what it did is checked, then published.
 
@@ -58,13 +58,13 @@ def checked_on_branch(
     branches = context.table_format(step.judged.layout.format).branches
     source = None
     if expect is not None and expect.limits.about_source:
-        source = check_source(step, expect, made, context).source
+        source = check_source(step, expect, rewritten, context).source
     _drop_left_over(context, branches, table)
     name = f"merge_runner_expects_{_node(context)}_{time.time_ns() // 1_000_000}"
     branches.create(session, table, name)
     try:
         begun = branches.heads(session, table)[name]
-        yield _on_branch(step, made, branches.reference(table, name))
+        yield _on_branch(step, rewritten, branches.reference(table, name))
         head = branches.heads(session, table).get(name)
         if head is None:
             raise _conflict(table)
@@ -76,11 +76,11 @@ def checked_on_branch(
         _drop(context, branches, table, name)
 
 
-def _on_branch(step: RunMerge, made: RewrittenMerge, reference: str) -> RewrittenMerge:
+def _on_branch(step: RunMerge, rewritten: RewrittenMerge, reference: str) -> RewrittenMerge:
     """The statement with its target's branch in place of the table."""
     target = step.judged.statement.target
     alias = f" AS {quote(target.parts[-1])}" if target.alias is None else ""
-    return replace(made, edits=[*made.edits, (target.relation, f"{reference}{alias}")])
+    return replace(rewritten, edits=[*rewritten.edits, (target.relation, f"{reference}{alias}")])
 
 
 def _figures(
@@ -99,17 +99,17 @@ def _figures(
 def _publish(session: SparkSession, branches: Branches, table: Relation, name: str) -> None:
     """Moves main to the branch. Raises EngineError: a conflict where main has moved since the branch began."""
     refused = None
-    found = branches.find(session, table, name)
-    if found is not None and found.state == "ahead":
+    state = branches.find(session, table, name)
+    if state is not None and state.state == "ahead":
         try:
-            branches.fast_forward(session, found)
+            branches.fast_forward(session, state)
         except EngineError as error:
             if error.kind is not Kind.USER:
                 raise
-            refused, found = error, branches.find(session, table, name)
-    if found is None or found.state == "moved":
+            refused, state = error, branches.find(session, table, name)
+    if state is None or state.state == "moved":
         raise _conflict(table) from refused
-    if refused is not None and found.state == "ahead":
+    if refused is not None and state.state == "ahead":
         raise refused
 
 
@@ -125,11 +125,11 @@ def _conflict(table: Relation) -> EngineError:
 def _drop_left_over(context: NodeContext, branches: Branches, table: Relation) -> None:
     """Drop branches of killed runs: all where no other process can be writing, else old ones of this node."""
     for name in branches.heads(context.session, table):
-        found = _NAME.match(name)
-        if found is None:
+        match = _NAME.match(name)
+        if match is None:
             continue
-        is_old = time.time() - int(found[2]) / 1000 > _DEAD
-        if context.alone or (found[1] == _node(context) and is_old):
+        is_old = time.time() - int(match[2]) / 1000 > _DEAD
+        if context.alone or (match[1] == _node(context) and is_old):
             branches.drop(context.session, table, name)
 
 

@@ -34,10 +34,10 @@ class FixedSource:
     """The source of one statement in one session; what was done for it is recorded in `made`."""
 
     def __init__(
-        self, statement: MergeStatement, made: RewrittenMerge, session: SparkSession, table_format: TableFormats
+        self, statement: MergeStatement, rewritten: RewrittenMerge, session: SparkSession, table_format: TableFormats
     ) -> None:
         self._statement = statement
-        self._made = made
+        self._rewritten = rewritten
         self._session = session
         self._table_format = table_format
         self._rows: Any = None
@@ -46,7 +46,7 @@ class FixedSource:
     def fix(self, scan: Scan | None, marks: Sequence[Mark]) -> None:
         """Makes sure that what is asked now is what the MERGE will read. Raises EngineError."""
         values = [mark_value(self._session, self._statement, mark) for mark in marks]
-        self._made.edits += [value.edit for value in values]
+        self._rewritten.edits += [value.edit for value in values]
         if scan is not None:
             if scan.format is None:
                 return
@@ -69,34 +69,34 @@ class FixedSource:
 
     def _pin(self, scan: Scan, table: Relation, version: int) -> None:
         source = self._statement.source
-        self._made.pins[table.name] = version
+        self._rewritten.pins[table.name] = version
         if source.query is not None:
-            self._made.edits.append((Span(scan.span.end, scan.span.end), f" VERSION AS OF {version}"))
+            self._rewritten.edits.append((Span(scan.span.end, scan.span.end), f" VERSION AS OF {version}"))
             return
         alias = "" if scan.aliased else f" AS {quote(source.parts[-1])}"
         name = scan.span.of(self._statement.text)
-        self._made.edits.append((scan.span, f"(SELECT * FROM {name} VERSION AS OF {version}){alias}"))
+        self._rewritten.edits.append((scan.span, f"(SELECT * FROM {name} VERSION AS OF {version}){alias}"))
 
     def _stage(self, marks: Sequence[MarkValue]) -> None:
         source, ctes = self._statement.source, self._statement.with_span
-        prefix = f"{self._made.piece(ctes)}\n" if ctes is not None else ""
+        prefix = f"{self._rewritten.piece(ctes)}\n" if ctes is not None else ""
         with engine_errors():
-            rows = self._session.sql(f"{prefix}SELECT * FROM {self._made.piece(source.span)}").localCheckpoint()
+            rows = self._session.sql(f"{prefix}SELECT * FROM {self._rewritten.piece(source.span)}").localCheckpoint()
             rows.createOrReplaceTempView(STAGED)
             self._rows = rows
             # Delta would store what is stored already.
             self._confs.enter_context(temporary_confs(self._session, {_MATERIALIZE: "none"}))
-        self._made.staged = True
+        self._rewritten.staged = True
         alias = f" AS {quote(source.parts[-1])}" if source.alias is None and source.parts else ""
         checks = " AND ".join(mark.check for mark in marks)
         staged = f"(SELECT * FROM {STAGED} WHERE {checks})" if checks else STAGED
         # The marks are in what the staged rows replace, or in CTEs that nothing reads any more.
-        self._made.edits[:] = [(source.relation, f"{staged}{alias}")]
+        self._rewritten.edits[:] = [(source.relation, f"{staged}{alias}")]
 
 
 def is_view(session: SparkSession, parts: Sequence[str]) -> bool:
     """Whether a name is that of a view. Raises EngineError."""
     name = ".".join(quote(part) for part in parts)
     with engine_errors():
-        found = session.catalog.getTable(name)
-    return found.isTemporary or "VIEW" in str(found.tableType).upper()
+        table = session.catalog.getTable(name)
+    return table.isTemporary or "VIEW" in str(table.tableType).upper()

@@ -174,13 +174,13 @@ def _run(
             if variant.over_view and before_it is not None:
                 text = places.enter_context(source_as_view(session, text, before_it))
             context.on_statement(text)
-            ran = execute(session, final, text, batch, table_format)
-    if batch is not None and not ran.rows and table_format.capabilities.keeps_batches:
+            result = execute(session, final, text, batch, table_format)
+    if batch is not None and not result.rows and table_format.capabilities.keeps_batches:
         # Another process has committed the batch since the claim: the engine skips the statement, and reports nothing.
         _skip(context, str(batch))
         return
     context.output.touched = statement.condition
-    figures = merge_figures(context, step.target, format, ran)
+    figures = merge_figures(context, step.target, format, result)
     response.statement = figures
     response.verdict = verify_verdict(step.judged, statement.sql if statement.bounds else None, figures, before)
     if expect is not None and counted is not None:
@@ -205,19 +205,21 @@ def _skip(context: NodeContext, reason: str, version: int | None = None) -> None
     context.output.response.statement = NoFigures("MERGE", 0, version)
 
 
-def merge_figures(context: NodeContext, target: Relation, format: Format | None, ran: StatementResult) -> MergeFigures:
+def merge_figures(
+    context: NodeContext, target: Relation, format: Format | None, result: StatementResult
+) -> MergeFigures:
     """The figures of a MERGE that has run.
 
     The statement has returned, so that it has committed: figures that cannot be read are a warning, and never a failure
     of the model. Raises EngineError where the node was cancelled meanwhile.
     """
     try:
-        return context.table_format(format).merge_figures(context.session, target, context.stamp, ran)
+        return context.table_format(format).merge_figures(context.session, target, context.stamp, result)
     except Exception as error:
         if not from_engine(error):
             raise
-        known = engine_error(error)
-        if known.kind is Kind.CANCELLED:
-            raise known from error
-        context.output.warnings.append(f"the MERGE ran to its end, and its figures cannot be read: {known.message}")
+        failure = engine_error(error)
+        if failure.kind is Kind.CANCELLED:
+            raise failure from error
+        context.output.warnings.append(f"the MERGE ran to its end, and its figures cannot be read: {failure.message}")
     return MergeFigures.unknown()

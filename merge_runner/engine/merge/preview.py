@@ -47,7 +47,7 @@ def clause_query(
     most: int,
 ) -> tuple[DryQuery, tuple[str, ...]]:
     """Return the query of the rows that a clause changes, and its columns; those of both tables are given."""
-    of_kind = [each for each in statement.clauses if each.kind == clause.kind]
+    of_kind = [other for other in statement.clauses if other.kind == clause.kind]
     query = DryQuery(RewrittenMerge(statement.text))
     query.add("", statement.with_span)
     query.add("SELECT ")
@@ -71,18 +71,18 @@ def _add_columns(
     before = f"{quote(statement.target.alias or table.identifier)}."
     qualifier = statement.source.qualifier
     of_source = "" if qualifier is None else f"{quote(qualifier)}."
-    given = {name.lower(): f"{of_source}{quote(name)}" for name in source} if clause.star else {}
-    assigned = {_column(statement, each.column): each.value for each in clause.assignments}
+    of_star = {name.lower(): f"{of_source}{quote(name)}" for name in source} if clause.star else {}
+    assigned = {_column(statement, assignment.column): assignment.value for assignment in clause.assignments}
     values = {name.lower(): value for name, value in assigned.items()}
-    known = {name.lower() for name in target}
+    of_target = {name.lower() for name in target}
     more = [*source] if clause.star and statement.schema_evolution else []
-    names = (*target, *(name for name in (*assigned, *more) if name.lower() not in known))
+    names = (*target, *(name for name in (*assigned, *more) if name.lower() not in of_target))
     for at, name in enumerate(names):
         query.add(", " if at else "")
         value = values.get(name.lower())
         if value is None:
-            kept = "NULL" if clause.action == "insert" else f"{before}{quote(name)}"
-            query.add(given.get(name.lower(), kept))
+            current = "NULL" if clause.action == "insert" else f"{before}{quote(name)}"
+            query.add(of_star.get(name.lower(), current))
         elif value.text.strip().upper() == "DEFAULT":
             query.add(string_literal("DEFAULT"))
         else:

@@ -61,7 +61,7 @@ def prepared_statement(
     """
     maker = _Maker(step, session, table_format)
     try:
-        yield maker.bounded(step.bounding, fixing)
+        yield maker.rewrite(step.bounding, fixing)
     finally:
         maker.source.release()
 
@@ -74,18 +74,18 @@ class _Maker:
         self.session = session
         self.statement = step.judged.statement
         self.format = table_format(step.judged.layout.format)
-        self.made = RewrittenMerge(step.sql)
-        self.source = FixedSource(self.statement, self.made, session, table_format)
+        self.rewritten = RewrittenMerge(step.sql)
+        self.source = FixedSource(self.statement, self.rewritten, session, table_format)
 
-    def bounded(self, plan: FilterPlan | None, fixing: SourcePin | None) -> RewrittenMerge:
-        if plan is not None and (reason := self._tried(lambda: self._derive(plan))) is not None:
+    def rewrite(self, plan: FilterPlan | None, fixing: SourcePin | None) -> RewrittenMerge:
+        if plan is not None and (reason := self._attempt(lambda: self._derive(plan))) is not None:
             self._leave_out(reason)
-        if fixing is not None and not self.made.edits:
-            failed = self._tried(lambda: self._fix(fixing))
-            self.made.not_fixed = str(failed) if failed is not None else None
-        return self.made
+        if fixing is not None and not self.rewritten.edits:
+            failed = self._attempt(lambda: self._fix(fixing))
+            self.rewritten.not_fixed = str(failed) if failed is not None else None
+        return self.rewritten
 
-    def _tried(self, work: Callable[[], None]) -> _LeaveOutError | None:
+    def _attempt(self, work: Callable[[], None]) -> _LeaveOutError | None:
         """Do some work; return why it could not be done."""
         try:
             work()
@@ -105,19 +105,19 @@ class _Maker:
         self.source.fix(fixing.scan, fixing.marks)
 
     def _note(self, reason: str) -> None:
-        self.made.left_out.append(reason)
-        self.made.news.append(reason)
+        self.rewritten.left_out.append(reason)
+        self.rewritten.news.append(reason)
 
     def _leave_out(self, reason: _LeaveOutError) -> None:
         """The author's text, but for a source that is computed already."""
         if reason.usual:
-            self.made.left_out.append(str(reason))
+            self.rewritten.left_out.append(str(reason))
         else:
             self._note(str(reason))
-        self.made.bounds.clear()
-        if not self.made.staged:
-            self.made.edits.clear()
-            self.made.pins.clear()
+        self.rewritten.bounds.clear()
+        if not self.rewritten.staged:
+            self.rewritten.edits.clear()
+            self.rewritten.pins.clear()
 
     def _derive(self, plan: FilterPlan) -> None:
         if plan.left_out is not None:
@@ -125,19 +125,22 @@ class _Maker:
         state = self.format.state(self.session, self.step.target)
         if not plan.always:
             self._check_size(state)
-        self._check_no_views(plan.no_views)
-        asked = self._asked(plan.bounds)
-        self.source.fix(plan.scan, plan.marks)
-        source = self.made.piece(self.statement.source.span)
-        values = source_values(self.session, self.statement.with_text, source, [item for _, item in asked])
+        self._check_no_views(plan.pin.no_views)
+        questions = self._questions(plan.bounds)
+        self.source.fix(plan.pin.scan, plan.pin.marks)
+        source = self.rewritten.piece(self.statement.source.span)
+        values = source_values(self.session, self.statement.with_text, source, [item for _, item in questions])
         predicates: list[tuple[Bound, BoundPredicate]] = []
-        for (bound, item), found in zip(asked, values, strict=True):
-            if found is None:
+        for (bound, item), bound_values in zip(questions, values, strict=True):
+            if bound_values is None:
                 self._note(f"`{bound.column}`: the source holds values that no literal can express")
             else:
                 column, nothing = self._column(bound), self._nothing(bound, item)
                 predicates.append(
-                    (bound, bound_predicate(column, found, most_values=self._listed(bound), nothing=nothing))
+                    (
+                        bound,
+                        bound_predicate(column, bound_values, most_values=self._list_length(bound), nothing=nothing),
+                    )
                 )
         if not predicates:
             raise _LeaveOutError("no column is left to bound")
@@ -145,9 +148,9 @@ class _Maker:
         if not plan.always:
             self._check_share(text, state)
         end = self.statement.on_span.end
-        self.made.edits.append((Span(end, end), f" AND {text}"))
-        self.made.condition = text
-        self.made.bounds.update({bound.column: predicate.words for bound, predicate in predicates})
+        self.rewritten.edits.append((Span(end, end), f" AND {text}"))
+        self.rewritten.condition = text
+        self.rewritten.bounds.update({bound.column: predicate.words for bound, predicate in predicates})
 
     def _check_size(self, state: TableState) -> None:
         if state.files == 0:
@@ -165,19 +168,19 @@ class _Maker:
         if not self.format.capabilities.counts_files_by_query:
             return
         qualifier = quote(str(self.statement.target.qualifier))
-        kept = files_read(self.session, f"SELECT 1 FROM {self.step.target} AS {qualifier} WHERE {condition}")
-        if kept >= NEARLY_ALL * state.files:
-            raise _LeaveOutError(f"the source touches {kept:,} of {state.files:,} files")
+        scanned = files_read(self.session, f"SELECT 1 FROM {self.step.target} AS {qualifier} WHERE {condition}")
+        if scanned >= NEARLY_ALL * state.files:
+            raise _LeaveOutError(f"the source touches {scanned:,} of {state.files:,} files")
 
-    def _asked(self, bounds: Sequence[Bound]) -> list[tuple[Bound, AskedValues]]:
+    def _questions(self, bounds: Sequence[Bound]) -> list[tuple[Bound, AskedValues]]:
         """The bounds whose column and value have types that are compared as the values themselves."""
         with engine_errors():
             columns = {field.name.casefold(): field for field in self.session.table(str(self.step.target)).schema}
         texts = [bound.source.of(self.statement.text) for bound in bounds]
-        given = ", ".join(f"({text}) AS b{place}" for place, text in enumerate(texts))
+        selection = ", ".join(f"({text}) AS b{place}" for place, text in enumerate(texts))
         source = self.statement.source.span.of(self.statement.text)
-        types = analyse(self.session, f"{self.statement.with_text}SELECT {given} FROM {source}").fields
-        asked = []
+        types = analyse(self.session, f"{self.statement.with_text}SELECT {selection} FROM {source}").fields
+        questions = []
         for bound, text, value in zip(bounds, texts, types, strict=True):
             own = columns.get(bound.column.casefold())
             kind = _literal_type(own, value.dataType.simpleString()) if own is not None else None
@@ -186,10 +189,10 @@ class _Maker:
                 self._note(f"`{bound.column}` is {types_of_both}: cast the value to the column's type")
             elif kind is not None:
                 by_statistics = self.step.judged.layout.is_partition(bound.column) is not True
-                asked.append((bound, AskedValues(text, kind, bound.null_safe, by_statistics)))
-        if not asked:
+                questions.append((bound, AskedValues(text, kind, bound.null_safe, by_statistics)))
+        if not questions:
             raise _LeaveOutError("no column is left to bound")
-        return asked
+        return questions
 
     def _column(self, bound: Bound) -> str:
         return f"{quote(str(self.statement.target.qualifier))}.{quote(bound.column)}"
@@ -202,7 +205,7 @@ class _Maker:
         value = item.kind.literal("" if item.kind.step is None else 0)
         return f"({self._column(bound)} < {value} AND {self._column(bound)} > {value})"
 
-    def _listed(self, bound: Bound) -> int:
+    def _list_length(self, bound: Bound) -> int:
         """Up to how many values a list makes the engine skip more than ranges do."""
         layout = self.step.judged.layout
         if layout.is_partition(bound.column):

@@ -130,7 +130,7 @@ class _SecondRun:
         ]
 
     def _sets(self, clause: Clause) -> list[tuple[tuple[str, ...], str]]:
-        return [(assigned(each, self._scope), each.value.text) for each in clause.assignments]
+        return [(assigned(assignment, self._scope), assignment.value.text) for assignment in clause.assignments]
 
     def _differs(self, path: tuple[str, ...], value: str) -> str:
         """Return the condition that a value is not what the table has. Raises _NotComparedError and EngineError."""
@@ -138,32 +138,34 @@ class _SecondRun:
         if field is None or (len(path) > 1 and declared_type(field)):
             raise _NotComparedError(f"{path[0]} is no column of its table")
         kind = field.dataType
-        stored, parents = f"{quote(self._target)}.{quote(field.name)}", ""
+        column_path, parents = f"{quote(self._target)}.{quote(field.name)}", ""
         for name in path[1:]:
-            parents += f"{stored} IS NULL OR "  # setting a field makes a struct of NULL
-            inner = {each.name.casefold(): each for each in getattr(kind, "fields", ())}.get(name)
+            parents += f"{column_path} IS NULL OR "  # setting a field makes a struct of NULL
+            inner = {
+                field_of_struct.name.casefold(): field_of_struct for field_of_struct in getattr(kind, "fields", ())
+            }.get(name)
             if inner is None:
                 raise _NotComparedError(f"{'.'.join(path)} is no field of a struct")
-            kind, stored = inner.dataType, f"{stored}.{quote(inner.name)}"
-        return f"{parents}NOT ({self._same(stored, value, kind, declared_type(field))})"
+            kind, column_path = inner.dataType, f"{column_path}.{quote(inner.name)}"
+        return f"{parents}NOT ({self._same(column_path, value, kind, declared_type(field))})"
 
-    def _same(self, stored: str, value: str, kind: DataType, limited: str) -> str:
+    def _same(self, column_path: str, value: str, kind: DataType, limited: str) -> str:
         """Return the condition that a value and a stored one of a type are the same, bit for bit."""
         name = kind.simpleString()
         if name in _FLOATING:
-            return f"cast({stored} AS string) <=> cast(cast(({value}\n) AS {name}) AS string)"
+            return f"cast({column_path} AS string) <=> cast(cast(({value}\n) AS {name}) AS string)"
         if not _is_exact(kind) or limited.startswith("char"):
             raise _NotComparedError(f"values of the type {limited or name} are not compared")
         if is_exact(name):
-            return f"{stored} <=> cast(({value}\n) AS {name})"
+            return f"{column_path} <=> cast(({value}\n) AS {name})"
         if self._type(value) != name:  # a cast goes by the order of fields, a MERGE may go by their names
-            raise _NotComparedError(f"a value has another type than {stored}")
-        return f"{stored} <=> ({value}\n)"
+            raise _NotComparedError(f"a value has another type than {column_path}")
+        return f"{column_path} <=> ({value}\n)"
 
     def _type(self, value: str) -> str:
         source = self._statement.source.span.of(self._statement.text)
-        joined = f"FROM {source}\nJOIN {self._table} AS {quote(self._target)}\nON {self._on()}"
-        text = f"{self._statement.with_text}SELECT ({value}\n) AS value {joined}"
+        join = f"FROM {source}\nJOIN {self._table} AS {quote(self._target)}\nON {self._on()}"
+        text = f"{self._statement.with_text}SELECT ({value}\n) AS value {join}"
         return str(analyse(self._session, text).fields[0].dataType.simpleString())
 
 

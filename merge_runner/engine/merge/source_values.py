@@ -51,21 +51,21 @@ class AskedValues:
 
 
 def source_values(
-    session: SparkSession, prefix: str, source: str, asked: Sequence[AskedValues]
+    session: SparkSession, prefix: str, source: str, items: Sequence[AskedValues]
 ) -> list[BoundValues | None]:
     """Return the values of each expression in the rows of `source`, a FROM item; `prefix` are CTEs in front.
 
     None where no literal can represent them. Raises EngineError.
     """
-    keys = [item.kind.key.format(value=f"({item.value})") for item in asked]
+    keys = [item.kind.key.format(value=f"({item.value})") for item in items]
     rows = _distinct(session, prefix, source, keys)
     if rows is not None:
-        return [_single(item, {row[place] for row in rows}) for place, item in enumerate(asked)]
-    found = []
-    for key, item in zip(keys, asked, strict=True):
-        rows = _distinct(session, prefix, source, [key]) if len(asked) > 1 else None
-        found.append(_single(item, {row[0] for row in rows}) if rows else _ranges(session, prefix, source, key, item))
-    return found
+        return [_single(item, {row[place] for row in rows}) for place, item in enumerate(items)]
+    values = []
+    for key, item in zip(keys, items, strict=True):
+        rows = _distinct(session, prefix, source, [key]) if len(items) > 1 else None
+        values.append(_single(item, {row[0] for row in rows}) if rows else _ranges(session, prefix, source, key, item))
+    return values
 
 
 def _distinct(session: SparkSession, prefix: str, source: str, keys: Sequence[str]) -> list[Any] | None:
@@ -87,8 +87,8 @@ def _single(item: AskedValues, keys: set[Any]) -> BoundValues | None:
 
 def _ranges(session: SparkSession, prefix: str, source: str, key: str, item: AskedValues) -> BoundValues | None:
     """The smallest and largest key of many parts of the line."""
-    asked = f"min({key}) AS low, max({key}) AS high, count_if({key} IS NULL) > 0 AS nulls"
-    ends = run_statement(session, f"{prefix}SELECT {asked} FROM {source}")[0]
+    aggregates = f"min({key}) AS low, max({key}) AS high, count_if({key} IS NULL) > 0 AS nulls"
+    ends = run_statement(session, f"{prefix}SELECT {aggregates} FROM {source}")[0]
     # Which part a key falls into may be inexact: each part is described by the keys that it really holds.
     if item.kind.step is not None:
         part = f"floor((cast({key} AS double) - {float(ends['low'])!r}D) / {_width(ends)!r}D)"

@@ -59,12 +59,12 @@ def source_as_view(session: SparkSession, sql: str, unread: EngineError) -> Iter
 
 def of_unread_source(error: EngineError, step: RunMerge, capabilities: Capabilities) -> EngineError:
     """Return the UNREADABLE error of a MERGE that no variant can run, with what is known of it."""
-    judged = step.judged
+    merge = step.judged
     if capabilities.leaves_subqueries_unread:
-        return of_unread_target(error, judged.statement, step.target.name, judged.is_files)
-    if judged.source_pin.left_out is not None:
+        return of_unread_target(error, merge.statement, step.target.name, merge.is_files)
+    if merge.source_pin.left_out is not None:
         error.hint = (
-            f"merge-on-read can read it (`write.merge.mode`); it cannot be computed once: {judged.source_pin.left_out}"
+            f"merge-on-read can read it (`write.merge.mode`); it cannot be computed once: {merge.source_pin.left_out}"
         )
     return error
 
@@ -80,13 +80,15 @@ def of_unread_target(
     `is_files` says of the parts of a name whether it is known to be a table of files.
     """
     message = f"Delta cannot read {table}, the table that the MERGE writes, in a subquery of USING"
-    found = target_subqueries(statement, is_files)
-    named = next((each for each in found if each.late is not None), found[0] if found else None)
-    if named is None:
+    subqueries = target_subqueries(statement, is_files)
+    culprit = next(
+        (subquery for subquery in subqueries if subquery.late is not None), subqueries[0] if subqueries else None
+    )
+    if culprit is None:
         # It is in the query of a view, or in what only Spark can read.
         return replace(error, message=message, hint=f"{_CAUSE}.\n    {REWRITE[0].upper()}{REWRITE[1:]}")
-    if named.late is not None:
-        message += f" whose FROM has {named.late}"
-    rewrite = REWRITE if named.read.only_aggregates else REWRITE_ROWS
+    if culprit.late is not None:
+        message += f" whose FROM has {culprit.late}"
+    rewrite = REWRITE if culprit.read.only_aggregates else REWRITE_ROWS
     hint = f"{_CAUSE}.\n    {rewrite[0].upper()}{rewrite[1:]}"
-    return replace(error, message=message, hint=hint, statement=statement.text, offset=named.read.span.start)
+    return replace(error, message=message, hint=hint, statement=statement.text, offset=culprit.read.span.start)

@@ -22,21 +22,23 @@ def verify_verdict(merge: JudgedMerge, ran_as: str | None, figures: MergeFigures
     as_it_ran = merge
     if ran_as is not None:
         as_it_ran = judge_merge(parse(ran_as), merge.layout, merge.lookup, variables=merge.scope.variables)
-    held = verdict_held(as_it_ran, figures.files_total, figures.files_scanned, lambda asked: _passing(before, asked))
-    return Verdict(merge.judgement.verdict, held)
+    is_held = is_verdict_held(
+        as_it_ran, figures.files_total, figures.files_scanned, lambda asked: _passing(before, asked)
+    )
+    return Verdict(merge.judgement.verdict, is_held)
 
 
-def _passing(before: Snapshot | None, asked: Sequence[str]) -> tuple[int, int] | None:
+def _passing(before: Snapshot | None, conditions: Sequence[str]) -> tuple[int, int] | None:
     """What the log says of conditions. The MERGE has committed: a log that cannot be asked does not undo that."""
     try:
-        return before.files_passing(asked) if before is not None else None
+        return before.files_passing(conditions) if before is not None else None
     except EngineError as error:
         if error.kind is Kind.CANCELLED:
             raise
         return None
 
 
-def verdict_held(
+def is_verdict_held(
     merge: JudgedMerge,
     files_total: int | None,
     files_scanned: int | None,
@@ -60,8 +62,8 @@ def verdict_held(
         return True
     if not can_skip(merge):
         return False
-    asked = file_conditions(merge)
-    counted = passing(asked) if asked is not None else None
+    conditions = file_conditions(merge)
+    counted = passing(conditions) if conditions is not None else None
     if counted is None or counted[0] != files_total:
         return None  # another version than the one that was merged into
     return counted[1] == files_total

@@ -25,7 +25,7 @@ def first_found(session: SparkSession, confs: Mapping[str, str], find: Callable[
         return find()
     try:
         with temporary_confs(session, confs):
-            found = find()
+            problem = find()
     except EngineError:
         return find()
-    return None if found is None else find()
+    return None if problem is None else find()

@@ -39,8 +39,8 @@ def met_rows(step: RunUnitTest, context: NodeContext, table: Relation, limit: in
     query = f"{ctes}SELECT * FROM {table}{alias} LEFT SEMI JOIN {source} ON {on} LIMIT {limit}"
     with scratch(step, context):
         give(step, context.session)
-        found = _rows(context.session, query)
-    return found or (some_rows(context.session, table, limit) if reads_itself(step) else [])
+        rows = _rows(context.session, query)
+    return rows or (some_rows(context.session, table, limit) if reads_itself(step) else [])
 
 
 def reads_itself(step: RunUnitTest) -> bool:

@@ -75,21 +75,22 @@ def run_unit_test(step: RunUnitTest, context: NodeContext) -> None:
     """Run the test and put its outcome into `context.output.tested`. Raises EngineError where it could not be run."""
     with scratch(step, context):
         try:
-            found = list(_findings(step, context))
+            findings = list(_findings(step, context))
         except EngineError as error:
             if error.code.startswith(_UNRESOLVED) and error.place is None:
-                error.add_hint(f"the test gives {'; '.join(map(_given_words, step.given))}")
+                error.add_hint(f"the test gives {'; '.join(map(_words_of_input, step.given))}")
             raise
-    differences = [as_json(each.difference) for each in found if each.difference is not None]
+    differences = [as_json(finding.difference) for finding in findings if finding.difference is not None]
     context.output.response.test = TestRun(differences=differences)
     message = "\n".join(
-        each.message if each.difference is None else in_words(each.message, each.difference) for each in found
+        finding.message if finding.difference is None else in_words(finding.message, finding.difference)
+        for finding in findings
     )
-    count = sum(each.difference.count if each.difference is not None else 1 for each in found)
-    context.output.tested = TestOutcome(count, "fail" if found else "pass", message or None)
+    count = sum(finding.difference.count if finding.difference is not None else 1 for finding in findings)
+    context.output.tested = TestOutcome(count, "fail" if findings else "pass", message or None)
 
 
-def _given_words(given: Given) -> str:
+def _words_of_input(given: Given) -> str:
     """Which columns a test gives of an input, and where."""
     where = f" ({given.rows.places.whole()})" if given.rows.places is not None else ""
     columns = ", ".join(given.rows.names) or "rows of a query"
@@ -101,7 +102,7 @@ def scratch(step: RunUnitTest, context: NodeContext) -> Iterator[None]:
     """The schemas of the test, which are gone afterwards."""
     session = context.session
     set_confs(session, {**FOR_A_FEW_ROWS, **step.confs})
-    inputs = [each.relation for each in step.given]
+    inputs = [given_input.relation for given_input in step.given]
     target = step.target.relation if step.target is not None else None
     schemas = dict.fromkeys(map(_schema, (*inputs, *((target,) if target is not None else ()))))
     schemas.pop(None, None)  # the changes of a table are a temporary view
@@ -178,12 +179,12 @@ def _names(session: SparkSession, rows: Rows) -> Sequence[str]:
         raise
 
 
-def _query(rows: Rows, types: Types, name: str, given: Sequence[str], allowed: Sequence[str] | None = None) -> str:
+def _query(rows: Rows, types: Types, name: str, names: Sequence[str], allowed: Sequence[str] | None = None) -> str:
     """The rows, which have the columns `given`, as a query. Raises EngineError for what the table cannot have."""
     try:
         if allowed is not None:
-            check_names(rows, given, allowed)
-        return rows_query(rows, types, given)
+            check_names(rows, names, allowed)
+        return rows_query(rows, types, names)
     except RowError as error:
         raise EngineError("unit-test", f"the rows of {name}: {error}", error.hint, place=error.place) from None
 
@@ -192,9 +193,9 @@ def _fill(session: SparkSession, table: Relation, rows: Rows) -> None:
     """Puts rows into the table that a MERGE is to find: what a row does not have is NULL, generated or the default."""
     if rows.sql is None and not rows.values:
         return
-    columns, given = _types(session, f"SELECT * FROM {table}"), _names(session, rows)
-    types = _of_names(columns, given)
-    query = _query(rows, types, "this", given, tuple(columns))
+    columns, names = _types(session, f"SELECT * FROM {table}"), _names(session, rows)
+    types = _of_names(columns, names)
+    query = _query(rows, types, "this", names, tuple(columns))
     run_command(session, f"INSERT INTO {table} ({', '.join(map(quote, types))})\n{query}")
 
 
@@ -203,8 +204,8 @@ def _types(session: SparkSession, query: str) -> dict[str, str | None]:
 
 
 def _of_names(types: Types, names: Sequence[str]) -> dict[str, str | None]:
-    wanted = {name.lower() for name in names}
-    return {name: data_type for name, data_type in types.items() if name.lower() in wanted}
+    folded = {name.lower() for name in names}
+    return {name: data_type for name, data_type in types.items() if name.lower() in folded}
 
 
 def run(session: SparkSession, step: RunUnitTest) -> EngineError | None:
@@ -214,7 +215,7 @@ def run(session: SparkSession, step: RunUnitTest) -> EngineError | None:
     table, statement = step.target.relation, parse(step.sql)
     scope = Scope.of(statement, UNKNOWN)
     try:
-        if duplicates_rows(step.target.format, (each.kind for each in statement.clauses), step.target.properties):
+        if duplicates_rows(step.target.format, (clause.kind for clause in statement.clauses), step.target.properties):
             refuse_several_matches(session, table, statement, scope)
         try:
             run_command(session, step.sql)
@@ -239,11 +240,11 @@ def run(session: SparkSession, step: RunUnitTest) -> EngineError | None:
 def _name_duplicates(
     error: EngineError, session: SparkSession, table: Relation, statement: MergeStatement, scope: Scope
 ) -> None:
-    found = []
+    duplicates = []
     with suppress(EngineError):  # then the engine's own error is kept
-        found = duplicate_matches(session, table, statement, scope)
-    if found:
-        error.message = f"{several_matches(found)}: {error.message}"
+        duplicates = duplicate_matches(session, table, statement, scope)
+    if duplicates:
+        error.message = f"{several_matches(duplicates)}: {error.message}"
 
 
 def _of_error(expected: str | None, error: EngineError | None) -> Iterator[Finding]:
@@ -261,7 +262,7 @@ def _of_query(step: RunUnitTest, session: SparkSession) -> Iterator[Finding]:
     try:
         types = _types(session, step.sql)
         source = f"(\n{step.sql}\n)"
-        found = _compared(session, source, types, rows or Rows(), step.key) if rows is not None else None
+        difference = _difference(session, source, types, rows or Rows(), step.key) if rows is not None else None
         if rows is None:
             run_statement(session, step.sql)
     except EngineError as error:
@@ -270,8 +271,8 @@ def _of_query(step: RunUnitTest, session: SparkSession) -> Iterator[Finding]:
         yield from _of_error(step.expected.error, error)
         return
     yield from _of_error(step.expected.error, None)
-    if found is not None:
-        yield Finding("the rows are not as expected", found)
+    if difference is not None:
+        yield Finding("the rows are not as expected", difference)
 
 
 def _of_table(step: RunUnitTest, session: SparkSession, table_format: TableFormat) -> Iterator[Finding]:
@@ -280,12 +281,12 @@ def _of_table(step: RunUnitTest, session: SparkSession, table_format: TableForma
     table, rows = step.target.relation, step.expected.rows
     types = _types(session, f"SELECT * FROM {table}")
 
-    def compared() -> Difference | None:
-        return _compared(session, str(table), types, rows, step.key)
+    def compare() -> Difference | None:
+        return _difference(session, str(table), types, rows, step.key)
 
-    found = first_found(session, table_format.quick_read_confs, compared)
-    if found is not None:
-        yield Finding("the final target is not as expected", found)
+    difference = first_found(session, table_format.quick_read_confs, compare)
+    if difference is not None:
+        yield Finding("the final target is not as expected", difference)
 
 
 def _of_changes(
@@ -295,22 +296,22 @@ def _of_changes(
         return
     types = {**_types(session, f"SELECT * FROM {table}"), CHANGE_TYPE: "string"}
     with table_format.changes(session, table, before, step.key) as source:
-        found = _compared(session, source, types, step.expected.changes, (*step.key, CHANGE_TYPE))
-    if found is not None:
-        yield Finding("the change feed is not as expected", found)
+        difference = _difference(session, source, types, step.expected.changes, (*step.key, CHANGE_TYPE))
+    if difference is not None:
+        yield Finding("the change feed is not as expected", difference)
 
 
-def _compared(session: SparkSession, source: str, types: Types, rows: Rows, key: Sequence[str]) -> Difference | None:
+def _difference(session: SparkSession, source: str, types: Types, rows: Rows, key: Sequence[str]) -> Difference | None:
     """Compares rows in the columns that are named; where none is, in all. One query reads both."""
-    given = _names(session, rows)
-    columns = _of_names(types, given or tuple(types))
-    expected = _query(rows, columns, "expect", given, tuple(types))
+    names = _names(session, rows)
+    columns = _of_names(types, names or tuple(types))
+    expected = _query(rows, columns, "expect", names, tuple(types))
     shown = ", ".join(map(quote, columns))
-    found = run_statement(
+    result_rows = run_statement(
         session,
         f"SELECT true AS expected, {shown} FROM (\n{expected}\n)\nUNION ALL\nSELECT false, {shown} FROM {source}",
     )
     sides: dict[bool, list[Row]] = {True: [], False: []}
-    for row in found:
+    for row in result_rows:
         sides[row[0]].append(tuple(map(plain_value, tuple(row)[1:])))
     return difference(tuple(columns), sides[True], sides[False], key)

@@ -37,7 +37,7 @@ _READ_FROM_ENV = ("SPARK_CLASSPATH", "SPARK_DIST_CLASSPATH", "SPARK_CONF_DIR", "
 _FREE_BYTES = 1 << 30
 _LEAST_BYTES = 100 << 20
 """An archive that is smaller is of a JVM that has run next to nothing, as where its command was killed."""
-_KEPT = 3
+_MOST_ARCHIVES = 3
 _ABANDONED_SECONDS = 600.0
 """After so long without a change a file is none that a JVM still writes: that takes some ten seconds."""
 _WRITE_SECONDS = 600.0
@@ -151,9 +151,9 @@ def tidy(folder: Path) -> None:
     with suppress(OSError):  # a folder that cannot be written, or another process does the same
         for part in folder.glob("*.part"):
             if is_whole(part):
-                part.replace(_named(part))
+                part.replace(_name_part(part))
         times = {path: path.stat().st_mtime for path in folder.iterdir()}
-        archives = sorted(filter(_has_its_size, times), key=times.__getitem__)[-_KEPT:]
+        archives = sorted(filter(_has_its_size, times), key=times.__getitem__)[-_MOST_ARCHIVES:]
         for path in times.keys() - {*archives}:
             if time.time() - times[path] > _ABANDONED_SECONDS:
                 path.unlink(missing_ok=True)
@@ -202,7 +202,7 @@ def _java(home: Path) -> Iterable[str]:
     yield from _files(sorted(home.resolve().glob("lib/server/*")))
 
 
-def _named(part: Path) -> Path:
+def _name_part(part: Path) -> Path:
     """Return the path of the archive that a JVM has written to a file."""
     return part.with_name(f"{part.name.partition('-')[0]}-{part.stat().st_size}.jsa")
 

@@ -17,8 +17,8 @@ from merge_runner.engine.spark.user_confs import (
     EXTENSIONS,
     JARS,
     OPTIONS,
-    merged,
-    required,
+    merge_confs,
+    required_confs,
     user_confs,
     with_their_jars,
 )
@@ -95,7 +95,7 @@ def spark_confs(
     ours = _ours(profile, root) | _jars(profile, jars, theirs)
     if any(theirs.get(key, "false").strip().lower() == "true" for key in _READ_PLAN_TEXTS):
         ours.pop(_PLAN_TEXTS, None)
-    return merged(ours, theirs) | required(profile, ours, theirs)
+    return merge_confs(ours, theirs) | required_confs(profile, ours, theirs)
 
 
 def _ours(profile: Profile, root: Path) -> dict[str, str]:

@@ -130,18 +130,22 @@ def engine_error(error: BaseException, statement: str | None = None) -> EngineEr
         around = surroundings(str(error.strerror))
         return EngineError("file-system", f"{where}{error.strerror}", around[1] if around is not None else None)
     chain = raised_chain(error)
-    known = known_failure(tuple((name, each.message) for each in chain for name in each.names))
-    kind = known.kind if known is not None else Kind.USER
-    most = MOST_RETRIES[kind] if known is None or known.retries is None else known.retries
+    failure = known_failure(tuple((name, exception.message) for exception in chain for name in exception.names))
+    kind = failure.kind if failure is not None else Kind.USER
+    most = MOST_RETRIES[kind] if failure is None or failure.retries is None else failure.retries
     decisive = _decisive(chain)
     code = decisive.condition or decisive.name
-    message, offset = _trimmed(_with_file(decisive, chain)), _offset(error, statement)
-    rewording = reword(code, message) if kind is Kind.USER else RewordedMessage(message, None)
-    message, hint = rewording.message, HINTS.get(code, rewording.hint)
-    if rewording.name is not None:
-        hint = did_you_mean(rewording.name, rewording.suggestions) or hint
-        offset = _nearer(offset, rewording.name, statement)
-    around = surroundings("\n".join(each.message for each in chain)) if kind in (Kind.USER, Kind.TRANSIENT) else None
+    message, offset = _trim(_with_file(decisive, chain)), _offset(error, statement)
+    explanation = reword(code, message) if kind is Kind.USER else RewordedMessage(message, None)
+    message, hint = explanation.message, HINTS.get(code, explanation.hint)
+    if explanation.name is not None:
+        hint = did_you_mean(explanation.name, explanation.suggestions) or hint
+        offset = _nearer(offset, explanation.name, statement)
+    around = (
+        surroundings("\n".join(exception.message for exception in chain))
+        if kind in (Kind.USER, Kind.TRANSIENT)
+        else None
+    )
     if around is not None and hint is None:
         cause, hint = around
         message += f"\n{cause}" if cause not in message else ""
@@ -152,7 +156,7 @@ def engine_error(error: BaseException, statement: str | None = None) -> EngineEr
         name, where, columns = unresolved.groups()
         message, hint = f"{name} cannot be resolved in {where}", did_you_mean(name, columns.split(", "))
         offset = _nearer(offset, name, statement)
-    missing = unresolved[1] if unresolved else rewording.name if code.startswith(_UNRESOLVED_COLUMN) else None
+    missing = unresolved[1] if unresolved else explanation.name if code.startswith(_UNRESOLVED_COLUMN) else None
     if (star := _star(missing, statement)) is not None:
         hint, offset = _STAR_HINT, star
     return EngineError(code, message, hint, kind, statement, offset, most)
@@ -163,26 +167,28 @@ def _decisive(chain: tuple[JavaException, ...]) -> JavaException:
 
     Without any, what a task raised; else the first with the last cause, which says where it comes from.
     """
-    named = [each for each in chain if each.condition is not None and each.condition not in WRAPPERS]
-    if named:
-        return named[0]
-    if found := _EMBEDDED.search(chain[0].message):
-        return JavaException(*found.groups())
+    with_condition = [
+        exception for exception in chain if exception.condition is not None and exception.condition not in WRAPPERS
+    ]
+    if with_condition:
+        return with_condition[0]
+    if match := _EMBEDDED.search(chain[0].message):
+        return JavaException(*match.groups())
     first, last = chain[0], chain[-1]
-    if _trimmed(last.message) in _trimmed(first.message):
+    if _trim(last.message) in _trim(first.message):
         return first
     return JavaException(first.name, None, f"{first.message.strip()}\n{last.name}: {last.message}".strip())
 
 
 def _with_file(decisive: JavaException, chain: tuple[JavaException, ...]) -> str:
     """The message of what is wrong, with the file that it is wrong in, where a wrapper names that."""
-    reading = next((each for each in chain if each.condition == READING), None)
+    reading = next((exception for exception in chain if exception.condition == READING), None)
     if reading is None or reading is decisive:
         return decisive.message
-    return f"{_trimmed(reading.message)}: {decisive.message}"
+    return f"{_trim(reading.message)}: {decisive.message}"
 
 
-def _trimmed(text: str) -> str:
+def _trim(text: str) -> str:
     """The message's first part: without stack, SQLSTATE, the other writer's commit and the echo of the statement."""
     body = _REST.split(text)[0]
     body = re.sub(rf"; line \d+ pos \d+|{_BLANKS}\(line \d+, pos \d+\)\s*\Z", "", body.strip())
@@ -194,8 +200,8 @@ def _trimmed(text: str) -> str:
 
 def _word(word: str, statement: str | None) -> int | None:
     """Return the offset of a name in a statement, if it appears there once."""
-    found = re.findall(rf"(?<![\w.`]){re.escape(word)}(?![\w`])", statement or "")
-    return statement.find(word) if statement is not None and len(found) == 1 else None
+    occurrences = re.findall(rf"(?<![\w.`]){re.escape(word)}(?![\w`])", statement or "")
+    return statement.find(word) if statement is not None and len(occurrences) == 1 else None
 
 
 def _nearer(offset: int | None, name: str, statement: str | None) -> int | None:
@@ -211,8 +217,8 @@ def _star(name: str | None, statement: str | None) -> int | None:
     if name is None or statement is None:
         return None
     star = _STAR.search(statement)
-    written = rf"(?<![\w.]){re.escape(name.replace('`', ''))}(?!\w)"
-    if star is None or re.search(written, statement.replace("`", ""), re.IGNORECASE):
+    pattern = rf"(?<![\w.]){re.escape(name.replace('`', ''))}(?!\w)"
+    if star is None or re.search(pattern, statement.replace("`", ""), re.IGNORECASE):
         return None
     return star.end()
 

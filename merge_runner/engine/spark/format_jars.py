@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.spark.confs import table_formats
-from merge_runner.engine.spark.user_confs import CLASS_PATH, JARS, PACKAGES, listed, user_confs
+from merge_runner.engine.spark.user_confs import CLASS_PATH, JARS, PACKAGES, split_list, user_confs
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats import Format
 from merge_runner.formats.lines import Line, line_of
@@ -56,10 +56,10 @@ class FormatJar:
 def format_jars(theirs: Mapping[str, str], home: SparkHome) -> Iterator[FormatJar]:
     """Yield the jars of table formats that confs name or the Spark at `home` has, each once."""
     entries = [
-        *((JARS, entry) for entry in listed(theirs.get(JARS, ""), ",")),
-        *((PACKAGES, entry) for entry in listed(theirs.get(PACKAGES, ""), ",")),
-        *((CLASS_PATH, entry) for entry in _expanded(listed(theirs.get(CLASS_PATH, ""), os.pathsep))),
-        *((str(home.path / "jars"), str(each)) for each in sorted(home.path.glob("jars/*.jar"))),
+        *((JARS, entry) for entry in split_list(theirs.get(JARS, ""), ",")),
+        *((PACKAGES, entry) for entry in split_list(theirs.get(PACKAGES, ""), ",")),
+        *((CLASS_PATH, entry) for entry in _expand(split_list(theirs.get(CLASS_PATH, ""), os.pathsep))),
+        *((str(home.path / "jars"), str(jar)) for jar in sorted(home.path.glob("jars/*.jar"))),
     ]
     yield from dict.fromkeys(jar for where, entry in entries if (jar := format_jar(where, entry)) is not None)
 
@@ -70,13 +70,13 @@ def check_provided(profile: Profile, home: SparkHome) -> list[FormatJar]:
     Raises ProblemsError `jars-missing` where there is none of a table format, `jars-version` where one is built for
     another Spark or Scala.
     """
-    found = list(format_jars(user_confs(profile, home.defaults), home))
+    jars = list(format_jars(user_confs(profile, home.defaults), home))
     line = line_of(home.version)
-    problems = [_missing(format, home, line) for format in table_formats(profile) if not _has(found, format)]
-    problems += [problem for jar in found if (problem := _misfit(jar, home, line)) is not None]
+    problems = [_missing(format, home, line) for format in table_formats(profile) if not _has(jars, format)]
+    problems += [problem for jar in jars if (problem := _misfit(jar, home, line)) is not None]
     if problems:
         raise ProblemsError(problems)
-    return found
+    return jars
 
 
 def main_jars(jars: list[FormatJar]) -> list[tuple[Format, FormatJar]]:
@@ -98,10 +98,10 @@ def _missing(format: Format, home: SparkHome, line: Line | None) -> Problem:
 def _misfit(jar: FormatJar, home: SparkHome, line: Line | None) -> Problem | None:
     if line is None:
         return None
-    for kind, built, needed in (("Spark", jar.spark, line.spark), ("Scala", jar.scala, line.scala)):
-        if built is not None and built != needed:
+    for kind, of_jar, needed in (("Spark", jar.spark, line.spark), ("Scala", jar.scala, line.scala)):
+        if of_jar is not None and of_jar != needed:
             message = (
-                f"{jar.where} has {jar.name} {jar.version} for {kind} {built}, and {home.words} has {kind} {needed}"
+                f"{jar.where} has {jar.name} {jar.version} for {kind} {of_jar}, and {home.words} has {kind} {needed}"
             )
             hint = f"take the build for {kind} {needed}: with this one each table fails with NoSuchMethodError"
             return Problem("jars-version", message, hint=hint)
@@ -114,17 +114,17 @@ def format_jar(where: str, entry: str) -> FormatJar | None:
     match = _ARTIFACT.search(file)
     if match is not None:
         # `_2.13`, `_4.0_2.13`: the version of Scala is the last one, whatever comes before is Spark's.
-        given = [part for part in (match["first"], match["second"]) if part is not None]
-        scala = next((part for part in given if part in _SCALA), None)
-        spark = match["spark"] or next((part for part in given if part not in _SCALA), None)
+        versions = [part for part in (match["first"], match["second"]) if part is not None]
+        scala = next((part for part in versions if part in _SCALA), None)
+        spark = match["spark"] or next((part for part in versions if part not in _SCALA), None)
         name, version = match["name"], match["version"]
         return FormatJar(where, name, version, spark or _spark_of(name, version), scala)
     renamed = _RENAMED.search(file)
     if renamed is None:
         return None
     name = renamed["name"] or _RUNTIME
-    found = _version_inside(Path(re.sub(r"\A(?:file|local):/*(?=/)", "", entry)))
-    return FormatJar(where, name, found, _spark_of(name, found))
+    inner_version = _version_inside(Path(re.sub(r"\A(?:file|local):/*(?=/)", "", entry)))
+    return FormatJar(where, name, inner_version, _spark_of(name, inner_version))
 
 
 def _spark_of(name: str, version: str | None) -> str | None:
@@ -136,13 +136,13 @@ def _version_inside(path: Path) -> str | None:
     with suppress(OSError, KeyError, zipfile.BadZipFile), zipfile.ZipFile(path) as jar:
         names = set(jar.namelist())
         for name, pattern in ((_BUILD, _BUILD_VERSION), (_MANIFEST, _MANIFEST_VERSION)):
-            found = pattern.search(jar.read(name).decode("utf-8", "replace")) if name in names else None
-            if found is not None:
-                return found[1]
+            match = pattern.search(jar.read(name).decode("utf-8", "replace")) if name in names else None
+            if match is not None:
+                return match[1]
     return None
 
 
-def _expanded(entries: list[str]) -> Iterator[str]:
+def _expand(entries: list[str]) -> Iterator[str]:
     """Class path entries, those that end in a star as the jars of their folder."""
     for entry in entries:
         yield from (str(jar) for jar in sorted(Path(entry[:-1]).glob("*.jar"))) if entry.endswith("/*") else (entry,)

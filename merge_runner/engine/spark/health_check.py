@@ -22,8 +22,8 @@ class Pulse:
         """`answers_within` is in seconds. Raises what Py4J raises where there is no JVM."""
         self._patience = answers_within
         context: Any = spark.sparkContext
-        opened = context._gateway
-        self._parameters = getattr(opened, "java_parameters", None) or opened.gateway_parameters
+        gateway = context._gateway
+        self._parameters = getattr(gateway, "java_parameters", None) or gateway.gateway_parameters
         self._process = int(java_class(spark, "java.lang.ProcessHandle").current().pid())
         self._local = str(context.master).startswith("local")
         self._status = context._jsc.sc().statusTracker()

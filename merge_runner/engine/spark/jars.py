@@ -45,20 +45,20 @@ class Jar:
         return self.path.rsplit("/", 1)[-1]
 
 
-def pinned(groups: Iterable[str], line: Line | None = None) -> list[Jar]:
+def pinned_jars(groups: Iterable[str], line: Line | None = None) -> list[Jar]:
     """Return the jars of groups (`delta`, `iceberg`, `sqlite`, `s3`, …) for a line of Spark, else the installed one's.
 
     Raises ProblemsError `no-runtime` for a group that has no build for the line.
     """
     line = line or installed_line()
     lock = json.loads(files("merge_runner.engine.spark").joinpath("jars.json").read_text(encoding="utf-8"))
-    found = lock["every"] | lock[line.spark]
+    entries = lock["every"] | lock[line.spark]
     groups = [group for group in groups if group not in _OURS]
-    if missing := [group for group in groups if group not in found]:
+    if missing := [group for group in groups if group not in entries]:
         raise ProblemsError(
-            _no_runtime(group, line, [each for each in LINES if group in lock[each]]) for group in missing
+            _no_runtime(group, line, [other for other in LINES if group in lock[other]]) for group in missing
         )
-    return [Jar(**entry) for group in groups for entry in found[group]]
+    return [Jar(**entry) for group in groups for entry in entries[group]]
 
 
 def _no_runtime(group: str, line: Line, lines: Sequence[str]) -> Problem:
@@ -81,7 +81,7 @@ def fetch_jars(
 ) -> list[Path]:
     """Paths of the groups' jars, as `fetch` gives them, and our own."""
     groups = tuple(groups)
-    return [*fetch(pinned(groups), env, notify), *_ours(groups, env)]
+    return [*fetch(pinned_jars(groups), env, notify), *_ours(groups, env)]
 
 
 def fetch(jars: Iterable[Jar], env: Mapping[str, str], notify: Callable[[str], None] = lambda _: None) -> list[Path]:
@@ -102,7 +102,7 @@ def fetch(jars: Iterable[Jar], env: Mapping[str, str], notify: Callable[[str], N
 def jars_at_hand(groups: Iterable[str], env: Mapping[str, str]) -> list[Path] | None:
     """Paths of the groups' jars, verified, where all of them are there already; else None."""
     groups = tuple(groups)
-    paths = _paths(pinned(groups), env)
+    paths = _paths(pinned_jars(groups), env)
     return [*paths, *_ours(groups, env)] if all(_intact(path, jar) for path, jar in paths.items()) else None
 
 

@@ -57,7 +57,7 @@ def require_java(env: Mapping[str, str], line: Line | None = None, folders: Sequ
     line = line or installed_line()
     home = find_java(env, line, folders)
     if home is None:
-        raise ProblemsError([Problem("no-java", _none_found(line), hint=_advice(line))])
+        raise ProblemsError([Problem("no-java", _no_java(line), hint=_advice(line))])
     return home
 
 
@@ -66,10 +66,10 @@ def check_java(home: Path, formats: Iterable[Format]) -> None:
 
     Raises ProblemsError `no-java`.
     """
-    found = java_version(home)
+    version = java_version(home)
     for format in map(capabilities, formats):
-        if found is not None and found < format.least_java:
-            message = f"{format.label} needs Java {format.least_java}, and Spark would run on Java {found} ({home})"
+        if version is not None and version < format.least_java:
+            message = f"{format.label} needs Java {format.least_java}, and Spark would run on Java {version} ({home})"
             hint = (
                 f"set JAVA_HOME to a Java {format.least_java}, or leave the {format.label} catalogs out of the output"
             )
@@ -129,7 +129,7 @@ def _usual_folders() -> Iterator[str]:
         yield str(Path(wheel.origin).parent)
 
 
-def _none_found(line: Line) -> str:
+def _no_java(line: Line) -> str:
     return f"{line} needs {line.javas}, and none was found"
 
 
@@ -177,7 +177,7 @@ def main(arguments: list[str]) -> int:
     home = find_java(os.environ)
     if home is None:
         line = installed_line()
-        sys.stderr.write(f"{_none_found(line)}: {_advice(line)}\n")
+        sys.stderr.write(f"{_no_java(line)}: {_advice(line)}\n")
         return 2
     sys.stdout.write(f"{home}\n")
     return 0

@@ -50,8 +50,8 @@ def raised_chain(error: BaseException) -> tuple[JavaException, ...]:
 def _of_text(text: str, name: str) -> JavaException:
     """What a throwable's own text says: `package.Class: [CONDITION] message`."""
     body = text.strip()
-    if found := _CLASS.match(body):
-        name, body = found[1].rpartition(".")[2].rpartition("$")[2], body[found.end() :]
+    if match := _CLASS.match(body):
+        name, body = match[1].rpartition(".")[2].rpartition("$")[2], body[match.end() :]
     condition = _CONDITION.match(body)
     if condition is None:
         return JavaException(name, None, body)
@@ -62,8 +62,8 @@ def _remote_text(text: str) -> str:
     """Format the error of a Spark Connect server as a Java throwable prints it: its class first, and no stack."""
     message, _, stack = text.partition("\n\nJVM stacktrace:\n")
     message = message.lstrip()
-    if found := _CLASS_IN_PARENTHESES.match(message):
-        return f"{found[1]}: {message[found.end() :]}"
+    if match := _CLASS_IN_PARENTHESES.match(message):
+        return f"{match[1]}: {message[match.end() :]}"
     throwable = stack.partition("\n")[0].strip()
     return f"{throwable}: {message}" if throwable else message
 

@@ -88,7 +88,7 @@ class Jvm:
     def fate(self) -> str | None:
         """Return how the JVM has ended, as text; None while it runs."""
         status = self.process.poll()
-        return how_it_ended(status, logged(self._log, self.log_start)) if status is not None else None
+        return how_it_ended(status, log_text(self._log, self.log_start)) if status is not None else None
 
     def end(self, *, wait: bool = True) -> None:
         """End the JVM: with `wait`, it has ended when this returns, by a kill after its `patience`.
@@ -180,14 +180,14 @@ def gateway(port: int, secret: str) -> Any:
 
     os.environ |= {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
     try:
-        opened = launch_gateway()  # type: ignore[no-untyped-call]
-        send_once(opened)
-        return opened
+        open_gateway = launch_gateway()  # type: ignore[no-untyped-call]
+        send_once(open_gateway)
+        return open_gateway
     finally:
         del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
 
 
-def logged(log: Path, start: int = 0) -> str:
+def log_text(log: Path, start: int = 0) -> str:
     """The end of what has been logged since `start`, a place in the file; empty where there is no log."""
     with suppress(OSError), log.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
@@ -206,10 +206,10 @@ def running_already() -> bool:
 
 def _properties_text(confs: Mapping[str, str]) -> str:
     """Return confs as a Java properties file."""
-    return "".join(f"{_escaped(key)}={_escaped(value)}\n" for key, value in confs.items())
+    return "".join(f"{_escape(key)}={_escape(value)}\n" for key, value in confs.items())
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     special = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
     special |= {character: f"\\{character}" for character in " :=#!"}
     return "".join(special.get(character, character) for character in text)
@@ -234,12 +234,12 @@ def how_it_ended(status: int | None, log: str) -> str:
 
     A negative status is a signal's; None: it is not known.
     """
-    said = _NO_MEMORY.findall(log)
+    messages = _NO_MEMORY.findall(log)
     if status == _OUT_OF_MEMORY:
-        return f"its JVM ran out of memory: {said[-1] if said else 'Java heap space'} (exit status {status})"
+        return f"its JVM ran out of memory: {messages[-1] if messages else 'Java heap space'} (exit status {status})"
     if status is not None and status < 0:
         name = signal.Signals(-status).name if -status in {*signal.Signals} else f"signal {-status}"
         by = "by a user, or by the system because the machine ran out of memory"
         return f"its JVM was killed ({name})" + (f": {by}" if -status == signal.SIGKILL else "")
-    logged = f"; its log has `OutOfMemoryError: {said[-1]}`" if said else ""
+    logged = f"; its log has `OutOfMemoryError: {messages[-1]}`" if messages else ""
     return ("its JVM has ended" if status is None else f"its JVM ended with exit status {status}") + logged

@@ -28,12 +28,12 @@ _POLL_SECONDS = 0.05
 
 
 @dataclass
-class _Held:
+class _Lock:
     handle: int
     holders: int
 
 
-_shared: dict[Path, _Held] = {}
+_shared: dict[Path, _Lock] = {}
 """The locks that this process holds for writers that share them."""
 _guard = threading.Lock()
 
@@ -53,25 +53,25 @@ def writing(
     Entering raises InterruptedError when `cancelled` turns true meanwhile; what `lease` raises.
     """
     if isinstance(warehouse, Path):
-        return _locked(warehouse, name, waiting, cancelled, shared)
+        return _lock(warehouse, name, waiting, cancelled, shared)
     if spark is None:
         raise TypeError(warehouse)
     return lease(spark, warehouse, name, waiting, cancelled, shared)
 
 
 @contextmanager
-def _locked(
+def _lock(
     warehouse: Path, name: str, waiting: Callable[[str], None], cancelled: Callable[[], bool], shared: bool
 ) -> Iterator[None]:
     folder = warehouse / ".locks"
     folder.mkdir(parents=True, exist_ok=True)
     path = (folder / f"{name}.lock").resolve()
-    reported = False
+    is_reported = False
     while (handle := _acquire(path, shared)) is None:
-        if not reported:
+        if not is_reported:
             holder = path.read_text(encoding="ascii", errors="replace")[:32].strip() or "unknown"
             waiting(f"{name} is being written by process {holder}: waiting for it")
-            reported = True
+            is_reported = True
         if cancelled():
             raise InterruptedError(name)
         time.sleep(_POLL_SECONDS)
@@ -100,16 +100,16 @@ def _acquire(path: Path, shared: bool) -> int | None:
         os.ftruncate(handle, 0)
         os.pwrite(handle, str(os.getpid()).encode("ascii"), 0)
         if shared:
-            _shared[path] = _Held(handle, 1)
+            _shared[path] = _Lock(handle, 1)
         return handle
 
 
 def _release(path: Path, handle: int, shared: bool) -> None:
     with _guard:
         if shared:
-            held = _shared[path]
-            held.holders -= 1
-            if held.holders:
+            lock = _shared[path]
+            lock.holders -= 1
+            if lock.holders:
                 return
             del _shared[path]
         os.close(handle)

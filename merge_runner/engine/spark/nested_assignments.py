@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.spark.errors import from_engine
 from merge_runner.engine.spark.jvm_util import java_class
-from merge_runner.engine.spark.user_confs import EXTENSIONS, listed
+from merge_runner.engine.spark.user_confs import EXTENSIONS, split_list
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,7 +30,7 @@ def assign_columns_before_delta(session: SparkSession) -> None:
     Does nothing with one extension, and where Spark's classes are others than those of the lines that are known:
     such a MERGE then fails as it is analysed.
     """
-    if len(listed(session.sparkContext.getConf().get(EXTENSIONS) or "", ",")) < 2:
+    if len(split_list(session.sparkContext.getConf().get(EXTENSIONS) or "", ",")) < 2:
         return
     try:
         extensions = session._jsparkSession.extensions()

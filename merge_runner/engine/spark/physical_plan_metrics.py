@@ -37,10 +37,10 @@ class TableScan:
     kept: bool
 
 
-def command_metrics(ran: StatementResult) -> dict[str, int]:
+def command_metrics(result: StatementResult) -> dict[str, int]:
     """The metrics of the command itself by the engine's own names; empty over Spark Connect. Raises EngineError."""
     with engine_errors():
-        plan = _plan(ran)
+        plan = _plan(result)
         if plan is None:
             return {}
         return values_of(plan.metrics())
@@ -52,38 +52,38 @@ def values_of(metrics: Any) -> dict[str, int]:
     They are read from the text of the map, in one call to the JVM. Asked one by one, the sixty of a MERGE take 300.
     """
     lines = str(metrics.mkString("\n")).split("\n")
-    found = [known.groups() for known in map(_METRIC.fullmatch, lines) if known is not None]
-    if len(found) == len(lines) == int(metrics.size()):
-        return {name: int(value) for name, value in found}
+    pairs_of_text = [match.groups() for match in map(_METRIC.fullmatch, lines) if match is not None]
+    if len(pairs_of_text) == len(lines) == int(metrics.size()):
+        return {name: int(value) for name, value in pairs_of_text}
     pairs = metrics.toSeq()
-    each = (pairs.apply(index) for index in range(pairs.size()))
-    return {str(pair._1()): int(pair._2().value()) for pair in each}
+    entries = (pairs.apply(index) for index in range(pairs.size()))
+    return {str(pair._1()): int(pair._2().value()) for pair in entries}
 
 
-def table_scans(session: SparkSession, ran: StatementResult, table: str) -> list[TableScan] | None:
+def table_scans(session: SparkSession, result: StatementResult, table: str) -> list[TableScan] | None:
     """The scans of a DataSource V2 table (dotted name) in a command's plan; None over Spark Connect.
 
     Raises EngineError.
     """
     with engine_errors():
-        plan = _plan(ran)
+        plan = _plan(result)
         if plan is None:
             return None
         info = java_class(session, "org.apache.spark.sql.execution.SparkPlanInfo")
         value = java_class(session, "org.apache.spark.util.AccumulatorContext").get
         names = (f"BatchScan {table}", f"BatchScan spark_catalog.{table}")
-        kept = [node for node in _nodes(info.fromSparkPlan(plan)) if node.nodeName() in names]
-        found = [_scan(node, value, kept=True) for node in kept]
+        planned = [node for node in _nodes(info.fromSparkPlan(plan)) if node.nodeName() in names]
+        scans = [_scan(node, value, is_planned=True) for node in planned]
         for first in _first_plans(plan):
             for node in _nodes(info.fromSparkPlan(first)):
-                if node.nodeName() in names and node.simpleString() not in [scan.text for scan in found]:
-                    found.append(_scan(node, value, kept=False))
-    return found
+                if node.nodeName() in names and node.simpleString() not in [scan.text for scan in scans]:
+                    scans.append(_scan(node, value, is_planned=False))
+    return scans
 
 
-def _plan(ran: StatementResult) -> Any:
+def _plan(statement_result: StatementResult) -> Any:
     """The physical plan of the command; None where there is no JVM here, or the statement was no command."""
-    java = getattr(ran.frame, "_jdf", None)  # absent on Spark Connect
+    java = getattr(statement_result.frame, "_jdf", None)  # absent on Spark Connect
     if java is None:
         return None
     result = java.queryExecution().commandExecuted()
@@ -107,7 +107,7 @@ def _nodes(info: Any) -> Iterator[Any]:
         yield from _nodes(children.apply(index))
 
 
-def _scan(node: Any, value: Any, *, kept: bool) -> TableScan:
+def _scan(node: Any, value: Any, *, is_planned: bool) -> TableScan:
     metrics = {}
     infos = node.metrics()
     for index in range(infos.size()):
@@ -117,5 +117,5 @@ def _scan(node: Any, value: Any, *, kept: bool) -> TableScan:
             metrics[str(info.name())] = int(accumulator.get().value())
     text = str(node.simpleString())
     snapshot = _SNAPSHOT.search(text)
-    read = snapshot.group(1) if snapshot is not None else "null"
-    return TableScan(text, metrics, None if read == "null" else int(read), kept)
+    snapshot_id = snapshot.group(1) if snapshot is not None else "null"
+    return TableScan(text, metrics, None if snapshot_id == "null" else int(snapshot_id), is_planned)

@@ -28,38 +28,38 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Submitted:
+class Submission:
     """What the JVM was started with. `running`: its Spark runs already, as in a notebook."""
 
     confs: Mapping[str, str] = field(default_factory=dict, repr=False)
     running: bool = False
 
 
-def submitted() -> Submitted:
+def submission() -> Submission:
     """Return what the JVM of this process was started with. Raises what PySpark and Py4J raise."""
     from pyspark import SparkConf, SparkContext
 
     SparkContext._ensure_initialized()
     active = SparkContext._active_spark_context
     conf = active.getConf() if active is not None else SparkConf(_jvm=SparkContext._jvm)
-    return Submitted(dict(conf.getAll()), active is not None)
+    return Submission(dict(conf.getAll()), active is not None)
 
 
-def confs_in_running_jvm(profile: Profile, root: Path, given: Submitted) -> dict[str, str]:
+def confs_in_running_jvm(profile: Profile, root: Path, submission: Submission) -> dict[str, str]:
     """Return the confs for the session of an output in a JVM that has been started with others.
 
     Raises ProblemsError `submitted-master` where spark-submit was given another kind of master.
     """
-    if given.running:
+    if submission.running:
         return running_confs(profile, root)
-    there, master = given.confs.get(MASTER), profile.master or ""
+    there, master = submission.confs.get(MASTER), profile.master or ""
     if there is not None and _kind(there) != _kind(master):
         message = f"spark-submit runs this on {there}, and the output {profile.target} on {master}"
         hint = f"write `master: {there}` into the output, or give spark-submit --master {master}"
         raise ProblemsError([Problem("submitted-master", message, hint=hint)])
-    confs = spark_confs(profile, root, [], given.confs)
+    confs = spark_confs(profile, root, [], submission.confs)
     # It is decided already: in cluster mode this process is on the cluster.
-    return confs | {key: given.confs[key] for key in (MASTER, DEPLOY) if key in given.confs}
+    return confs | {key: submission.confs[key] for key in (MASTER, DEPLOY) if key in submission.confs}
 
 
 def check_classes(profile: Profile, session: SparkSession) -> None:
@@ -73,13 +73,13 @@ def check_classes(profile: Profile, session: SparkSession) -> None:
         raise ProblemsError(_missing(format) for format in missing)
 
 
-def notes_of_running(profile: Profile, given: Submitted, version: str) -> list[str]:
+def notes_of_running(profile: Profile, submission: Submission, version: str) -> list[str]:
     """Return what a user should know of the Spark that runs already, which has this version."""
-    found = other_line(profile, version)
-    if given.running and profile.warehouse is not None and not profile.warehouse_assumed:
-        there = given.confs.get(DIR, "spark-warehouse")
-        found.append(f"`warehouse` has no effect: Spark is running already, and keeps its tables in {there}")
-    return found
+    warnings = other_line(profile, version)
+    if submission.running and profile.warehouse is not None and not profile.warehouse_assumed:
+        there = submission.confs.get(DIR, "spark-warehouse")
+        warnings.append(f"`warehouse` has no effect: Spark is running already, and keeps its tables in {there}")
+    return warnings
 
 
 def _missing(format: Format) -> Problem:

@@ -52,10 +52,10 @@ def _thread_variable(session: SparkSession) -> Any:
         return None
     from py4j.java_gateway import JavaClass
 
-    found = java_class(session, _COMMIT_METADATA)
-    if not isinstance(found, JavaClass):  # what Py4J finds no class for is a package to it
+    commit_metadata = java_class(session, _COMMIT_METADATA)
+    if not isinstance(commit_metadata, JavaClass):  # what Py4J finds no class for is a package to it
         return None
-    field = found._java_lang_class.getDeclaredField(_VARIABLE)
+    field = commit_metadata._java_lang_class.getDeclaredField(_VARIABLE)
     field.setAccessible(True)
     return field.get(None)
 

@@ -49,8 +49,8 @@ def spark_home(env: Mapping[str, str] | None = None) -> Path:
 
     Raises ProblemsError `missing-extra` without PySpark.
     """
-    named = (os.environ if env is None else env).get("SPARK_HOME")
-    return Path(named).absolute() if named else _pyspark()
+    folder = (os.environ if env is None else env).get("SPARK_HOME")
+    return Path(folder).absolute() if folder else _pyspark()
 
 
 def installed_spark(root: Path, env: Mapping[str, str]) -> SparkHome:
@@ -113,12 +113,12 @@ def _hint(home: SparkHome, pyspark: str | None, other: str) -> str:
 
 def spark_properties(text: str) -> dict[str, str]:
     """Return the confs of a Java properties file whose names begin with `spark.`: Spark takes no others."""
-    found = {}
+    confs = {}
     for line in _logical_lines(text):
         key, value = _key_and_value(line)
         if key.startswith("spark."):
-            found[key] = value.strip()
-    return found
+            confs[key] = value.strip()
+    return confs
 
 
 def _pyspark() -> Path:
@@ -178,7 +178,7 @@ _CONTROL = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 
 def _plain(text: str) -> str:
-    def replaced(match: re.Match[str]) -> str:
+    def replacement(match: re.Match[str]) -> str:
         return chr(int(match[1], 16)) if match[1] else _CONTROL.get(match[2], match[2])
 
-    return _ESCAPE.sub(replaced, text)
+    return _ESCAPE.sub(replacement, text)

@@ -20,17 +20,17 @@ def notes(profile: Profile, home: SparkHome, jars: Sequence[Path]) -> list[str]:
     """Return the warnings of a start with our `jars`. Raises ProblemsError: what `check_provided` raises."""
     theirs = user_confs(profile, home.defaults)
     if profile.jars == "provided":
-        found = list(_unmeasured(check_provided(profile, home), home))
+        warnings = list(_jars_not_measured(check_provided(profile, home), home))
     else:
-        found = [
+        warnings = [
             f"{there.where} has {there.name} {there.version}, and merge-runner adds {there.name} {ours}: "
             "take it out, or classes of both mix"
             for there, ours in _other_versions(format_jars(theirs, home), jars)
         ]
-    found += other_line(profile, home.version)
+    warnings += other_line(profile, home.version)
     if theirs.get(DEPLOY, "client") != "client":
-        found.append(f"{DEPLOY} is {theirs[DEPLOY]}, and the driver is this process: it starts in client mode")
-    return found
+        warnings.append(f"{DEPLOY} is {theirs[DEPLOY]}, and the driver is this process: it starts in client mode")
+    return warnings
 
 
 def other_line(profile: Profile, version: str | None) -> list[str]:
@@ -53,7 +53,7 @@ def _other_versions(there: Iterable[FormatJar], jars: Iterable[Path]) -> Iterato
             yield jar, version
 
 
-def _unmeasured(jars: list[FormatJar], home: SparkHome) -> Iterator[str]:
+def _jars_not_measured(jars: list[FormatJar], home: SparkHome) -> Iterator[str]:
     """Yield what lint says of another minor version of a format than the one that its facts were measured with."""
     line = line_of(home.version)
     for format, jar in main_jars(jars):

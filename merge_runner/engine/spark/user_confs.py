@@ -35,16 +35,18 @@ def user_confs(profile: Profile, defaults: Mapping[str, str]) -> dict[str, str]:
     A catalog of the profile takes nothing from a catalog of the same name in the defaults.
     """
     own = tuple(f"spark.sql.catalog.{name}" for name in profile.catalogs)
-    taken = {key for key in defaults for name in own if key == name or key.startswith(f"{name}.")}
-    return {key: value for key, value in defaults.items() if key not in taken} | dict(profile.conf)
+    own_keys = {key for key in defaults for name in own if key == name or key.startswith(f"{name}.")}
+    return {key: value for key, value in defaults.items() if key not in own_keys} | dict(profile.conf)
 
 
-def merged(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, str]:
+def merge_confs(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, str]:
     """Return the confs to start Spark with: theirs over ours, and both where a list or the log is at stake."""
     confs = {**ours, **theirs}
     for key, separator in ((EXTENSIONS, ","), (CLASS_PATH, os.pathsep), (JARS, ",")):
         if key in ours and key in theirs:
-            confs[key] = separator.join(dict.fromkeys(listed(ours[key], separator) + listed(theirs[key], separator)))
+            confs[key] = separator.join(
+                dict.fromkeys(split_list(ours[key], separator) + split_list(theirs[key], separator))
+            )
     if OPTIONS in ours and OPTIONS in theirs and not _LOG_CONFIG.search(theirs[OPTIONS]):
         confs[OPTIONS] = f"{theirs[OPTIONS]} {_log_option(ours[OPTIONS])}".strip()
     elif MORE_OPTIONS in theirs and OPTIONS in ours and OPTIONS not in theirs:
@@ -52,7 +54,7 @@ def merged(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, str]
     return confs
 
 
-def required(profile: Profile, ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, str]:
+def required_confs(profile: Profile, ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, str]:
     """Return the confs that hold whatever the defaults say: those of the output's own keys, and client mode."""
     here = {DEPLOY: "client"} if theirs.get(DEPLOY, "client") != "client" else {}
     keys = (MASTER, *((DIR, IMPLEMENTATION) if profile.warehouse is not None else ()))
@@ -78,12 +80,12 @@ def check_defaults(profile: Profile, home: SparkHome) -> None:
 
     Raises ProblemsError `spark-defaults` with what to write into the profile.
     """
-    found = list(_contradictions(profile, home.defaults))
-    if found:
+    contradictions = list(_contradictions(profile, home.defaults))
+    if contradictions:
         of = f"the output {profile.target} of profile {profile.name} in profiles.yml"
         raise ProblemsError(
             Problem("spark-defaults", f"{home.defaults_file}: {message}", hint=f"write into {of} {what}")
-            for message, what in found
+            for message, what in contradictions
         )
 
 
@@ -92,31 +94,31 @@ def _contradictions(profile: Profile, defaults: Mapping[str, str]) -> Iterator[t
     folder = profile.warehouse
     catalog = keeping_catalog(defaults)
     if profile.warehouse_assumed and catalog == IMPLEMENTATION and IMPLEMENTATION not in profile.conf:
-        said = defaults[IMPLEMENTATION]
+        value = defaults[IMPLEMENTATION]
         yield (
-            f"{IMPLEMENTATION} is {said}, and this output keeps its tables in the folder {folder}",
-            f"`conf: {{{IMPLEMENTATION}: {said}}}` to have them in the metastore, or `warehouse: {folder}`",
+            f"{IMPLEMENTATION} is {value}, and this output keeps its tables in the folder {folder}",
+            f"`conf: {{{IMPLEMENTATION}: {value}}}` to have them in the metastore, or `warehouse: {folder}`",
         )
     elif profile.warehouse_assumed and DIR in defaults:
-        said = defaults[DIR]
+        value = defaults[DIR]
         yield (
-            f"{DIR} is {said}, and this output keeps its tables in the folder {folder}",
-            f"`conf: {{{DIR}: {said}}}` to have them there, or `warehouse: {folder}`",
+            f"{DIR} is {value}, and this output keeps its tables in the folder {folder}",
+            f"`conf: {{{DIR}: {value}}}` to have them there, or `warehouse: {folder}`",
         )
     if catalog == SESSION_CATALOG and SESSION_CATALOG not in profile.conf:
-        said = defaults[SESSION_CATALOG]
+        value = defaults[SESSION_CATALOG]
         yield (
-            f"{SESSION_CATALOG} is {said}, and Delta tables need {DELTA_CATALOG}",
+            f"{SESSION_CATALOG} is {value}, and Delta tables need {DELTA_CATALOG}",
             f"`conf: {{{SESSION_CATALOG}: …}}` with the one that is meant",
         )
 
 
-def listed(text: str, separator: str) -> list[str]:
+def split_list(text: str, separator: str) -> list[str]:
     """Return the parts of a conf that is a list."""
     return [part.strip() for part in text.split(separator) if part.strip()]
 
 
 def _log_option(options: str) -> str:
     """Our option for the log, which hides secrets; it is the last one, and has a path in quotes."""
-    found = _LOG_CONFIG.search(options)
-    return options[found.start() :] if found is not None else ""
+    match = _LOG_CONFIG.search(options)
+    return options[match.start() :] if match is not None else ""

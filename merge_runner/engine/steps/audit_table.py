@@ -67,7 +67,7 @@ def write_audit(
     while True:
         try:
             with lock():
-                target = catalog.create_target(session, _completed(session, catalog, layout), None, replace=False)
+                target = catalog.create_target(session, _complete(session, catalog, layout), None, replace=False)
                 run_command(session, statement)
         except EngineError as error:
             if error.kind is not Kind.CONFLICT or attempt == _TRIES:
@@ -101,7 +101,7 @@ def _layout(session: SparkSession, table: Relation, location: Location | None) -
     return Layout(table, _format(session, table), location, columns)
 
 
-def _completed(session: SparkSession, catalog: Catalog, layout: Layout) -> Layout:
+def _complete(session: SparkSession, catalog: Catalog, layout: Layout) -> Layout:
     """The layout that adds what is missing to the table of an older release; a table of others stays as it is."""
     if not catalog.adopt(session, layout):
         return layout
@@ -120,9 +120,9 @@ def _statement(table: Relation, invocations: set[str]) -> str:
     """An insert-only MERGE; the invocation as a literal lets the engine skip files."""
     names = ", ".join(COLUMNS)
     values = ", ".join(f"s.{name}" for name in COLUMNS)
-    joined = " AND ".join(f"t.{key} = s.{key}" for key in KEYS)
-    ids = ", ".join(string_literal(one) for one in sorted(invocations))
+    on = " AND ".join(f"t.{key} = s.{key}" for key in KEYS)
+    ids = ", ".join(string_literal(invocation) for invocation in sorted(invocations))
     return (
-        f"MERGE INTO {table} AS t USING {_VIEW} AS s ON {joined} AND t.invocation_id IN ({ids}) "
+        f"MERGE INTO {table} AS t USING {_VIEW} AS s ON {on} AND t.invocation_id IN ({ids}) "
         f"WHEN NOT MATCHED THEN INSERT ({names}) VALUES ({values})"
     )

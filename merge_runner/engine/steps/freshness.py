@@ -24,9 +24,9 @@ def measure_freshness(step: MeasureFreshness, context: NodeContext) -> None:
         f"unix_micros(current_timestamp()) AS now FROM {step.relation}{where}",
     )[0]
     now = _EPOCH + timedelta(microseconds=row["now"])
-    loaded = _EPOCH + timedelta(microseconds=row["loaded"]) if row["loaded"] is not None else _NEVER
-    age = (now - loaded).total_seconds()
-    context.output.response.freshness = Freshness(loaded.isoformat(), now.isoformat(), age)
+    loaded_at = _EPOCH + timedelta(microseconds=row["loaded"]) if row["loaded"] is not None else _NEVER
+    age = (now - loaded_at).total_seconds()
+    context.output.response.freshness = Freshness(loaded_at.isoformat(), now.isoformat(), age)
     warn, error = step.freshness.warn_after, step.freshness.error_after
     if error is not None and age > error.seconds:
         context.output.tested = TestOutcome(
@@ -40,11 +40,11 @@ def measure_freshness(step: MeasureFreshness, context: NodeContext) -> None:
         context.output.tested = TestOutcome(0, "pass", _words(row["loaded"], age))
 
 
-def _words(loaded: int | None, age: float) -> str:
-    return "it has no row with a time" if loaded is None else f"its newest row is {in_words(_rounded(age))} old"
+def _words(newest: int | None, age: float) -> str:
+    return "it has no row with a time" if newest is None else f"its newest row is {in_words(_round(age))} old"
 
 
-def _rounded(age: float) -> float:
+def _round(age: float) -> float:
     """An age as people say it: whole minutes, hours or days, the larger the coarser."""
     unit = next((size for size in (86_400, 3600, 60) if age >= 2 * size), 1)
     return max(0, age // unit * unit)

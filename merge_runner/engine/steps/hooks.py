@@ -63,10 +63,10 @@ def name_unknown_table(error: EngineError) -> None:
     An embedded warehouse has a catalog in memory: a table that a hook has created without a location is a folder that
     later processes do not know. Delta's error is the same for any files.
     """
-    found = _FILES_THERE.search(error.message) if error.code == NOT_EMPTY else None
-    if found is None or not table_folder(Path(found["folder"])):
+    match = _FILES_THERE.search(error.message) if error.code == NOT_EMPTY else None
+    if match is None or not table_folder(Path(match["folder"])):
         return
-    error.message = f"{found['folder']} is a Delta table that the catalog of this session does not know"
+    error.message = f"{match['folder']} is a Delta table that the catalog of this session does not know"
     error.hint = (
         "make it a model that the hook names by `ref`, or give CREATE TABLE an absolute `location` "
         "(docs/guides/hooks.md)"

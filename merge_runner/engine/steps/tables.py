@@ -45,7 +45,7 @@ def keep_history(step: KeepHistory, context: NodeContext) -> None:
     """Raise the step's problem as an EngineError where the table has rows that a full refresh would lose."""
     relation = step.layout.relation
     # A table that this invocation has made already is not replaced once more.
-    if relation.name in context.catalog.made or not context.catalog.adopt(context.session, step.layout):
+    if relation.name in context.catalog.recreated or not context.catalog.adopt(context.session, step.layout):
         return
     if run_statement(context.session, f"SELECT 1 FROM {relation} LIMIT 1"):
         raise EngineError.of(step.problem)
@@ -54,7 +54,7 @@ def keep_history(step: KeepHistory, context: NodeContext) -> None:
 def keep_rows(step: KeepRows, context: NodeContext) -> None:
     """Raise the step's problem as an EngineError where the table has rows and not the mark."""
     relation = step.layout.relation
-    if relation.name in context.catalog.made or not context.catalog.adopt(context.session, step.layout):
+    if relation.name in context.catalog.recreated or not context.catalog.adopt(context.session, step.layout):
         return
     properties = context.table_format(step.layout.format).layout(context.session, relation).properties
     if step.mark not in properties and run_statement(context.session, f"SELECT 1 FROM {relation} LIMIT 1"):
@@ -130,7 +130,7 @@ def load_seed(step: LoadSeed, context: NodeContext) -> None:
     if any(name.lower() not in types for name in names):
         # Only for the columns without a type: a text such as 007 would have lost its zeros before any cast.
         inferred = reader.option("inferSchema", True).csv(str(step.path)).schema
-        types = {each.name.lower(): each.dataType.simpleString() for each in inferred} | types
+        types = {field.name.lower(): field.dataType.simpleString() for field in inferred} | types
     schema = ", ".join(f"{quote(name)} {types[name.lower()]}" for name in names)
     rows = reader.schema(schema).option("mode", "FAILFAST").csv(str(step.path))
     view = "__seed__"

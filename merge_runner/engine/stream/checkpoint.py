@@ -95,8 +95,8 @@ def _text(session: SparkSession, files: Any, path: Any) -> str:
 
 def _read(text: str, path: str) -> Note:
     try:
-        parsed: Mapping[str, Any] = json.loads(text)
-        return Note(str(parsed["application"]), tuple(str(model) for model in parsed["models"]))
+        note: Mapping[str, Any] = json.loads(text)
+        return Note(str(note["application"]), tuple(str(model) for model in note["models"]))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise EngineError(
             "checkpoint",

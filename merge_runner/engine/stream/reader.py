@@ -37,7 +37,7 @@ class RunningStream:
     def progress(self, after: int) -> list[Mapping[str, Any]]:
         """Return Spark's progress of the batches above `after` that have ended, as its listeners receive it."""
         with suppress(Exception):  # the driver may be gone, which the batches report
-            return [dict(each) for each in self.query.recentProgress if each["batchId"] > after]
+            return [dict(progress) for progress in self.query.recentProgress if progress["batchId"] > after]
         return []
 
     def error(self) -> EngineError | None:
@@ -66,7 +66,7 @@ def read_stream(session: SparkSession, stream: StreamInput, available_now: bool,
         if stream.batch_columns:
             rows = _with_batch(rows, batch_id)
         try:
-            with _kept(rows, stream.view.identifier) as count:
+            with _cache_rows(rows, stream.view.identifier) as count:
                 work(batch_id, count)
         except Exception as error:
             if from_engine(error):
@@ -100,15 +100,15 @@ def _with_batch(rows: DataFrame, batch_id: int) -> DataFrame:
 
 
 @contextmanager
-def _kept(rows: DataFrame, view: str) -> Iterator[int]:
+def _cache_rows(rows: DataFrame, view: str) -> Iterator[int]:
     """Cache the rows of a batch under the name of a view; yield their number. They are unpersisted in any case."""
-    kept = rows.persist()
+    cached = rows.persist()
     try:
-        count = kept.count()
-        kept.createOrReplaceGlobalTempView(view)
+        count = cached.count()
+        cached.createOrReplaceGlobalTempView(view)
         yield count
     finally:
         with suppress(Exception):  # a driver that is lost keeps nothing
             rows.sparkSession.catalog.dropGlobalTempView(view)
         with suppress(Exception):
-            kept.unpersist()
+            cached.unpersist()

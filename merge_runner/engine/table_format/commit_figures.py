@@ -25,12 +25,12 @@ class CommitFigures:
     @classmethod
     def of(cls, rows: Mapping[str, int], metrics: Mapping[str, str], names: Names) -> CommitFigures:
         """Return the figures of a commit whose files and bytes are the metrics with these names."""
-        return cls(rows, **dict(recorded(metrics, names)))
+        return cls(rows, **dict(recorded_figures(metrics, names)))
 
 
-def recorded(metrics: Mapping[str, str], names: Names) -> Iterator[tuple[str, int]]:
+def recorded_figures(metrics: Mapping[str, str], names: Names) -> Iterator[tuple[str, int]]:
     """Yield the figures that the metrics have, with their values."""
-    for figure, each in names.items():
-        found = next((metrics[name] for name in each if metrics.get(name, "").isdecimal()), None)
-        if found is not None:
-            yield figure, int(found)
+    for figure, keys in names.items():
+        value = next((metrics[name] for name in keys if metrics.get(name, "").isdecimal()), None)
+        if value is not None:
+            yield figure, int(value)

@@ -23,7 +23,7 @@ def stamp(invocation_id: str, node: str) -> str:
 
 def stamp_confs(stamp: str) -> Mapping[str, str]:
     """Return the confs of a session whose commits, to tables of any format, shall carry the stamp."""
-    return {capabilities(each).commit_metadata_conf: stamp for each in FORMATS}
+    return {capabilities(name).commit_metadata_conf: stamp for name in FORMATS}
 
 
 def of_hook(stamp: str, hook: str) -> str:
@@ -48,8 +48,8 @@ class Writer:
 def written_by(stamp: str | None) -> Writer | None:
     """Return what a stamp says; None for no stamp and for other writers' texts."""
     try:
-        parsed = json.loads(stamp or "")["merge_runner"]
-        return Writer(parsed["node"], parsed.get("hook") or parsed.get("maintenance"), parsed.get("invocation_id"))
+        entry = json.loads(stamp or "")["merge_runner"]
+        return Writer(entry["node"], entry.get("hook") or entry.get("maintenance"), entry.get("invocation_id"))
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -61,8 +61,8 @@ def is_of_a_statement(stamp: str | None) -> bool:
 
 
 def _with_entry(stamp: str, key: str, value: str) -> str:
-    parsed = json.loads(stamp)
-    return json.dumps({"merge_runner": {**parsed["merge_runner"], key: value}})
+    document = json.loads(stamp)
+    return json.dumps({"merge_runner": {**document["merge_runner"], key: value}})
 
 
 def same_node(stamp: str | None, other: str) -> bool:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from merge_runner.engine.table_format.stored_version import StoredVersion
     from merge_runner.formats.capabilities import Capabilities
     from merge_runner.merge.statement import MergeStatement
-    from merge_runner.plan.explain.shuffle_remedies import Remedied
+    from merge_runner.plan.explain.shuffle_remedies import ShuffleRemedies
     from merge_runner.plan.steps.maintenance import OptimizeTable
     from merge_runner.plan.steps.merge import RunMerge
     from merge_runner.relation import Relation
@@ -196,7 +196,9 @@ class TableFormat(Protocol):
         `version` asks as of a version where the format has a `snapshot` of it.
         """
 
-    def merge_figures(self, session: SparkSession, table: Relation, stamp: str, ran: StatementResult) -> MergeFigures:
+    def merge_figures(
+        self, session: SparkSession, table: Relation, stamp: str, result: StatementResult
+    ) -> MergeFigures:
         """Return what a MERGE did, from its commit and from the plan that ran."""
 
     def commit_figures(self, commit: Commit) -> CommitFigures:
@@ -222,7 +224,7 @@ class TableFormat(Protocol):
         conf: Mapping[str, str],
         declared: Mapping[str, str],
         ask: Ask,
-    ) -> tuple[Remedied, ...] | None:
+    ) -> tuple[ShuffleRemedies, ...] | None:
         """Return the shuffles and sorts in the engine's plan of a MERGE, with what takes each away.
 
         None where a plan does not show how the MERGE runs. `conf` and `declared` are the confs and properties of the

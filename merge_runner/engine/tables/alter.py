@@ -40,11 +40,18 @@ def alter(session: SparkSession, layout: Layout, table_format: TableFormat, shap
     appends = layout.on_schema_change == "append_new_columns"
     added = resolved(session, new_columns(session, layout, shape)) if appends else Alteration()
     others = drift(session, layout, table_format)
-    for each in others:
-        if each.stops is not None and run_statement(session, f"SELECT 1 FROM {layout.relation} LIMIT 1"):
-            raise EngineError("sampled-table", f"{layout.relation.name} has rows, and {each.words}", each.stops)
+    for difference in others:
+        if difference.stops is not None and run_statement(session, f"SELECT 1 FROM {layout.relation} LIMIT 1"):
+            raise EngineError(
+                "sampled-table", f"{layout.relation.name} has rows, and {difference.words}", difference.stops
+            )
     rest = resolved(
-        session, (each for each in others if not each.missing or not added.missing.keys() >= set(each.missing))
+        session,
+        (
+            difference
+            for difference in others
+            if not difference.missing or not added.missing.keys() >= set(difference.missing)
+        ),
     )
     return Alteration(added.altered + rest.altered, added.left + rest.left, {**added.missing, **rest.missing})
 

@@ -32,8 +32,8 @@ _OVERWRITE = {"spark.sql.sources.partitionOverwriteMode": "static"}
 class BranchCatalog(Catalog):
     """The tables of one invocation, of which it writes the branch of its sessions. Safe for many threads."""
 
-    def __init__(self, table_format: TableFormats, branch: str, made: Iterable[str] = ()) -> None:
-        super().__init__(table_format, made)
+    def __init__(self, table_format: TableFormats, branch: str, recreated: Iterable[str] = ()) -> None:
+        super().__init__(table_format, recreated)
         self._branch = branch
 
     def _create_target(self, session: SparkSession, layout: Layout, shape: str | None, replace: bool) -> Target:
@@ -46,7 +46,7 @@ class BranchCatalog(Catalog):
             self._overwrite(session, layout.relation, f"SELECT * FROM {layout.relation} WHERE false")
         return Target(emptied=True, drift=target.drift, missing=target.missing)
 
-    def _adopted(self, session: SparkSession, layout: Layout, shape: str | None) -> Target:
+    def _adopt(self, session: SparkSession, layout: Layout, shape: str | None) -> Target:
         items = drift(session, layout, self.table_format(layout.format))
         missing = {name: item.words for item in items for name in item.missing}
         return Target(drift=_differences(items), missing=missing)

@@ -72,17 +72,17 @@ class Catalog:
     already: a full refresh does not replace them once more.
     """
 
-    def __init__(self, table_format: TableFormats, made: Iterable[str] = ()) -> None:
+    def __init__(self, table_format: TableFormats, recreated: Iterable[str] = ()) -> None:
         self.table_format = table_format
         self._attached: set[str] = set()
-        self._made = set(made)
+        self._recreated = set(recreated)
         self._locks: dict[str, threading.Lock] = {}
         self._guard = threading.Lock()
 
     @property
-    def made(self) -> frozenset[str]:
+    def recreated(self) -> frozenset[str]:
         """The names of the tables that a full refresh no longer replaces."""
-        return frozenset(self._made)
+        return frozenset(self._recreated)
 
     def attach(self, session: SparkSession, item: Input) -> None:
         """Makes an input known to the catalog, once in the life of the process.
@@ -133,10 +133,10 @@ class Catalog:
         fingerprint = hashlib.sha256(repr(item).encode()).hexdigest()[:16]
         if session.catalog.tableExists(str(item.relation)):
             rows = run_statement(session, f"SHOW TBLPROPERTIES {item.relation}")
-            known = {row["key"]: row["value"] for row in rows}.get(_FINGERPRINT)
-            if known == fingerprint:
+            stored_fingerprint = {row["key"]: row["value"] for row in rows}.get(_FINGERPRINT)
+            if stored_fingerprint == fingerprint:
                 return
-            if known is None:
+            if stored_fingerprint is None:
                 raise EngineError(
                     "source-exists",
                     f"table {item.relation.name} already exists in the catalog and was not created from this source's "
@@ -182,16 +182,16 @@ class Catalog:
         with self._guard:
             lock = self._locks.setdefault(f"create {layout.relation.name}", threading.Lock())
         with lock:
-            first = layout.relation.name not in self._made
-            found = self._create_target(session, layout, shape, replace and first)
-            self._made.add(layout.relation.name)
-            return found
+            first = layout.relation.name not in self._recreated
+            target = self._create_target(session, layout, shape, replace and first)
+            self._recreated.add(layout.relation.name)
+            return target
 
     def _create_target(self, session: SparkSession, layout: Layout, shape: str | None, replace: bool) -> Target:
         self.ensure_schema(session, layout.relation)
         exists = self.adopt(session, layout)
         if exists and not replace:
-            return self._adopted(session, layout, shape)
+            return self._adopt(session, layout, shape)
         columns = _typed_columns(session, layout, shape)
         if exists:
             self._unmark(session, layout)
@@ -208,10 +208,10 @@ class Catalog:
         self._mark(layout.relation)
         return Target(created=True, drift=tuple(left))
 
-    def _adopted(self, session: SparkSession, layout: Layout, shape: str | None) -> Target:
+    def _adopt(self, session: SparkSession, layout: Layout, shape: str | None) -> Target:
         """Alter a table that exists already; `shape` is as for a new one."""
-        found = alter(session, layout, self.table_format(layout.format), shape)
-        return Target(altered=found.altered, drift=found.left, missing=found.missing)
+        alteration = alter(session, layout, self.table_format(layout.format), shape)
+        return Target(altered=alteration.altered, drift=alteration.left, missing=alteration.missing)
 
     def replace_table(self, session: SparkSession, layout: Layout, query: str) -> Replacement:
         """The rows of a table from a query, in one commit. Raises EngineError."""
@@ -290,7 +290,7 @@ class Catalog:
                     self._attached.add(name)
 
 
-def no_columns(name: str, read: Place) -> EngineError:
+def no_columns(name: str, place: Place) -> EngineError:
     """Return the error of a table that does not exist and whose columns come from a source that reads it, at `read`."""
     return EngineError(
         "no-columns",
@@ -298,7 +298,7 @@ def no_columns(name: str, read: Place) -> EngineError:
         "without declared columns it cannot be created",
         hint="declare the columns with name and data_type in YAML, or read it only where it exists: "
         "{% if is_incremental() %} … {% endif %}",
-        place=read,
+        place=place,
     )
 
 
@@ -333,14 +333,14 @@ def _typed_columns(session: SparkSession, layout: Layout, shape: str | None) -> 
             f"{layout.relation.name} does not exist, and its columns are not known",
             hint="declare columns with data_type in YAML: the MERGE inserts nothing from which they could be derived",
         )
-    declared = {column.name.lower(): column for column in layout.columns}
+    own_columns = {column.name.lower(): column for column in layout.columns}
     columns = []
     for field in analyse(session, shape).fields:
-        own = declared.pop(field.name.lower(), None) or Column(field.name)
+        own = own_columns.pop(field.name.lower(), None) or Column(field.name)
         data_type = own.data_type or field.dataType.simpleString()
         columns.append(Column(own.name, data_type, own.nullable, own.comment, own.generated))
-    if declared:
-        name = next(iter(declared.values())).name
+    if own_columns:
+        name = next(iter(own_columns.values())).name
         raise EngineError(
             "unknown-column",
             f"column {name} is declared without a data_type, and the source has no such column",
@@ -373,13 +373,13 @@ def _file_columns(session: SparkSession, item: FileInput) -> list[Column]:
     """Columns to read files with, in the order of the files; empty: the format's own reader says what there is."""
     if item.format not in _TEXT_FORMATS or not any(data_type for _, data_type in item.columns):
         return []
-    declared = dict(item.columns)
+    types = dict(item.columns)
     header = str(item.options.get("header", "false")).lower() == "true"
-    if item.format != "csv" or (not header and all(declared.values())):
+    if item.format != "csv" or (not header and all(types.values())):
         return [Column(name, data_type or "string") for name, data_type in item.columns]
     real = session.read.format("csv").options(**dict(item.options)).load(item.path).columns
     by_name = {name.lower(): data_type for name, data_type in item.columns}
-    missing = [name for name in declared if name.lower() not in {column.lower() for column in real}]
+    missing = [name for name in types if name.lower() not in {column.lower() for column in real}]
     if missing:
         raise EngineError(
             "unknown-column",

@@ -60,25 +60,25 @@ class Drift:
 def drift(session: SparkSession, layout: Layout, table_format: TableFormat) -> list[Drift]:
     """Where the real table differs from the layout that the project declares. Raises EngineError."""
     real = table_format.layout(session, layout.relation)
-    held = {key.lower(): value for key, value in real.properties.items()}
+    properties = {key.lower(): value for key, value in real.properties.items()}
     if any(_is_of_protocol(key.lower()) for key in layout.properties):
-        held |= {
+        properties |= {
             key.lower(): value for key, value in table_format.protocol_properties(session, layout.relation).items()
         }
     return [
         *_of_columns(session, layout),
-        *_of_sample(layout, held),
-        *_of_properties(layout, held),
+        *_of_sample(layout, properties),
+        *_of_properties(layout, properties),
         *_of_fields(layout, real),
         *_of_comment(layout, real),
-        *constraint_drift(session, layout, held, table_format),
+        *constraint_drift(session, layout, properties, table_format),
     ]
 
 
-def _of_sample(layout: Layout, held: Mapping[str, str]) -> Iterator[Drift]:
-    asked = held.get(PROPERTY)
-    if asked is not None and PROPERTY not in layout.properties:
-        option = "--empty" if asked == EMPTY.asked else f"--sample {string_literal(asked)}"
+def _of_sample(layout: Layout, properties: Mapping[str, str]) -> Iterator[Drift]:
+    sample = properties.get(PROPERTY)
+    if sample is not None and PROPERTY not in layout.properties:
+        option = "--empty" if sample == EMPTY.text else f"--sample {string_literal(sample)}"
         yield Drift(
             f"it was made by a run with {option}",
             (ddl.unset_property(layout.relation, PROPERTY),),
@@ -113,10 +113,10 @@ def _differing(what: str, real: Sequence[str], declared: Sequence[str]) -> str:
     return f"{what} ({', '.join(real)}), declared ({', '.join(declared)})"
 
 
-def _of_properties(layout: Layout, held: Mapping[str, str]) -> Iterator[Drift]:
+def _of_properties(layout: Layout, properties: Mapping[str, str]) -> Iterator[Drift]:
     # A protocol's versions can no longer be raised once it has features.
     for key, value in sorted(layout.properties.items(), key=lambda item: item[0].lower() not in _VERSIONS):
-        real = held.get(key.lower())
+        real = properties.get(key.lower())
         if real is None or not _same_value(key.lower(), real.lower(), value.lower()):
             words = f"property {key} is {real or 'not set'}, declared {value}"
             yield Drift(words, (ddl.set_properties(layout.relation, {key: value}),))
@@ -187,43 +187,43 @@ def new_columns(session: SparkSession, layout: Layout, shape: str | None) -> Ite
     default and checks: the rows that are there have no value in it.
     """
     real = {name.lower() for name in session.table(str(layout.relation)).columns}
-    wanted = [column for column in layout.columns if column.data_type is not None]
+    columns = [column for column in layout.columns if column.data_type is not None]
     untyped = {column.name.lower(): column for column in layout.columns if column.data_type is None}
     if shape is not None and (untyped or not layout.columns):
-        known = {column.name.lower() for column in wanted}
+        column_names = {column.name.lower() for column in columns}
         for field in analyse(session, shape).fields:
             own = untyped.pop(field.name.lower(), None) or Column(field.name)
-            if field.name.lower() not in known:
-                wanted.append(replace(own, data_type=field.dataType.simpleString()))
+            if field.name.lower() not in column_names:
+                columns.append(replace(own, data_type=field.dataType.simpleString()))
     for column in untyped.values():
         if column.name.lower() not in real:
             words = f"column {column.name} is missing: declare its data_type, and the next build adds it"
             yield Drift(words, missing=(column.name,))
-    missing = [column for column in wanted if column.name.lower() not in real]
+    missing = [column for column in columns if column.name.lower() not in real]
     for column in missing:
         if is_generated(column):
             words = f"column {column.name} is missing: no ALTER adds a generated column; build with --full-refresh"
             yield Drift(words, missing=(column.name,))
-    added = [replace(column, nullable=True, generated=None) for column in missing if not is_generated(column)]
-    if added:
-        names = ", ".join(column.name for column in added)
-        subject = f"column {names}" if len(added) == 1 else f"columns {names}"
+    additions = [replace(column, nullable=True, generated=None) for column in missing if not is_generated(column)]
+    if additions:
+        names = ", ".join(column.name for column in additions)
+        subject = f"column {names}" if len(additions) == 1 else f"columns {names}"
         yield Drift(
             f"{subject} could not be added",
-            (ddl.add_columns(layout.relation, added),),
+            (ddl.add_columns(layout.relation, additions),),
             done=f"{subject} added",
-            missing=tuple(column.name for column in added),
+            missing=tuple(column.name for column in additions),
         )
 
 
 def _of_columns(session: SparkSession, layout: Layout) -> Iterator[Drift]:
     if layout.columns:
         fields = session.table(str(layout.relation)).schema.fields
-        for found in column_differences(session, layout.columns, fields):
-            if found.missing:
-                yield Drift(f"{found.words}: {_ADVICE[layout.on_schema_change]}", missing=(found.column,))
+        for difference in column_differences(session, layout.columns, fields):
+            if difference.missing:
+                yield Drift(f"{difference.words}: {_ADVICE[layout.on_schema_change]}", missing=(difference.column,))
             else:
-                yield Drift(found.words)
+                yield Drift(difference.words)
 
 
 _APPEND = "write `on_schema_change: append_new_columns` in the model's config to add it, or build with --full-refresh"
@@ -244,10 +244,10 @@ def _simple_types(session: SparkSession, types: Sequence[str]) -> dict[str, str]
 
 
 def constraint_drift(
-    session: SparkSession, layout: Layout, held: Mapping[str, str], table_format: TableFormat
+    session: SparkSession, layout: Layout, properties: Mapping[str, str], table_format: TableFormat
 ) -> Iterator[Drift]:
     """What the table of a layout promises otherwise; `held` are its properties, by folded names. Raises EngineError."""
-    checks = {key.removeprefix(_CHECK): text for key, text in held.items() if key.startswith(_CHECK)}
+    checks = {key.removeprefix(_CHECK): text for key, text in properties.items() if key.startswith(_CHECK)}
     real = table_format.columns(session, layout.relation) if layout.columns else {}
     present = [(column, real[column.name.lower()]) for column in layout.columns if column.name.lower() in real]
     for column, own in present:
@@ -267,16 +267,16 @@ def check_drift(layout: Layout, real: Mapping[str, str]) -> Iterator[Drift]:
         return
     table = layout.relation
     for name, expression in layout.checks.items():
-        held, add = real.get(name.lower()), ddl.add_check(table, name, expression)
-        if held is None:
+        existing, add = real.get(name.lower()), ddl.add_check(table, name, expression)
+        if existing is None:
             yield Drift(f"check {name} is missing", (add,))
-        elif not _same(held, expression):
+        elif not _same(existing, expression):
             # Two commits. In between the table has no check: its rows are looked at before.
             yield Drift(
-                f"check {name} is ({held}), declared ({expression})",
+                f"check {name} is ({existing}), declared ({expression})",
                 (ddl.drop_check(table, name), add),
                 violating=f"SELECT count(*) FROM {table} WHERE ({expression}\n) IS NOT TRUE",
-                undo=ddl.add_check(table, name, held),
+                undo=ddl.add_check(table, name, existing),
             )
     if layout.columns and all(column.data_type for column in layout.columns):
         for name in sorted(real.keys() - {name.lower() for name in layout.checks}):
@@ -295,11 +295,11 @@ def _of_null(layout: Layout, column: Column, own: RealColumn, checks: list[str])
 
 
 def _of_default(layout: Layout, column: Column, own: RealColumn) -> Iterator[Drift]:
-    declared, without = _DEFAULT.match(column.generated or ""), _unalterable(layout).default
-    if declared is not None:
-        if own.default is None or not _same(own.default, declared[1]):
-            words = f"default of column {column.name} is {own.default or 'not set'}, declared {declared[1]}"
-            set_default = ddl.alter_column(layout.relation, column.name, f"SET DEFAULT {declared[1]}")
+    default, without = _DEFAULT.match(column.generated or ""), _unalterable(layout).default
+    if default is not None:
+        if own.default is None or not _same(own.default, default[1]):
+            words = f"default of column {column.name} is {own.default or 'not set'}, declared {default[1]}"
+            set_default = ddl.alter_column(layout.relation, column.name, f"SET DEFAULT {default[1]}")
             yield Drift(words, (set_default,)) if without is None else Drift(f"{words}: {without}")
     elif own.default is not None and column.data_type is not None and without is None:
         drop = ddl.alter_column(layout.relation, column.name, "DROP DEFAULT")
@@ -308,10 +308,10 @@ def _of_default(layout: Layout, column: Column, own: RealColumn) -> Iterator[Dri
 
 
 def _of_generation(layout: Layout, column: Column, own: RealColumn) -> Iterator[Drift]:
-    declared = _generation(column.generated or "")
-    if (declared is not None or column.data_type is not None) and not _same(own.generated or "", declared or ""):
+    generation = _generation(column.generated or "")
+    if (generation is not None or column.data_type is not None) and not _same(own.generated or "", generation or ""):
         real = own.generated or "not generated"
-        words = f"column {column.name} is {real}, declared {declared or 'not generated'}"
+        words = f"column {column.name} is {real}, declared {generation or 'not generated'}"
         yield Drift(f"{words}: {_unalterable(layout).generated}")
 
 

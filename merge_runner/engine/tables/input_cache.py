@@ -30,28 +30,28 @@ class SharedInputs:
         for shared in readers:
             for relation, nodes in shared.items():
                 self._waiting[relation.name] = set(nodes)
-        self._kept: dict[str, DataFrame] = {}
+        self._cached: dict[str, DataFrame] = {}
         self._guard = threading.Lock()
 
     def acquire(self, session: SparkSession, relation: Relation) -> None:
         """Has an input kept from now on; it is computed when it is first read. Raises EngineError."""
         with self._guard:
-            if relation.name in self._kept or not self._waiting.get(relation.name):
+            if relation.name in self._cached or not self._waiting.get(relation.name):
                 return
             with engine_errors():
                 rows = session.table(str(relation))
                 size = _size(rows)
                 if size is None or size >= self._small:
-                    self._kept[relation.name] = rows.persist()
+                    self._cached[relation.name] = rows.persist()
 
     def done(self, unique_id: str) -> None:
         """Record that a node has read, or will not read, its inputs; what no other node needs is unpersisted."""
         with self._guard:
             for name, nodes in self._waiting.items():
                 nodes.discard(unique_id)
-                if not nodes and name in self._kept:
+                if not nodes and name in self._cached:
                     with suppress(Exception):  # a driver that is lost keeps nothing
-                        self._kept.pop(name).unpersist()
+                        self._cached.pop(name).unpersist()
 
 
 def _size(rows: DataFrame) -> int | None:

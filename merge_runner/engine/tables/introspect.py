@@ -44,18 +44,18 @@ class Record:
 
 def record(session: SparkSession, catalog: Catalog, tables: Iterable[TableInput]) -> Record:
     """The layouts of tables. Raises EngineError where one that is there cannot be read."""
-    found: list[FileTable] = []
+    tables_read: list[FileTable] = []
     missing: list[str] = []
     for item in tables:
         try:
             if _exists(session, catalog, item):
-                found.append(_table(session, catalog, item.relation))
+                tables_read.append(_table(session, catalog, item.relation))
             else:
                 missing.append(item.relation.name)
         except EngineError as error:
             error.hint = error.hint or f"in reading {item.relation.name}"
             raise
-    return Record(tuple(found), tuple(missing))
+    return Record(tuple(tables_read), tuple(missing))
 
 
 def _exists(session: SparkSession, catalog: Catalog, item: TableInput) -> bool:
@@ -75,8 +75,10 @@ def _table(session: SparkSession, catalog: Catalog, relation: Relation) -> FileT
     format = table_format_of(provider)
     if format is not None:
         return _laid_out(session, relation, catalog.table_format(format))
-    known = provider in ("parquet", "orc", "avro", "csv", "json", "xml", "text")
-    return FileTable(str(relation), cast("None", provider if known else None), columns=_columns(session, relation, {}))
+    is_file_format = provider in ("parquet", "orc", "avro", "csv", "json", "xml", "text")
+    return FileTable(
+        str(relation), cast("None", provider if is_file_format else None), columns=_columns(session, relation, {})
+    )
 
 
 def _laid_out(session: SparkSession, relation: Relation, table_format: TableFormat) -> FileTable:
@@ -84,22 +86,22 @@ def _laid_out(session: SparkSession, relation: Relation, table_format: TableForm
     columns = _columns(session, relation, table_format.columns(session, relation))
     sort_by = real.sort_by if table_format.capabilities.sort_order else None
     layout = (str(relation), table_format.name, real.partition_by, real.cluster_by, sort_by, columns)
-    return FileTable(*layout, None, _declared(real.properties), files=state.files, bytes=state.bytes)
+    return FileTable(*layout, None, _own_properties(real.properties), files=state.files, bytes=state.bytes)
 
 
 def _columns(session: SparkSession, relation: Relation, real: Mapping[str, RealColumn]) -> tuple[FileColumn, ...]:
     with engine_errors():
         fields = session.table(str(relation)).schema.fields
-    found = []
+    columns = []
     for field in fields:
-        written = field.dataType.simpleString()
-        data_type = written if parse_type(written) is not None else None
+        type_text = field.dataType.simpleString()
+        data_type = type_text if parse_type(type_text) is not None else None
         own = real.get(field.name.lower())
         generated = generated_expression(own.generated or "") if own is not None else None
         filled = own is not None and is_filled((own.generated or "", f"default {own.default or 'null'}"))
-        found.append(FileColumn(field.name, data_type, field.nullable, generated, filled))
-    return tuple(found)
+        columns.append(FileColumn(field.name, data_type, field.nullable, generated, filled))
+    return tuple(columns)
 
 
-def _declared(properties: Mapping[str, str]) -> dict[str, str]:
+def _own_properties(properties: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in properties.items() if key.lower().startswith(_DECLARED)}

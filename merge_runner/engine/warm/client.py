@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from merge_runner.atomic import open_to_append
-from merge_runner.engine.spark.jvm import hidden, how_it_ended, logged
+from merge_runner.engine.spark.jvm import hidden, how_it_ended, log_text
 from merge_runner.engine.spark.spark_home import spark_home
 from merge_runner.python_process import python_command
 from merge_runner.version import version
@@ -123,8 +123,8 @@ def socket_path(root: Path, env: Mapping[str, str]) -> Path:
     folder = Path(runtime) / "merge-runner" if runtime else Path(tempfile.gettempdir()) / f"merge-runner-{os.getuid()}"
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+    state = folder.lstat()
+    if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.getuid() or state.st_mode & 0o077:
         raise PermissionError(f"{folder} must be a folder that only you can access")
     return folder / f"{hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:16]}.sock"
 
@@ -133,14 +133,14 @@ def driver_key(confs: Mapping[str, str], java_home: Path, env: Mapping[str, str]
     """The key of a driver: its versions, JVM, confs, jars, and what a JVM reads of the environment."""
     parts = [version(), str(java_home.resolve()), str(spark_home())]
     parts += [f"{name}={value}" for name, value in sorted(confs.items())]
-    read = [name for name in env if name.startswith(_READ_BY_A_JVM) and name not in _SET_BY_PYSPARK]
-    parts += [f"{name}={env[name]}" for name in sorted(read)]
+    names = [name for name in env if name.startswith(_READ_BY_A_JVM) and name not in _SET_BY_PYSPARK]
+    parts += [f"{name}={env[name]}" for name in sorted(names)]
     parts += sorted(hidden(confs, env))  # its log keeps silent about these, and no others
-    listed = confs.get("spark.driver.extraClassPath", "").split(os.pathsep) + confs.get("spark.jars", "").split(",")
-    for path in [java_home / "release", spark_home() / "jars", *(Path(jar) for jar in listed if jar)]:
+    jars = confs.get("spark.driver.extraClassPath", "").split(os.pathsep) + confs.get("spark.jars", "").split(",")
+    for path in [java_home / "release", spark_home() / "jars", *(Path(jar) for jar in jars if jar)]:
         with suppress(OSError):
-            found = path.stat()
-            parts.append(f"{path} {found.st_size} {found.st_mtime_ns}")
+            state = path.stat()
+            parts.append(f"{path} {state.st_size} {state.st_mtime_ns}")
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -226,7 +226,7 @@ def attach(path: Path, key: str, log: Path, attach_driver: AttachDriver) -> Driv
 
         def fate() -> str | None:
             # The keeper ends with its JVM, whose status it does not report.
-            return how_it_ended(None, logged(log, start)) if status(path) is None else None
+            return how_it_ended(None, log_text(log, start)) if status(path) is None else None
 
         return attach_driver(attached["port"], attached["secret"], leave, fate)
     except BaseException:

@@ -106,12 +106,12 @@ class _Keeper:
         file = connection.makefile("rw", encoding="utf-8")
         with suppress(OSError, ValueError):
             for line in file:
-                said = json.loads(line)
-                answer = self._answer(said, pid, mine)
-                mine = "port" in answer or (mine and said["do"] != "detach")
+                request = json.loads(line)
+                answer = self._answer(request, pid, mine)
+                mine = "port" in answer or (mine and request["do"] != "detach")
                 file.write(json.dumps(answer) + "\n")
                 file.flush()
-                if said["do"] == "stop":
+                if request["do"] == "stop":
                     self.ending.set()
                     return
         if mine:
@@ -120,10 +120,10 @@ class _Keeper:
         self.connections.remove(connection)
         connection.close()
 
-    def _answer(self, said: dict[str, Any], pid: int | None, mine: bool) -> dict[str, Any]:
-        if said["do"] == "attach":
-            return self._attach(said["key"], pid)
-        if said["do"] == "detach" and mine:
+    def _answer(self, request: dict[str, Any], pid: int | None, mine: bool) -> dict[str, Any]:
+        if request["do"] == "attach":
+            return self._attach(request["key"], pid)
+        if request["do"] == "detach" and mine:
             self._detach()
             return {}
         with self.guard:

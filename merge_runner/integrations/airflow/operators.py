@@ -164,15 +164,15 @@ class MergeRunnerStreamOperator(MergeRunnerOperator):
             *(["--available-now"] if self.available_now else []),
             *(["--select", *self.select.split()] if self.select else []),
         ]
-        read: dict[str, dict[str, int]] = {}
+        totals: dict[str, dict[str, int]] = {}
         results = []
         for event in self.logged(self.start(["stream"], arguments).events()):
             if event["event"] == "stream_finished":
-                read[event["stream"]] = {"batches": event["batches"], "rows": event["rows"]}
+                totals[event["stream"]] = {"batches": event["batches"], "rows": event["rows"]}
             elif event["event"] == "node_finished":
                 results.append(event["result"])
         self.check(results)
-        return read
+        return totals
 
 
 class MergeRunnerLintOperator(MergeRunnerOperator):
@@ -190,17 +190,17 @@ class MergeRunnerLintOperator(MergeRunnerOperator):
         arguments = ["--format", "json", *self.args, *self.paths]
         command = project.command_line(["lint"], arguments)
         self.log.info(shlex.join(command))
-        done = subprocess.run(
+        process = subprocess.run(
             command, cwd=self.project_dir, env=project.environment(), capture_output=True, text=True, check=False
         )
-        if done.returncode not in (0, 1) or not done.stdout.strip():
-            raise AirflowException(done.stderr.strip() or f"exit status {done.returncode}")
-        report = json.loads(done.stdout)
+        if process.returncode not in (0, 1) or not process.stdout.strip():
+            raise AirflowException(process.stderr.strip() or f"exit status {process.returncode}")
+        report = json.loads(process.stdout)
         for finding in report["findings"]:
             place = ":".join(str(finding[key]) for key in ("path", "line", "column") if finding.get(key))
             level = {"error": "error", "warning": "warning"}.get(finding["severity"], "info")
             getattr(self.log, level)("%s %s [%s] %s", place, finding["severity"], finding["code"], finding["message"])
         summary: dict[str, Any] = report["summary"]
-        if done.returncode:
+        if process.returncode:
             raise AirflowException(f"lint: {summary['errors']} errors, {summary['warnings']} warnings")
         return summary

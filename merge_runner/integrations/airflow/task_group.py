@@ -76,8 +76,8 @@ class MergeRunnerTaskGroup(TaskGroup):
             **({} if pool is None else {"pool": pool}),
             **common,
         )
-        chosen = select or exclude
-        tables = build.orchestrated().tables(select, exclude) if chosen else ProjectTables.read(manifest)
+        has_selection = select or exclude
+        tables = build.orchestrated().tables(select, exclude) if has_selection else ProjectTables.read(manifest)
         self.tables: dict[str, MergeRunnerTableSensor] = {}
         """The task of each table, by the name of the table's model."""
         tasks = {}

@@ -53,10 +53,10 @@ class MergeRunnerTableSensor(BaseSensorOperator):
 
     def poke(self, context: Context) -> bool:
         """Return whether the table is done. Raises AirflowFailException; AirflowSkipException for what is left out."""
-        chosen, outcome = self._trigger(context).ask()
-        if chosen != "wait":
-            self._finish(context, chosen, outcome)
-        return chosen != "wait"
+        next_step, outcome = self._trigger(context).ask()
+        if next_step != "wait":
+            self._finish(context, next_step, outcome)
+        return next_step != "wait"
 
     def resume(self, context: Context, event: Mapping[str, Any]) -> None:
         """Go on where the trigger has seen that the table is done."""
@@ -69,12 +69,12 @@ class MergeRunnerTableSensor(BaseSensorOperator):
             ti.dag_id, ti.run_id, self.build_task_id, self.unique_id, run.clear_number or 0, self.poke_interval
         )
 
-    def _finish(self, context: Context, chosen: str, outcome: Outcome | None) -> None:
-        if chosen == "left out":
+    def _finish(self, context: Context, next_step: str, outcome: Outcome | None) -> None:
+        if next_step == "left out":
             raise AirflowSkipException(f"{self.unique_id} was not part of the build")
         if outcome is None:
             raise AirflowFailException(f"the build ended without a result of {self.unique_id}; see the log of its task")
-        if chosen == "failed":
+        if next_step == "failed":
             raise AirflowFailException(f"{outcome.status}: {outcome.message}" if outcome.message else outcome.status)
         for name, value in outcome.figures.items():
             self.log.info("%s: %s", name, value)
@@ -109,9 +109,9 @@ class TableTrigger(BaseTrigger):
         from asgiref.sync import sync_to_async
 
         while True:
-            chosen, outcome = await sync_to_async(self.ask)()
-            if chosen != "wait":
-                yield TriggerEvent({"next": chosen, "outcome": None if outcome is None else outcome.as_json()})
+            next_step, outcome = await sync_to_async(self.ask)()
+            if next_step != "wait":
+                yield TriggerEvent({"next": next_step, "outcome": None if outcome is None else outcome.as_json()})
                 return
             await asyncio.sleep(self.poke_interval)
 

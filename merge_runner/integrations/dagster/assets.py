@@ -10,7 +10,7 @@ from typing import Any
 import dagster as dg
 
 from merge_runner.integrations.attempts import Attempts
-from merge_runner.integrations.dagster.results import Declared
+from merge_runner.integrations.dagster.results import Declarations
 from merge_runner.integrations.dagster.specs import (
     DeclaredCheck,
     asset_key,
@@ -57,7 +57,7 @@ def build_assets(
     @dg.multi_asset(
         name=name,
         specs=list(specs.values()),
-        check_specs=[each.spec for each in checks],
+        check_specs=[check.spec for check in checks],
         can_subset=True,
         partitions_def=partitions,
         backfill_policy=dg.BackfillPolicy.single_run() if partitions is not None else None,
@@ -66,16 +66,16 @@ def build_assets(
         pool=pool,
     )
     def build(context: dg.AssetExecutionContext) -> Iterator[Any]:
-        yield from _built(context, project, settings, _Chosen.of(context, tables, specs, checks))
+        yield from _build(context, project, settings, _BuildSelection.of(context, tables, specs, checks))
 
     return build
 
 
 @dataclass(frozen=True)
-class _Chosen:
+class _BuildSelection:
     """What a run of the op builds: all of its tables, or some, with the checks that were selected with them."""
 
-    declared: Declared
+    declarations: Declarations
     arguments: Sequence[str]
     """What selects them; empty: all."""
 
@@ -86,39 +86,47 @@ class _Chosen:
         tables: ProjectTables,
         specs: Mapping[str, dg.AssetSpec],
         checks: Sequence[DeclaredCheck],
-    ) -> "_Chosen":
-        chosen = [
+    ) -> "_BuildSelection":
+        chosen_tables = [
             table
             for unique_id, table in tables.tables.items()
             if specs[unique_id].key in context.op_execution_context.selected_asset_keys
         ]
-        wanted = [each for each in checks if each.spec.key in context.op_execution_context.selected_asset_check_keys]
-        declared = Declared(
-            {table.unique_id: specs[table.unique_id].key for table in chosen},
-            {each.unique_id: each for each in wanted if each.selector is not None},
-            {each.unique_id: each for each in wanted if each.selector is None},
+        wanted_checks = [
+            check for check in checks if check.spec.key in context.op_execution_context.selected_asset_check_keys
+        ]
+        declarations = Declarations(
+            {table.unique_id: specs[table.unique_id].key for table in chosen_tables},
+            {check.unique_id: check for check in wanted_checks if check.selector is not None},
+            {check.unique_id: check for check in wanted_checks if check.selector is None},
         )
-        if len(chosen) == len(tables.tables) and len(wanted) == len(checks):
-            return cls(declared, ())
-        selectors = [*(each.selector for each in chosen), *(each.selector for each in wanted if each.selector)]
-        return cls(declared, ("--select", *selectors, "--indirect-selection", "empty"))
+        if len(chosen_tables) == len(tables.tables) and len(wanted_checks) == len(checks):
+            return cls(declarations, ())
+        selectors = [
+            *(selected.selector for selected in chosen_tables),
+            *(selected.selector for selected in wanted_checks if selected.selector),
+        ]
+        return cls(declarations, ("--select", *selectors, "--indirect-selection", "empty"))
 
 
-def _built(
-    context: dg.AssetExecutionContext, project: OrchestratedProject, settings: BuildSettings, chosen: _Chosen
+def _build(
+    context: dg.AssetExecutionContext,
+    project: OrchestratedProject,
+    settings: BuildSettings,
+    build_selection: _BuildSelection,
 ) -> Iterator[Any]:
     """Build, and yield what Dagster is given of each node when it ends. Raises Failure where one has failed."""
     window = _window(context, settings.window)
 
     def start(command: Sequence[str], arguments: Sequence[str]) -> Process:
-        shown = project.command_line(command, arguments, window)
-        context.log.info(" ".join(shown))
+        command_shown = project.command_line(command, arguments, window)
+        context.log.info(" ".join(command_shown))
         return project.start(command, arguments, window)
 
     # A run that Dagster retries as a whole is another run; the attempts of a step share its id.
     key = f"{context.run.run_id} {context.op_execution_context.get_step_execution_context().step.key}"
     attempts = Attempts(start, project.target_folder(), key)
-    arguments = (*settings.arguments, *(chosen.arguments or settings.selection))
+    arguments = (*settings.arguments, *(build_selection.arguments or settings.selection))
     results = []
     for event in attempts.events(arguments, context.retry_number + 1):
         line = log_line(event)
@@ -126,7 +134,7 @@ def _built(
             getattr(context.log, line[0])(line[1])
         if event["event"] == "node_finished":
             results.append(event["result"])
-            yield from chosen.declared.reported(event["result"])
+            yield from build_selection.declarations.report(event["result"])
     assert attempts.process is not None
     if attempts.process.returncode:
         lines = failures(results) or [attempts.process.reason()]
@@ -142,8 +150,8 @@ def _window(context: dg.AssetExecutionContext, templates: Mapping[str, str]) -> 
 
 def source_assets(tables: ProjectTables) -> list[dg.AssetSpec]:
     """Return the external assets of the sources that the tables read."""
-    read = {parent for table in tables.tables.values() for parent in table.parents}
-    return [source_spec(entry) for unique_id, entry in tables.sources.items() if unique_id in read]
+    parents = {parent for table in tables.tables.values() for parent in table.parents}
+    return [source_spec(entry) for unique_id, entry in tables.sources.items() if unique_id in parents]
 
 
 def table_specs(tables: ProjectTables) -> dict[str, dg.AssetSpec]:

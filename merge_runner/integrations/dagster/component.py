@@ -158,9 +158,9 @@ class MergeRunnerComponent(dg.Component, dg.Resolvable):
             pool=self.pool,
         )
         sources = source_assets(tables)
-        read = {parent for table in tables.tables.values() for parent in table.parents}
-        checked = {unique_id: entry for unique_id, entry in tables.sources.items() if unique_id in read}
-        checks = freshness_checks(project, checked, f"{self.name or tables.project}_freshness")
+        parents = {parent for table in tables.tables.values() for parent in table.parents}
+        sources_read = {unique_id: entry for unique_id, entry in tables.sources.items() if unique_id in parents}
+        checks = freshness_checks(project, sources_read, f"{self.name or tables.project}_freshness")
         return dg.Definitions(assets=[assets, *sources], asset_checks=[] if checks is None else [checks])
 
 

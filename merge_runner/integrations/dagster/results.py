@@ -13,7 +13,7 @@ from merge_runner.integrations.figures import ENDED_WELL, failed_expectation, fi
 
 
 @dataclass(frozen=True)
-class Declared:
+class Declarations:
     """The assets and the checks that may be reported: by the unique id of the node that is run for each."""
 
     assets: Mapping[str, dg.AssetKey]
@@ -21,7 +21,7 @@ class Declared:
     expectations: Mapping[str, DeclaredCheck]
     """Of models with `expect_merge`."""
 
-    def reported(self, result: Mapping[str, Any]) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
+    def report(self, result: Mapping[str, Any]) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
         """Yield what Dagster is given of an entry of run_results.json."""
         unique_id, status = result["unique_id"], result["status"]
         if unique_id in self.checks:
@@ -43,13 +43,13 @@ class Declared:
 
 def metadata(result: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metadata of a materialization: numbers plot over time, and `dagster/row_count` is a table's size."""
-    found: dict[str, Any] = {f"merge_runner/{key}": value for key, value in figures(result).items()}
+    values: dict[str, Any] = {f"merge_runner/{key}": value for key, value in figures(result).items()}
     rows = (result.get("adapter_response") or {}).get("rows_affected")
-    if found.get("merge_runner/operation") not in ("MERGE", "CREATE VIEW") and isinstance(rows, int):
-        found["dagster/row_count"] = rows
+    if values.get("merge_runner/operation") not in ("MERGE", "CREATE VIEW") and isinstance(rows, int):
+        values["dagster/row_count"] = rows
     if result.get("compiled_code"):
-        found["merge_runner/sql"] = dg.MetadataValue.md(f"```sql\n{result['compiled_code']}\n```")
-    return found
+        values["merge_runner/sql"] = dg.MetadataValue.md(f"```sql\n{result['compiled_code']}\n```")
+    return values
 
 
 def _data_version(result: Mapping[str, Any]) -> dg.DataVersion | None:
@@ -57,18 +57,18 @@ def _data_version(result: Mapping[str, Any]) -> dg.DataVersion | None:
     return None if version is None else dg.DataVersion(str(version))
 
 
-def _check_result(check: DeclaredCheck, result: Mapping[str, Any], passed: bool) -> dg.AssetCheckResult:
+def _check_result(check: DeclaredCheck, result: Mapping[str, Any], is_passed: bool) -> dg.AssetCheckResult:
     # What a test of severity `error` reports as `warn` has gone beyond `warn_if` alone.
     severity = dg.AssetCheckSeverity.WARN if result["status"] == "warn" else check.severity
-    found: dict[str, Any] = {f"merge_runner/{key}": value for key, value in figures(result).items()}
+    values: dict[str, Any] = {f"merge_runner/{key}": value for key, value in figures(result).items()}
     if check.spec.name == EXPECTATION:
         counted = (result.get("adapter_response") or {}).get("expect_merge") or {}
-        found = {key: found[key] for key in ("merge_runner/message",) if key in found}
-        found |= {f"merge_runner/{key}": value for key, value in counted.items()}
+        values = {key: values[key] for key in ("merge_runner/message",) if key in values}
+        values |= {f"merge_runner/{key}": value for key, value in counted.items()}
     return dg.AssetCheckResult(
         asset_key=check.spec.asset_key,
         check_name=check.spec.name,
-        passed=passed,
+        passed=is_passed,
         severity=severity,
-        metadata=found,
+        metadata=values,
     )

@@ -76,17 +76,17 @@ class DeclaredCheck:
 def declared_checks(tables: ProjectTables, keys: Mapping[str, dg.AssetKey]) -> Iterator[DeclaredCheck]:
     """Yield the checks of all tables: data tests, unit tests and `expect_merge`."""
     for table in tables.tables.values():
-        taken: set[str] = set()
+        names_used: set[str] = set()
         if table.config.get("expect_merge"):
             limits = ", ".join(f"{key}: {value}" for key, value in table.config["expect_merge"].items() if value)
-            taken.add(EXPECTATION)
+            names_used.add(EXPECTATION)
             spec = dg.AssetCheckSpec(EXPECTATION, asset=keys[table.unique_id], description=limits)
             yield DeclaredCheck(spec, table.unique_id, None, dg.AssetCheckSeverity.ERROR)
         for check in table.checks:
             name = _name(check.name)
-            while name in taken:
+            while name in names_used:
                 name += "_"
-            taken.add(name)
+            names_used.add(name)
             spec = dg.AssetCheckSpec(
                 name,
                 asset=keys[table.unique_id],
@@ -113,9 +113,9 @@ def _folder(entry: Mapping[str, Any]) -> str | None:
 
 
 def _owners(owner: object) -> Iterator[str]:
-    for each in owner if isinstance(owner, Sequence) and not isinstance(owner, str) else [owner]:
-        if isinstance(each, str) and each:
-            yield each if "@" in each or each.startswith("team:") else f"team:{each}"
+    for name in owner if isinstance(owner, Sequence) and not isinstance(owner, str) else [owner]:
+        if isinstance(name, str) and name:
+            yield name if "@" in name or name.startswith("team:") else f"team:{name}"
 
 
 def _freshness(build_after: Mapping[str, Any] | None) -> dg.FreshnessPolicy | None:
@@ -139,5 +139,5 @@ def _table_metadata(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _constraints(column: Mapping[str, Any]) -> dg.TableColumnConstraints:
-    kinds = {each["type"] for each in column.get("constraints") or ()}
+    kinds = {constraint["type"] for constraint in column.get("constraints") or ()}
     return dg.TableColumnConstraints(nullable=not kinds & {"not_null", "primary_key"}, unique="unique" in kinds)

@@ -54,7 +54,7 @@ def column_name(name: PiecedText) -> PiecedText:
         parts += [name.cut(at - 1, at)] if at else []
         parts.append(identifier(name.cut(at, at + len(part))) if part else name.cut(at, at))
         at += len(part) + 1
-    return PiecedText.joined(parts)
+    return PiecedText.join(parts)
 
 
 def sql_of(node: ast.expr, use: Use, values: Values, env: Environment | None = None) -> PiecedText:

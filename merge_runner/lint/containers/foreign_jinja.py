@@ -64,7 +64,7 @@ def read_foreign(source: SourceText, why: str) -> Contents | None:
     if blocks is None:
         return None
     text = PiecedText.of(RenderedText.plain(source)).edited(edits)
-    contents = read_script(placeholders_of(text.rendered([source])))
+    contents = read_script(placeholders_of(text.render([source])))
     if contents.merges and all(_is_read(statement) for statement in contents.statements):
         return contents
     return replace(contents, statements=(), unread=(unread,))

@@ -65,11 +65,11 @@ def merge_text(
     texts = [text for _, text in sorted(clauses, key=lambda clause: _ORDER.index(clause[0]))]
     for part in (*texts, *(PiecedText.filled("{…}", call.origin) for call in more)):
         parts += [link.sql("\n"), part]
-    return PiecedText.joined(parts)
+    return PiecedText.join(parts)
 
 
 def _join_with_commas(parts: Sequence[PiecedText], link: Call) -> PiecedText:
     texts: list[PiecedText] = []
     for part in parts:
         texts += [link.sql(", "), part] if texts else [part]
-    return PiecedText.joined(texts)
+    return PiecedText.join(texts)

@@ -49,7 +49,7 @@ class PiecedText:
     def of(cls, rendered: RenderedText) -> PiecedText:
         """Return the text of a rendered file, which has the number 0."""
         starts = (0, *(start for start in rendered.map.starts[1:] if start < len(rendered.text)))
-        return cls.joined(
+        return cls.join(
             cls._piece(
                 rendered.text[start:end],
                 Origin(0, *_ends(rendered.map.span(start, start + 1)), rendered.map.is_authored(start, start + 1)),
@@ -77,7 +77,7 @@ class PiecedText:
         return cls.from_origin(placeholder(spelling), origin)
 
     @classmethod
-    def joined(cls, parts: Iterable[PiecedText]) -> PiecedText:
+    def join(cls, parts: Iterable[PiecedText]) -> PiecedText:
         """Return the parts one after the other."""
         texts: list[str] = []
         starts: list[int] = []
@@ -93,7 +93,7 @@ class PiecedText:
         return cls("".join(texts), tuple(starts), tuple(origins))
 
     def __add__(self, other: PiecedText) -> PiecedText:
-        return PiecedText.joined((self, other))
+        return PiecedText.join((self, other))
 
     def __bool__(self) -> bool:
         return bool(self.text)
@@ -138,7 +138,7 @@ class PiecedText:
         while (start := self.text.find(old, at)) >= 0:
             parts += [self.cut(at, start), new]
             at = start + len(old)
-        return PiecedText.joined([*parts, self.cut(at)])
+        return PiecedText.join([*parts, self.cut(at)])
 
     def edited(self, edits: Iterable[tuple[Span, PiecedText]]) -> PiecedText:
         """Return the text with each span, in their order, replaced."""
@@ -146,21 +146,21 @@ class PiecedText:
         for span, new in edits:
             parts += [self.cut(at, span.start), new]
             at = span.end
-        return PiecedText.joined([*parts, self.cut(at)])
+        return PiecedText.join([*parts, self.cut(at)])
 
     def dedent(self, strip_margin: str | None = None) -> PiecedText:
         """Return what `textwrap.dedent` makes of it, or Scala's `stripMargin` with its character."""
         lines = list(self._lines())
         if strip_margin is not None:
             cuts = [_margin(line.text, strip_margin) for line in lines]
-            return PiecedText.joined(line.cut(cut) for line, cut in zip(lines, cuts, strict=True))
+            return PiecedText.join(line.cut(cut) for line, cut in zip(lines, cuts, strict=True))
         dedented = textwrap.dedent(self.text).split("\n")
         parts = []
         for line, text in zip(lines, dedented, strict=True):
             end = line.text.endswith("\n")
             start = len(line.text) - end - len(text)
             parts.append(line.cut(start))
-        return PiecedText.joined(parts)
+        return PiecedText.join(parts)
 
     def _lines(self) -> Iterator[PiecedText]:
         at = 0
@@ -169,7 +169,7 @@ class PiecedText:
             yield self.cut(at, end)
             at = end
 
-    def rendered(self, sources: Sequence[SourceText]) -> RenderedText:
+    def render(self, sources: Sequence[SourceText]) -> RenderedText:
         """Return the text as Spark gets it, in the file of its MERGE; what comes from others maps to its neighbour."""
         merge = find_merge(self.text)
         main = self.origin(merge.start if merge is not None else 0).source

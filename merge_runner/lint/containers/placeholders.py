@@ -64,7 +64,7 @@ def placeholders_of(rendered: RenderedText) -> RenderedText:
         return rendered
     text = PiecedText.of(rendered)
     converted = with_placeholders(text)
-    return rendered if converted is text else converted.rendered([rendered.source])
+    return rendered if converted is text else converted.render([rendered.source])
 
 
 def _is_placeholder(text: str, match: re.Match[str], quote: str) -> bool:

@@ -138,7 +138,7 @@ class _Reader:
             builder = built_merge(call, use, self.values)
             if builder is not None:
                 self.begun.add(id(builder.begins))
-                rendered = with_placeholders(builder.text).rendered(self.sources)
+                rendered = with_placeholders(builder.text).render(self.sources)
                 yield EmbeddedStatement(
                     "builder", rendered, discarded=self._find_discarded() if len(self.begun) == 1 else ()
                 )
@@ -156,7 +156,7 @@ class _Reader:
                     place = self.sources[at.source].place(at.start, at.end)
                     self.inside.append(UnreadMerge("python", place, reason))
                 else:
-                    yield EmbeddedStatement("python", with_placeholders(text).rendered(self.sources))
+                    yield EmbeddedStatement("python", with_placeholders(text).render(self.sources))
             self.values.touched.clear()
 
     def views(self) -> Iterator[EmbeddedStatement]:
@@ -183,7 +183,7 @@ class _Reader:
         for definitions in views.values():
             rows, text = definitions[0]
             if not rows.text.startswith("${") and all(other.text == rows.text for other, _ in definitions):
-                yield EmbeddedStatement("python", with_placeholders(text).rendered(self.sources))
+                yield EmbeddedStatement("python", with_placeholders(text).render(self.sources))
 
     def _query_texts(self, call: ast.Call, use: Use) -> list[PiecedText]:
         """The texts that a call of `….sql` is given."""

@@ -53,7 +53,7 @@ def constant_text(file: PythonFile, node: ast.expr, value: str) -> PiecedText:
     """Return the string that a literal, or several one after the other, is."""
     at = file.origin(node)
     pieces = list(_pieces(file.source.text, at, fields=False))
-    text = PiecedText.joined(piece for piece in pieces if isinstance(piece, PiecedText))
+    text = PiecedText.join(piece for piece in pieces if isinstance(piece, PiecedText))
     # What is read otherwise than Python does must not be given wrong places.
     return text if text.text == value else PiecedText.from_origin(value, at)
 

@@ -205,7 +205,7 @@ class Values:
             at, value = piece
             plain = value.conversion in (-1, ord("s")) and value.format_spec is None
             parts.append(self.format_value(value.value, use, at, env) if plain else self.hole_at(value.value, use, at))
-        return PiecedText.joined(parts)
+        return PiecedText.join(parts)
 
     def hole_at(self, node: ast.expr, use: Use, at: Origin) -> PiecedText:
         """Return the placeholder of an expression at a range."""
@@ -218,7 +218,7 @@ class Values:
             if all(text is None for text in texts):
                 return None
             pairs = zip(terms, texts, strict=True)
-            return PiecedText.joined(text if text is not None else self.hole(term, use) for term, text in pairs)
+            return PiecedText.join(text if text is not None else self.hole(term, use) for term, text in pairs)
         if isinstance(node.op, ast.Mod):
             left = self.text(node.left, use, env)
             return printf(self, left, node.right, use, env) if left is not None else None
@@ -318,7 +318,7 @@ class Values:
         parts: list[PiecedText] = []
         for part in elements:
             parts += [between, part] if parts else [part]
-        return PiecedText.joined(parts)
+        return PiecedText.join(parts)
 
     def _elements(self, node: ast.expr, use: Use, env: Environment) -> list[PiecedText] | None:
         if not isinstance(node, ast.ListComp | ast.GeneratorExp):

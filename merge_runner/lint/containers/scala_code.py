@@ -109,7 +109,7 @@ def _sql_arguments(
             origin = text.origin(merge.start)
             yield i, UnreadMerge("scala", source.place(origin.start, origin.end), reason)
         elif is_whole and (merge is not None or _TABLE.match(text.text) is not None):
-            yield i, EmbeddedStatement("scala", with_placeholders(text).rendered([source]))
+            yield i, EmbeddedStatement("scala", with_placeholders(text).render([source]))
 
 
 def _find_other_merges(tokens: Sequence[Token], arguments: dict[int, EmbeddedStatement | UnreadMerge]) -> Iterator[int]:
@@ -154,7 +154,7 @@ def _literal(source: SourceText, token: Token) -> PiecedText:
         else:
             value = "$" if piece.lastgroup == "dollar" else _unescape(piece[0])
             parts.append(PiecedText.from_origin(value, Origin(0, piece.start(), at)))
-    return PiecedText.joined([*parts, PiecedText.written(source.text[at:end], 0, at)])
+    return PiecedText.join([*parts, PiecedText.written(source.text[at:end], 0, at)])
 
 
 def _field_end(text: str, at: int, end: int) -> int:

@@ -77,7 +77,7 @@ def file_tables(statements: Sequence[EmbeddedStatement], *, evolves: bool = Fals
             case Use() as use:
                 scope = scope.after(use)
             case CreateTable() as create:
-                layout = created(create)
+                layout = layout_of(create)
                 table = KnownTable(replace(layout, complete=False) if evolves else layout)
                 key = scope.key(create.name)
                 if statement.container in _CODE and has_placeholder(key[-1]) and _differs(versions.get(key), table):
@@ -155,7 +155,7 @@ class FolderTables:
         return changes
 
 
-def created(table: CreateTable) -> TableLayout:
+def layout_of(table: CreateTable) -> TableLayout:
     """Return the layout of a table as its CREATE TABLE describes it."""
     layout = TableLayout(
         format=table.format,

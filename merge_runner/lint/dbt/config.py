@@ -18,7 +18,7 @@ _MODELS = ("models", "snapshots", "seeds")
 
 
 @dataclass(frozen=True)
-class Located:
+class LocatedSpan:
     """A part of a config as its author wrote it. `exact`: the span is the config's text, character for character."""
 
     source: SourceText
@@ -49,7 +49,7 @@ class DbtConfig:
     source: SourceText
     described: Callable[[], YamlTree | None]
 
-    def find(self, key: str, index: int | None = None, text: str | None = None) -> Located | None:
+    def find(self, key: str, index: int | None = None, text: str | None = None) -> LocatedSpan | None:
         """Return where a config key is written, or the item `index` of its list; None where neither file has it.
 
         With `text` the location is exact where exactly that is written there.
@@ -62,24 +62,24 @@ class DbtConfig:
         return self._in_yaml(key, index, text)
 
     @property
-    def place(self) -> Located:
+    def place(self) -> LocatedSpan:
         """Where the model says what it is: `materialized`, else config(), else the first line."""
         if (materialized := self.find("materialized")) is not None and materialized.source is self.source:
             return materialized
         if self._calls:
-            return Located(self.source, self._calls[0].name)
-        return Located(self.source, Span(0, len(self.source.line(1))))
+            return LocatedSpan(self.source, self._calls[0].name)
+        return LocatedSpan(self.source, Span(0, len(self.source.line(1))))
 
-    def query(self, compiled: str | None) -> Located:
+    def query(self, compiled: str | None) -> LocatedSpan:
         """Return where the model's query begins: its first line that the compiled text has as well, else the first."""
         start = max((call.end for call in self._calls), default=0)
         compiled_lines = {line.strip() for line in (compiled or "").splitlines()}
         lines = [(span, span.of(self.source.text)) for span in _lines(self.source.text, start)]
         same = (span for span, line in lines if line in compiled_lines and not line.startswith(("--", "{#", "/*")))
         span = next(same, lines[0][0] if lines else None)
-        return self.place if span is None else Located(self.source, span)
+        return self.place if span is None else LocatedSpan(self.source, span)
 
-    def _in_yaml(self, key: str, index: int | None, text: str | None) -> Located | None:
+    def _in_yaml(self, key: str, index: int | None, text: str | None) -> LocatedSpan | None:
         tree = self.described()
         if tree is None or not isinstance(tree.data, dict):
             return None
@@ -115,13 +115,13 @@ def without_config(text: str) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _without_quotes(source: SourceText, span: Span, text: str | None) -> Located:
+def _without_quotes(source: SourceText, span: Span, text: str | None) -> LocatedSpan:
     """The span without its quotes where what remains is `text`."""
     value = span.of(source.text)
     for quotes in (0, 1):
         if text and value[quotes : quotes + len(text)] == text and len(value) == len(text) + 2 * quotes:
-            return Located(source, Span(span.start + quotes, span.start + quotes + len(text)), exact=True)
-    return Located(source, span)
+            return LocatedSpan(source, Span(span.start + quotes, span.start + quotes + len(text)), exact=True)
+    return LocatedSpan(source, span)
 
 
 def _calls(text: str) -> Iterator[_Call]:

@@ -10,13 +10,13 @@ from typing import Literal
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.lint.context import LintedMerge
-from merge_runner.lint.dbt.config import DbtConfig, Located
+from merge_runner.lint.dbt.config import DbtConfig, LocatedSpan
 from merge_runner.lint.dbt.hints import hint
 from merge_runner.lint.dbt.manifest import DbtNode
 from merge_runner.lint.dbt.merge import Unknown, unique_keys
 from merge_runner.lint.dbt.project import DbtProject
 from merge_runner.lint.finding import Finding
-from merge_runner.lint.report import NotJudged
+from merge_runner.lint.report import JudgementGap
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.template.capture import Capture
 from merge_runner.template.rendered_text import RenderedText
@@ -55,7 +55,7 @@ class DbtModel:
         """The query whose rows the MERGE reads; None where it is not known."""
         return self.rows if isinstance(self.rows, str) else None
 
-    def not_judged(self, rules: Sequence[str]) -> NotJudged | None:
+    def not_judged(self, rules: Sequence[str]) -> JudgementGap | None:
         """Return that the MERGE, or those of the `rules` that need its query, were not judged; None where they were."""
         if self.unknown is not None:
             if not self.unknown.needs_query:
@@ -68,7 +68,7 @@ class DbtModel:
         how = "dbt compile" if self.project.compile_suffices(self.node) else "dbt run"
         again = "" if how == "dbt compile" else " twice: the second run compiles the incremental query"
         hint = f"run `{how}`{again}, and lint again" if self.node.language == "sql" else None
-        return NotJudged(self.node.name, self.config.place.place, tuple(rules), reason, hint)
+        return JudgementGap(self.node.name, self.config.place.place, tuple(rules), reason, hint)
 
     @property
     def is_stale(self) -> bool:
@@ -112,13 +112,13 @@ class _Piece:
     """A part of the MERGE, and what of the author's it was made of."""
 
     span: Span
-    located: Located
+    located: LocatedSpan
 
 
 @dataclass(frozen=True)
 class _Placed(RenderedText):
     pieces: tuple[_Piece, ...] = field(kw_only=True)
-    otherwise: Located = field(kw_only=True)
+    otherwise: LocatedSpan = field(kw_only=True)
 
     def place(self, start: int, end: int | None = None) -> Place:
         stop = start + 1 if end is None else max(end, start + 1)

@@ -61,7 +61,7 @@ class DbtProject:
         return self.files.get(path) or self.files.get(path.rpartition("/")[0])
 
     @cached_property
-    def linted(self) -> tuple[DbtNode, ...]:
+    def linted_nodes(self) -> tuple[DbtNode, ...]:
         """The nodes that may run a MERGE: models, snapshots, and seeds with hooks."""
         seeds = (node for node in self.by_id.values() if node.kind == "seed")
         hooked = (node for node in seeds if any(node.config.get(key) for key in ("pre-hook", "post-hook")))

@@ -9,7 +9,7 @@ from typing import Any
 
 from merge_runner.lint.finding import Finding, Severity
 from merge_runner.lint.outputs.style import Style
-from merge_runner.lint.report import NotJudged, Report
+from merge_runner.lint.report import JudgementGap, Report
 from merge_runner.text import Place
 
 _SEVERITIES: dict[Severity, str] = {"error": "major", "warning": "minor", "info": "info"}
@@ -26,7 +26,7 @@ def render(report: Report, style: Style) -> str:
     return json.dumps(issues, indent=2)
 
 
-def _not_judged(item: NotJudged) -> dict[str, Any]:
+def _not_judged(item: JudgementGap) -> dict[str, Any]:
     """An issue of the lowest severity: the report has no other place for it."""
     place = item.place.in_file
     key = hashlib.sha256(f"not-judged\0{place.path}\0{item.model or item.place}\0{item.what}".encode(errors="replace"))

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.outputs.excerpt import excerpt
 from merge_runner.lint.outputs.style import Style
-from merge_runner.lint.report import NotJudged, Report
+from merge_runner.lint.report import JudgementGap, Report
 from merge_runner.text import xml_text
 
 
@@ -18,7 +18,7 @@ def render(report: Report, style: Style) -> str:
     files: dict[str, list[Finding]] = {merge.path: [] for merge in sorted(report.merges, key=lambda merge: merge.path)}
     for finding in report.findings:
         files.setdefault(finding.place.path, []).append(finding)
-    skipped: dict[str, list[NotJudged]] = {}
+    skipped: dict[str, list[JudgementGap]] = {}
     for item in report.not_judged:
         files.setdefault(item.place.path, [])
         skipped.setdefault(item.place.path, []).append(item)

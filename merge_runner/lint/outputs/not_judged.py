@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from merge_runner.columns import one_line
 from merge_runner.lint.outputs.style import Style
 from merge_runner.lint.outputs.summary import counted
-from merge_runner.lint.report import NotJudged, Report
+from merge_runner.lint.report import JudgementGap, Report
 
 _MOST = 10
 """How many models a message names."""
@@ -18,7 +18,7 @@ _MOST = 10
 class Group:
     """The models, or the places in files, of which the same was not judged and that have the same hint."""
 
-    items: tuple[NotJudged, ...]
+    items: tuple[JudgementGap, ...]
 
     @property
     def message(self) -> str:
@@ -39,13 +39,13 @@ class Group:
 
 def groups(report: Report) -> Iterator[Group]:
     """Give what was not judged, models and places with the same rules and hint together."""
-    by_cause: dict[tuple[bool, tuple[str, ...], str | None], list[NotJudged]] = {}
+    by_cause: dict[tuple[bool, tuple[str, ...], str | None], list[JudgementGap]] = {}
     for item in report.not_judged:
         by_cause.setdefault((item.model is None, item.rules, item.hint), []).append(item)
     yield from (Group(tuple(items)) for items in by_cause.values())
 
 
-def _where(item: NotJudged) -> str:
+def _where(item: JudgementGap) -> str:
     return item.place.path if item.container == "dbt" else str(item.place)  # a dbt model has all of it in its config
 
 

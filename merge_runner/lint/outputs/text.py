@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from difflib import unified_diff
 
 from merge_runner.columns import cut, one_line, padded, width
 from merge_runner.lint.finding import Finding, Fix
-from merge_runner.lint.outputs.diff import changed_lines
+from merge_runner.lint.fixes import apply
 from merge_runner.lint.outputs.excerpt import excerpt, gutter
 from merge_runner.lint.outputs.not_judged import lines
 from merge_runner.lint.outputs.statistics import COLOURS, table
@@ -141,3 +142,11 @@ def _fix(fix: Fix, source: SourceText, style: Style, note: str) -> Iterator[str]
         yield indent + style.styled(shown, fg="red" if line[0] == "-" else "green")
     if len(lines) > _CHANGED:
         yield f"{indent}{style.ellipsis} {len(lines) - _CHANGED} more"
+
+
+def changed_lines(source: SourceText, fix: Fix) -> Iterator[str]:
+    """The lines that change, `-` or `+` in front, without the ones around them; none where it cannot be applied."""
+    fixed = apply(source, [fix], unsafe=True).text
+    for number, line in enumerate(unified_diff(source.text.split("\n"), fixed.split("\n"), n=0, lineterm="")):
+        if number > 1 and not line.startswith("@@"):
+            yield line

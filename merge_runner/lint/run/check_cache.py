@@ -119,9 +119,9 @@ class CachingLinter:
         """Leave all that can be made again."""
         self.linter.forget()
 
-    def learned(self) -> Mapping[str, str | None]:
+    def answers(self) -> Mapping[str, str | None]:
         """Return what the linter has learned."""
-        return self.linter.learned()
+        return self.linter.answers()
 
     def learn(self, learned: Mapping[str, str | None]) -> None:
         """Take what `learned` returned in another process."""

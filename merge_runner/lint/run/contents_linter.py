@@ -16,7 +16,7 @@ from merge_runner.lint.containers.placeholders import placeholders_of
 from merge_runner.lint.containers.registry import CODE, may_describe_tables, may_hold_merge, read_contents
 from merge_runner.lint.containers.tables import FileTables, FolderTables, file_tables
 from merge_runner.lint.context import LintedFile
-from merge_runner.lint.report import NotJudged
+from merge_runner.lint.report import JudgementGap
 from merge_runner.lint.run.plain_file import PlainFile
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lint.suppress.comments import Comment, embedded
@@ -142,7 +142,7 @@ class LintedContents:
     results: tuple[CheckResult, ...] = ()
     texts: Mapping[str, SourceText] = field(default_factory=dict)
     comments: Mapping[str, Sequence[Comment]] = field(default_factory=dict)
-    not_judged: tuple[NotJudged, ...] = ()
+    not_judged: tuple[JudgementGap, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,8 @@ class ContentsLinter:
             for name, comment in embedded(text, language, texts):
                 comments.setdefault(name, []).append(comment)
         not_judged = tuple(
-            NotJudged(None, merge.place, (), merge.reason, _UNREAD_HELP, merge.container) for merge in contents.unread
+            JudgementGap(None, merge.place, (), merge.reason, _UNREAD_HELP, merge.container)
+            for merge in contents.unread
         )
         return LintedContents(results, texts, comments, not_judged)
 

@@ -84,7 +84,7 @@ class DbtFiles:
         return PathResolution(tuple(models), tuple(others))
 
     def _in_project(self, place: Path, home: Path, project: DbtProject) -> PathResolution | None:
-        nodes = project.linted
+        nodes = project.linted_nodes
         if place.name == DBT_PROJECT:
             return self._models(project, home, nodes)
         by_file = self._files(project, home)
@@ -182,7 +182,7 @@ class DbtFiles:
         """The nodes of a project by their files."""
         if project.target not in self._by_file:
             by_file: dict[Path, list[DbtNode]] = {}
-            for node in project.linted:
+            for node in project.linted_nodes:
                 if (file := self._path(node, home)) is not None:
                     by_file.setdefault(file, []).append(node)
             self._by_file[project.target] = by_file
@@ -226,7 +226,7 @@ def _read(file: Path, boundary: Boundary) -> str | None:
     return source.text if source is not None else None
 
 
-def created(models: Iterable[DbtModel]) -> Iterator[tuple[DbtProject, list[DbtModel]]]:
+def models_by_project(models: Iterable[DbtModel]) -> Iterator[tuple[DbtProject, list[DbtModel]]]:
     """Give the models whose MERGE only a run of dbt makes known, by their projects."""
     by_target: dict[Path, tuple[DbtProject, list[DbtModel]]] = {}
     for model in models:

@@ -17,7 +17,7 @@ from merge_runner.text import SourceText
 
 
 @dataclass(frozen=True)
-class WrittenHook:
+class DeclaredHook:
     """A hook as it is in a config. `when` is `pre_hook` or `post_hook`."""
 
     when: str
@@ -29,14 +29,14 @@ def has_merges(node: Node) -> bool:
     return isinstance(node, ModelNode) or (isinstance(node, SeedNode) and bool(hooks_of(node)))
 
 
-def hooks_of(node: RefNode) -> tuple[WrittenHook, ...]:
+def hooks_of(node: RefNode) -> tuple[DeclaredHook, ...]:
     """Return the hooks of a model or seed in the order in which they run."""
     config = node.config
-    before = [WrittenHook("pre_hook", text) for text in config.pre_hook]
-    return (*before, *(WrittenHook("post_hook", text) for text in config.post_hook))
+    before = [DeclaredHook("pre_hook", text) for text in config.pre_hook]
+    return (*before, *(DeclaredHook("post_hook", text) for text in config.post_hook))
 
 
-def hook_file(files: ProjectFiles, node: RefNode, declaration: WrittenHook, compiler: Compiler) -> LintedFile | None:
+def hook_file(files: ProjectFiles, node: RefNode, declaration: DeclaredHook, compiler: Compiler) -> LintedFile | None:
     """Return a hook as a file to lint, not parsed yet; None where it renders to no MERGE in this kind of run.
 
     It has no node: its MERGE is no model's, and nothing is added to it when it runs. Its source has the texts of the
@@ -68,4 +68,4 @@ def _layers(files: ProjectFiles, node: RefNode, compiler: Compiler) -> tuple[Lay
     """All config of a node, the most specific last. Raises ProblemsError where its template cannot be rendered."""
     if isinstance(node, SeedNode):
         return files.seeds[node.name].layers
-    return (*files.models[node.name].layers, compiler.rendered(node.unique_id).captured.config)
+    return (*files.models[node.name].layers, compiler.render(node.unique_id).captured.config)

@@ -16,9 +16,9 @@ from merge_runner.lint.dbt.project import MANIFEST, DbtProject, read_dbt_project
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.options import LintOptions
 from merge_runner.lint.registry import rules
-from merge_runner.lint.report import NotJudged, Report
+from merge_runner.lint.report import JudgementGap, Report
 from merge_runner.lint.run.contents_linter import ContentsLinter, ContentsReader
-from merge_runner.lint.run.dbt_files import created
+from merge_runner.lint.run.dbt_files import models_by_project
 from merge_runner.lint.run.plain_file import PlainFile, display_path
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lint.suppress.apply import finish
@@ -185,7 +185,7 @@ def _property_sources(models: Sequence[DbtModel], results: Sequence[CheckResult]
     return {tree.source.path: tree.source for tree in trees if tree is not None and tree.source.path in paths}
 
 
-def _find_not_judged(models: Sequence[DbtModel], selection: RuleSelection) -> Iterator[NotJudged]:
+def _find_not_judged(models: Sequence[DbtModel], selection: RuleSelection) -> Iterator[JudgementGap]:
     """Give the models of which dbt knows a query that lint does not, with the rules that needed it."""
     about = [rule for rule in rules() if rule.code in NEED_THE_QUERY]
     for model in models:
@@ -202,7 +202,7 @@ def _describe(model: DbtModel) -> str:
 
 def _unknown_merges(models: Sequence[DbtModel], root: Path) -> Iterator[LintedFile]:
     """Give a file for each dbt project in which the MERGE of some model is not known, with that as its error."""
-    for project, unknown in created(models):
+    for project, unknown in models_by_project(models):
         names = ", ".join(_describe(model) for model in unknown[:_MOST_NAMES])
         more = f" and {len(unknown) - _MOST_NAMES} more" if len(unknown) > _MOST_NAMES else ""
         many = "1 incremental model" if len(unknown) == 1 else f"{len(unknown)} incremental models"

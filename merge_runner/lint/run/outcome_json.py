@@ -9,7 +9,7 @@ from typing import Any
 
 from merge_runner.errors import Problem
 from merge_runner.lint.finding import Edit, Finding, Fix
-from merge_runner.lint.report import NotJudged, Report, ReportedClause, ReportedConjunct, ReportedMerge
+from merge_runner.lint.report import JudgementGap, Report, ReportedClause, ReportedConjunct, ReportedMerge
 from merge_runner.text import Place
 
 
@@ -50,9 +50,9 @@ def merge_of_json(entry: Mapping[str, Any]) -> ReportedMerge:
     return ReportedMerge(**{**entry, "clauses": clauses, "conjuncts": conjuncts})
 
 
-def not_judged_of_json(entry: Mapping[str, Any]) -> NotJudged:
+def not_judged_of_json(entry: Mapping[str, Any]) -> JudgementGap:
     """Return the MERGE without a verdict that `asdict` took apart. Raises KeyError or TypeError for anything else."""
-    return NotJudged(**{**entry, "place": Place(**entry["place"]), "rules": tuple(entry["rules"])})
+    return JudgementGap(**{**entry, "place": Place(**entry["place"]), "rules": tuple(entry["rules"])})
 
 
 def finding_of_json(entry: Mapping[str, Any]) -> Finding:

@@ -51,7 +51,7 @@ class Linter(Protocol[_Made_co]):
     def forget(self) -> None:
         """Leave what can be made again, after many models."""
 
-    def learned(self) -> Any:
+    def answers(self) -> Any:
         """Return what is known now, and has to be known besides the outcomes."""
 
     def learn(self, learned: Any) -> None:
@@ -185,7 +185,7 @@ def _work(linter: Linter[Any], chunks: Chunks, left: int, receiver: Connection, 
                 if gc.get_count()[0] > _GARBAGE:
                     gc.collect(0)  # what has survived one collection stays until it is forgotten
                 sender.send((place, [linter.check(unique_id) for unique_id in chunks[place]]))
-            sender.send((None, linter.learned()))
+            sender.send((None, linter.answers()))
         except ProblemsError as error:
             sender.send((ProblemsError.__name__, error.problems))
         except BrokenPipeError:

@@ -13,10 +13,10 @@ from merge_runner.graph.order import near_parents
 from merge_runner.lint.check import CheckResult, check_project
 from merge_runner.lint.context import LintedMerge, LintedProject
 from merge_runner.lint.finding import Finding
-from merge_runner.lint.report import NotJudged
+from merge_runner.lint.report import JudgementGap
 from merge_runner.lint.run.hook_files import hooks_of
 from merge_runner.lint.run.project_units import ProjectUnits
-from merge_runner.lint.run.renderings import RUNS, Text, merged
+from merge_runner.lint.run.renderings import RUNS, Text, merge_findings
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lint.unit import LintUnit
 from merge_runner.plan.layout.layouts import Layouts
@@ -46,7 +46,7 @@ class ProjectLinter:
         for compiler in self._compilers.values():
             compiler.forget()
 
-    def learned(self) -> Mapping[str, str | None]:
+    def answers(self) -> Mapping[str, str | None]:
         """Return the environment variables that were asked for, whose values no other process may know of."""
         return recorded_reads(self._prepared.invocation.env)
 
@@ -84,7 +84,7 @@ class ProjectLinter:
             return self._check_unit(unit_in(self._compiler))
         texts: dict[object, Text] = {}
         verdict = None
-        not_judged: tuple[NotJudged, ...] = ()
+        not_judged: tuple[JudgementGap, ...] = ()
         for run in RUNS:
             compiler = self._compilers[run]
             unit = unit_in(compiler)
@@ -101,7 +101,7 @@ class ProjectLinter:
             texts[text].runs.append(run)
         if not texts:  # it raises an error in every run
             return self._check_unit(unit_in(self._compiler))
-        return CheckResult(merged(list(texts.values())), verdict, not_judged=not_judged)
+        return CheckResult(merge_findings(list(texts.values())), verdict, not_judged=not_judged)
 
     def _check_unit(self, unit: LintUnit | None) -> CheckResult:
         return CheckResult(()) if unit is None else unit.check(self._selection)

@@ -14,7 +14,7 @@ from merge_runner.lint.run.lint_project import lint_project
 from merge_runner.lint.run.named_models import PathSelection, readers, select_paths
 from merge_runner.lint.run.plain_paths import lint_plain
 from merge_runner.lint.run.roots import within
-from merge_runner.lint.suppress.apply import joined
+from merge_runner.lint.suppress.apply import join_reports
 from merge_runner.plan.lineage.column_reach import column_reach
 from merge_runner.plan.load.project_context import Prepared, prepare_to_lint
 
@@ -51,7 +51,7 @@ def lint_paths_of_project(
 
     settings = prepared.files.settings
     around = Surroundings(root, settings.lint, settings.places, prepared.files.macros, prepared.files.vars)
-    return LintResult(joined(report, lint_plain(path_selection.plain, request, env, messages, around)), root)
+    return LintResult(join_reports(report, lint_plain(path_selection.plain, request, env, messages, around)), root)
 
 
 def _ids(

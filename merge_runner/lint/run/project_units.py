@@ -7,7 +7,7 @@ from functools import partial
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.graph import ModelNode, RefNode
 from merge_runner.lint.context import LintedFile, LintedMerge
-from merge_runner.lint.run.hook_files import WrittenHook, hook_file
+from merge_runner.lint.run.hook_files import DeclaredHook, hook_file
 from merge_runner.lint.unit import LintUnit, without_fix
 from merge_runner.plan.layout.answers import node_read
 from merge_runner.plan.layout.layouts import Layouts
@@ -34,7 +34,7 @@ class ProjectUnits:
         file = self._file(node, compiler)
         return LintUnit(file, self._layouts.lookup, partial(self._layouts.target, node.unique_id))
 
-    def hook(self, node: RefNode, written: WrittenHook, compiler: Compiler) -> LintUnit | None:
+    def hook(self, node: RefNode, written: DeclaredHook, compiler: Compiler) -> LintUnit | None:
         """Return a hook of a model or seed; None where it renders to no MERGE in this kind of run.
 
         A hook is at one place, the entry of the config: there is no place in it that a fix could change.
@@ -50,7 +50,7 @@ class ProjectUnits:
         problems: tuple[Problem, ...] = ()
         try:
             self._prepared.reads.note([node_read(node)])
-            rendered = compiler.rendered(node.unique_id)
+            rendered = compiler.render(node.unique_id)
         except ProblemsError as error:
             problems = error.problems
         return LintedFile(

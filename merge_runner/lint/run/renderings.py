@@ -50,7 +50,7 @@ class Text:
         return (finding for finding in self.findings if scans or not finding.code.startswith(_ABOUT_SCANS))
 
 
-def merged(texts: Sequence[Text]) -> tuple[Finding, ...]:
+def merge_findings(texts: Sequence[Text]) -> tuple[Finding, ...]:
     """Return the findings of several texts of one model without duplicates.
 
     A finding that not all texts have names the runs of those that have it, unless it is about scans. Findings are the

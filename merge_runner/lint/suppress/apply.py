@@ -11,7 +11,7 @@ from types import MappingProxyType
 from merge_runner.lint.confidential import merge_without_secrets, without_secrets
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.registry import rules
-from merge_runner.lint.report import NotJudged, Report, ReportedMerge
+from merge_runner.lint.report import JudgementGap, Report, ReportedMerge
 from merge_runner.lint.rule import Rule
 from merge_runner.lint.selection import RuleSelection
 from merge_runner.lint.suppress.baseline import Baseline
@@ -31,7 +31,7 @@ def finish(
     files: int,
     models: Mapping[str, str],
     ran: Callable[[str, Rule], bool],
-    not_judged: Sequence[NotJudged] = (),
+    not_judged: Sequence[JudgementGap] = (),
     embedded: Mapping[str, Sequence[Comment]] = MappingProxyType({}),
 ) -> Report:
     """Return the report of a run, without the secrets.
@@ -87,7 +87,7 @@ def finish(
     )
 
 
-def joined(report: Report, other: Report) -> Report:
+def join_reports(report: Report, other: Report) -> Report:
     """What two runs over different files have to say, as one report."""
     return Report(
         merges=tuple(sorted((*report.merges, *other.merges), key=_merge_order)),

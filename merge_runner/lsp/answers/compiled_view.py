@@ -30,7 +30,7 @@ def compiled_view(project: ProjectIndex, path: str, text: str, offset: int) -> V
         return None
     prepared, title = with_model_text(project.prepared, node, text), f"{node.name} (compiled)"
     try:
-        rendered = prepared.compiler.rendered(node.unique_id)
+        rendered = prepared.compiler.render(node.unique_id)
     except ProblemsError as error:
         lines, links, start = [], [], 0
         for problem in error.problems:

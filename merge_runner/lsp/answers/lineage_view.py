@@ -12,7 +12,7 @@ from merge_runner.lsp.documents.project_index import ProjectIndex
 from merge_runner.lsp.documents.unsaved import with_model_text
 from merge_runner.lsp.names.symbol import symbol_at
 from merge_runner.plan.layout.layouts import Layouts
-from merge_runner.plan.lineage.answer import listed
+from merge_runner.plan.lineage.answer import list_inputs
 from merge_runner.plan.lineage.model_lineage import LineageColumn, ModelLineage, ModelLineages, has_lineage
 from merge_runner.plan.lineage.project_lineage import ProjectLineage
 from merge_runner.plan.load.project_context import Prepared
@@ -30,8 +30,8 @@ def column_origin(project: ProjectIndex, path: str, text: str, node: Node, colum
     lineage_column = next(
         (candidate for candidate in _model_lineage(project, path, text, node).columns if _same(candidate, column)), None
     )
-    direct = [part for part in lineage_column.written if part.is_direct] if lineage_column is not None else []
-    parts = list(listed(dict.fromkeys(direct), project.table_names))
+    direct = [part for part in lineage_column.value_inputs if part.is_direct] if lineage_column is not None else []
+    parts = list(list_inputs(dict.fromkeys(direct), project.table_names))
     more = f" and {len(parts) - _INPUTS} more" if len(parts) > _INPUTS else ""
     return f"from {', '.join(map(_code, parts[:_INPUTS]))}{more}" if parts else ""
 

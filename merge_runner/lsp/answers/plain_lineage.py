@@ -89,7 +89,7 @@ def _lines(tables: DescribedTables, merge: RenderedText, column: tuple[str, str]
 
 
 def _is_about(entry: LineageColumn, column: tuple[str, str]) -> bool:
-    sides = [(entry.relation, entry.column), *((part.relation, part.column) for part in entry.written)]
+    sides = [(entry.relation, entry.column), *((part.relation, part.column) for part in entry.value_inputs)]
     folded = tuple(part.casefold() for part in column)
     return any((relation.casefold(), name.casefold()) == folded for relation, name in sides)
 

@@ -45,7 +45,7 @@ class OpenDocuments:
     def _folders(self) -> Folders:
         return Folders(self.env)
 
-    def located(self, path: Path) -> tuple[OpenProject, str] | None:
+    def locate(self, path: Path) -> tuple[OpenProject, str] | None:
         """Return the project that a file is in, and the path of the file there; None outside of any project."""
         folder = path.parent
         if folder not in self._roots:
@@ -61,7 +61,7 @@ class OpenDocuments:
 
     def is_shared(self, path: Path) -> bool:
         """Whether a file is one of a project that other documents may depend on: no model and no plain file."""
-        location = self.located(path)
+        location = self.locate(path)
         return location is not None and location[0].is_shared(location[1])
 
     def check_files(self) -> None:
@@ -75,7 +75,7 @@ class OpenDocuments:
         if len(texts[path]) > LONGEST:
             message = f"not looked at while it is open, it has more than {LONGEST:,} characters: merge-runner lint does"
             return Diagnosis([Remark(Place(str(path), 1, 1), "too-large", message, "info")])
-        location = self.located(path)
+        location = self.locate(path)
         if location is None:
             return look(path, texts[path], self.env)
         project, inner = location
@@ -87,12 +87,12 @@ class OpenDocuments:
 
         Those of the project that it is in are among them, as it could last be loaded.
         """
-        location = self.located(path)
+        location = self.locate(path)
         return self._folders.tables(path, texts, location[0].project if location is not None else None)
 
     def merges(self, path: Path, text: str) -> list[RenderedText]:
         """Return the MERGEs of a document that is no model, with the macros and vars of the project that it is in."""
-        location = self.located(path)
+        location = self.locate(path)
         project = location[0].project if location is not None else None
         files = project.prepared.files if project is not None else None
         macros, vars = (files.macros, files.vars) if files is not None else ((), {})
@@ -105,7 +105,7 @@ class OpenDocuments:
         ]
 
     def _texts_of(self, project: OpenProject, texts: Mapping[Path, str]) -> dict[str, str]:
-        located = {path: self.located(path) for path, text in texts.items() if len(text) <= LONGEST}
+        located = {path: self.locate(path) for path, text in texts.items() if len(text) <= LONGEST}
         return {
             location[1]: as_source(texts[path])
             for path, location in located.items()

@@ -303,7 +303,7 @@ def _capture(prepared: Prepared, node: ModelNode) -> list[Capture] | None:
     runs = [run.invocation(prepared.invocation) for run in RUNS] if node.differs_by_run else [prepared.invocation]
     try:
         return [
-            replace(prepared, invocation=invocation).compiler.rendered(node.unique_id).captured for invocation in runs
+            replace(prepared, invocation=invocation).compiler.render(node.unique_id).captured for invocation in runs
         ]
     except ProblemsError:
         return None
@@ -312,7 +312,7 @@ def _capture(prepared: Prepared, node: ModelNode) -> list[Capture] | None:
 def _faults(prepared: Prepared, node: ModelNode) -> tuple[Problem, ...]:
     """Return the errors of a model whose tags are half written: the graph stays as it was until they can be read."""
     try:
-        prepared.compiler.rendered(node.unique_id)
+        prepared.compiler.render(node.unique_id)
     except ProblemsError as error:
         alone = all(problem.code in _HALF_WRITTEN and _is_at(problem, node.path) for problem in error.problems)
         return error.problems if alone else ()

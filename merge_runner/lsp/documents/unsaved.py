@@ -74,8 +74,8 @@ def _unsaved(project: ProjectIndex, path: str, text: str) -> Unsaved:
         return Unsaved()
     prepared = with_model_text(project.prepared, node, text)
     try:
-        rendered = prepared.compiler.rendered(node.unique_id)
-        saved = project.prepared.compiler.rendered(node.unique_id)
+        rendered = prepared.compiler.render(node.unique_id)
+        saved = project.prepared.compiler.render(node.unique_id)
     except ProblemsError:
         return Unsaved()
     if rendered.captured.config.values != saved.captured.config.values:

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
 from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument
 
@@ -19,7 +21,6 @@ from merge_runner.lsp.protocol import client_documents
 from merge_runner.lsp.protocol.code_actions import code_actions
 from merge_runner.lsp.protocol.diagnostics import diagnostics, in_file, result_id
 from merge_runner.lsp.protocol.features import add_features
-from merge_runner.lsp.protocol.messages import Messages
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.lsp.protocol.request import OpenedDocument, Plain, Request
 from merge_runner.lsp.protocol.scaffold_actions import scaffold_actions
@@ -51,6 +52,19 @@ class _CachedDiagnosis(NamedTuple):
     diagnosis: Diagnosis
 
 
+class _Protocol(LanguageServerProtocol):
+    """The protocol of pygls, which leaves a request without an answer whose params cannot be read."""
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """Return a message. Raises JsonRpcException for one that cannot be read: a request is answered with it."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "id" in data and "method" in data:
+                self._send_response(data["id"], error=error.to_response_error())
+            raise
+
+
 class Server(LanguageServer):
     """Looks at one document at a time, and gives what was found in the newest version of it alone.
 
@@ -58,7 +72,7 @@ class Server(LanguageServer):
     """
 
     def __init__(self, documents: OpenDocuments) -> None:
-        super().__init__("merge-runner", version(), protocol_cls=Messages, notebook_document_sync=_NOTEBOOKS)
+        super().__init__("merge-runner", version(), protocol_cls=_Protocol, notebook_document_sync=_NOTEBOOKS)
         self.documents = documents
         self._diagnosis_lock: asyncio.Lock | None = None
         self._pushes: dict[str, asyncio.Task[None]] = {}
@@ -113,7 +127,7 @@ class Server(LanguageServer):
             return None
         if len(document.source) > LONGEST:
             return None
-        location = self.documents.located(real_path(path))
+        location = self.documents.locate(real_path(path))
         if location is None:
             return None
         open_project, inner = location
@@ -129,7 +143,7 @@ class Server(LanguageServer):
     async def plain(self, uri: str) -> Plain | None:
         """Return a document that is no file of a project; None for any other."""
         path, cell = to_fs_path(uri), client_documents.cell(self.workspace, uri)
-        inner = self.documents.located(real_path(path)) if path is not None and cell is None else None
+        inner = self.documents.locate(real_path(path)) if path is not None and cell is None else None
         if inner is not None and inner[0].project is None:
             await self.diagnose(uri)
         if inner is not None and inner[0].is_own(inner[1]):

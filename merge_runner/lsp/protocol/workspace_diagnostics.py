@@ -77,7 +77,7 @@ class WorkspaceDiagnostics:
             client_documents.file_of(workspace, document.uri) for document in client_documents.documents(workspace)
         ]
         inner = [real_path(folder) / "pyproject.toml" for folder in folders if folder is not None]
-        located = [self._documents.located(file) for file in [*inner, *files] if file is not None]
+        located = [self._documents.locate(file) for file in [*inner, *files] if file is not None]
         return sorted({location[0].root for location in located if location is not None})
 
     def _reports(

@@ -112,7 +112,7 @@ def _compiled_texts(prepared: Prepared, node: Node, last: LastResult | None) -> 
     content: dict[str, Any] = {}
     if isinstance(node, ModelNode | AnalysisNode) or (isinstance(node, DataTestNode) and node.generic_test is None):
         try:
-            content["compiled"] = _conceal(prepared, rendered_pieces(prepared.compiler.rendered(node.unique_id)))
+            content["compiled"] = _conceal(prepared, rendered_pieces(prepared.compiler.render(node.unique_id)))
         except ProblemsError as error:
             content["not_compiled"] = [prepared.conceal(str(problem)) for problem in error.problems]
     if last is not None and (text := _run_text(prepared, last)) is not None:

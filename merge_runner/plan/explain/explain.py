@@ -30,21 +30,21 @@ from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 
 @dataclass(frozen=True)
 class Forms:
-    """The forms of a node whose first run differs. `built`: whether its table was built; None: not known here."""
+    """The forms of a node whose first run differs. `is_built`: whether its table was built; None: not known here."""
 
     table: str
     first_run: NodePlan
-    built: bool | None
+    is_built: bool | None
 
     def __str__(self) -> str:
-        if self.built is None:
+        if self.is_built is None:
             return f"an incremental run is shown; where {self.table} was never built, the first run differs"
-        if self.built:
+        if self.is_built:
             return f"an incremental run: {self.table} was built before"
         return f"a first run: {self.table} was never built, so is_incremental() is false"
 
 
-class Reused(Protocol):
+class ReusePrediction(Protocol):
     """What a build would do with a node; its text says it in words."""
 
     @property
@@ -74,7 +74,7 @@ class ExplainedNode:
     forms: Forms | None = None
     """Which form of the node `plan` is, where a first run differs from the others."""
     lineages: ModelLineages | None = field(default=None, repr=False, compare=False)
-    reuse: Reused | None = None
+    reuse: ReusePrediction | None = None
     """Whether a build would leave it out; None: it was not asked."""
 
     @property
@@ -104,11 +104,11 @@ class ExplainedNode:
 class Explanation:
     """The nodes that have steps, level by level: all nodes of a level could run concurrently.
 
-    `asked`: a running engine was asked about each MERGE.
+    `has_engine_reports`: a running engine was asked about each MERGE.
     """
 
     levels: tuple[tuple[ExplainedNode, ...], ...]
-    asked: bool = False
+    has_engine_reports: bool = False
 
     @property
     def ok(self) -> bool:
@@ -178,11 +178,11 @@ class Explanation:
                         "distribution": asdict(node.distribution) if node.distribution else None,
                         "steps": _steps_json(node.plan),
                         "asks_engine": str(node.plan.asks.place) if node.plan.asks is not None else None,
-                        "built": node.forms.built if node.forms else None,
+                        "built": node.forms.is_built if node.forms else None,
                         "first_run": _steps_json(node.forms.first_run) if node.forms else None,
                         "runs": node.reuse.runs if node.reuse else None,
                         "because": node.reuse.because if node.reuse else None,
-                        **(report_as_json(node.engine_report) if self.asked else {}),
+                        **(report_as_json(node.engine_report) if self.has_engine_reports else {}),
                     }
                     for node in level
                 ]
@@ -194,13 +194,13 @@ class Explanation:
 def explain(
     prepared: Prepared,
     ids: Sequence[str],
-    built: Callable[[NodePlan], bool | None] = lambda _: None,
-    outlook: Callable[[Prepared, Mapping[str, NodePlan]], Mapping[str, Reused]] = lambda _prepared, _plans: {},
+    is_built: Callable[[NodePlan], bool | None] = lambda _: None,
+    outlook: Callable[[Prepared, Mapping[str, NodePlan]], Mapping[str, ReusePrediction]] = lambda _prepared, _plans: {},
 ) -> Explanation:
     """Return the plan of the selected nodes. Raises ProblemsError for texts that cannot be compiled.
 
-    `built` returns whether the table of a node was built before, None where that is not known; `outlook` which nodes a
-    build would leave out.
+    `is_built` returns whether the table of a node was built before, None where that is not known; `outlook` which nodes
+    a build would leave out.
     """
     planner = Planner(prepared)
     problems = Problems()
@@ -220,7 +220,9 @@ def explain(
     plans = with_shared_inputs(prepared, {unique_id: node.plan for unique_id, node in explained.items()})
     reused = outlook(prepared, plans)
     explained = {
-        unique_id: shown(replace(node, plan=plans[unique_id], reuse=reused.get(unique_id)), built(plans[unique_id]))
+        unique_id: with_running_form(
+            replace(node, plan=plans[unique_id], reuse=reused.get(unique_id)), is_built(plans[unique_id])
+        )
         for unique_id, node in explained.items()
     }
     unit_tests = [unique_id for unique_id, node in explained.items() if node.kind == "unit_test"]
@@ -228,12 +230,12 @@ def explain(
     return Explanation(tuple(tuple(explained[unique_id] for unique_id in level) for level in levels_of(dag)))
 
 
-def shown(node: ExplainedNode, built: bool | None) -> ExplainedNode:
+def with_running_form(node: ExplainedNode, is_built: bool | None) -> ExplainedNode:
     """Return the node with the plan that runs where its table was built before (None: not known), or was not."""
     plan, forms, first = node.plan, None, node.plan.first_run
     if first is not None:
-        forms = Forms(first.layout.relation.name, first.plan, built)
-        plan = first.plan if built is False else plan
+        forms = Forms(first.layout.relation.name, first.plan, is_built)
+        plan = first.plan if is_built is False else plan
     merge = next((step.judged for step in plan.steps if isinstance(step, RunMerge)), None)
     return replace(node, plan=plan, merge=merge, forms=forms)
 
@@ -248,11 +250,11 @@ def _steps_json(plan: NodePlan) -> list[dict[str, Any]]:
 
 
 def _step_json(step: Step) -> dict[str, Any]:
-    sent = [
+    variants = [
         {"name": variant.name, "adds": variant.adds, "after": variant.after, "on_branch": variant.branch is not None}
         for variant in _variants(step)
     ]
-    return {"step": type(step).__name__, "text": str(step)} | ({"variants": sent} if sent else {})
+    return {"step": type(step).__name__, "text": str(step)} | ({"variants": variants} if variants else {})
 
 
 def _variants(step: Step) -> tuple[Variant, ...]:

@@ -29,19 +29,19 @@ def lines(lineage: TableLineage, model: str) -> Iterator[str]:
     """Yield both in few lines: columns that are copied under their names together, then each of the others."""
     yield from (f"reads {_few(relation, columns)}" for relation, columns in columns_read(lineage).items())
     copied: dict[str, list[str]] = {}
-    made: list[tuple[str, list[Input]]] = []
+    computed: list[tuple[str, list[Input]]] = []
     for column in lineage.columns:
         source = _copied_from(column)
         direct = [part for part in column.inputs if part.is_direct]
         if source is not None:
             copied.setdefault(source, []).append(column.column)
         elif direct:
-            made.append((column.column, direct))
+            computed.append((column.column, direct))
     yield from (f"copies {_few(relation, columns)}" for relation, columns in copied.items())
-    for name, parts in made[:_FEW_WRITTEN]:
+    for name, parts in computed[:_FEW_WRITTEN]:
         yield f"writes {name} from {', '.join(f'{part.relation}.{part.column} ({part.subtype})' for part in parts)}"
-    if len(made) > _FEW_WRITTEN:
-        yield f"writes {len(made) - _FEW_WRITTEN} more columns: merge-runner lineage {model}"
+    if len(computed) > _FEW_WRITTEN:
+        yield f"writes {len(computed) - _FEW_WRITTEN} more columns: merge-runner lineage {model}"
 
 
 def _copied_from(column: ColumnLineage) -> str | None:

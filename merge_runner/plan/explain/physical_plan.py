@@ -42,7 +42,7 @@ def plan_nodes(text: str) -> tuple[PlanNode, ...]:
     """All nodes of a plan and of its subqueries, in the order of the text; what is no tree is passed over."""
     lines = text.splitlines()
     details = dict(_details(lines))
-    found: list[PlanNode] = []
+    nodes: list[PlanNode] = []
     subquery: Subquery | None = None
     path: list[PlanNode] = []
     inputs: dict[int, int] = {}
@@ -58,9 +58,9 @@ def plan_nodes(text: str) -> tuple[PlanNode, ...]:
         if path:
             child = inputs[path[-1].line] = inputs.get(path[-1].line, -1) + 1
         node = PlanNode(match["name"], number, index, tuple(path), child, subquery, details.get(number, ""))
-        found.append(node)
+        nodes.append(node)
         path.append(node)
-    return tuple(found)
+    return tuple(nodes)
 
 
 def _details(lines: list[str]) -> Iterator[tuple[int, str]]:

@@ -46,7 +46,7 @@ Remedy = tuple[Change, ...]
 
 
 @dataclass(frozen=True)
-class Remedied:
+class ShuffleRemedies:
     """A shuffle or sort with all that takes it away, each by itself; where nothing does, `why` says what it is for."""
 
     shuffle: Shuffle
@@ -105,10 +105,10 @@ class Trial:
     confs: Mapping[str, str]
     conditions: tuple[str, ...] = ()
 
-    def is_about(self, node: Remedied) -> bool:
+    def is_about(self, node: ShuffleRemedies) -> bool:
         """Whether it is worth asking for a node: nothing is known for it, or but a condition that may not be meant."""
-        known = [remedy for remedy in node.remedies if not any(change.where == "on" for change in remedy)]
-        return (node.shuffle.kind, node.shuffle.purpose) in self.about and not known
+        certain = [remedy for remedy in node.remedies if not any(change.where == "on" for change in remedy)]
+        return (node.shuffle.kind, node.shuffle.purpose) in self.about and not certain
 
 
 _JOIN: tuple[tuple[Kind, Purpose], ...] = (("Exchange", "join"),)
@@ -117,79 +117,81 @@ _SORTS: tuple[tuple[Kind, Purpose], ...] = (("Sort", "join"), ("Sort", "source")
 _WRITE: tuple[tuple[Kind, Purpose], ...] = (("Exchange", "write"),)
 
 
-def trials(found: Circumstances) -> Iterator[Trial]:
+def trials(circumstances: Circumstances) -> Iterator[Trial]:
     """What is worth asking the engine for, the smallest change first."""
-    if _differs(found, SORT_MERGE, "false", "true"):
+    if _differs(circumstances, SORT_MERGE, "false", "true"):
         yield Trial(_SORTS, (Change("conf", SORT_MERGE, "false"),), {SORT_MERGE: "false"})
-    above = ICEBERG_CONF in found.session
-    spread = Change("conf" if above else "properties", ICEBERG_CONF if above else found.distribution, "none")
+    above = ICEBERG_CONF in circumstances.session
+    spread = Change("conf" if above else "properties", ICEBERG_CONF if above else circumstances.distribution, "none")
     yield Trial(_WRITE, (spread,), {ICEBERG_CONF: "none"})
     confs = {
-        each.key: each.value
-        for each in SETTINGS
-        if each.key != SORT_MERGE and _differs(found, each.key, each.value, each.default)
+        setting.key: setting.value
+        for setting in SETTINGS
+        if setting.key != SORT_MERGE and _differs(circumstances, setting.key, setting.value, setting.default)
     }
-    joined = _storage_join(found, confs)
+    remedy = _storage_join(circumstances, confs)
     if confs:
-        yield Trial(_SHUFFLES, joined, confs)
-    if found.unjoined:
-        on = tuple(Change("on", *pair) for pair in found.unjoined)
-        yield Trial(_JOIN, (*joined, *on), confs, tuple(f"{one} = {other}" for one, other in found.unjoined))
+        yield Trial(_SHUFFLES, remedy, confs)
+    if circumstances.unjoined:
+        on = tuple(Change("on", *pair) for pair in circumstances.unjoined)
+        yield Trial(
+            _JOIN, (*remedy, *on), confs, tuple(f"{column} = {other}" for column, other in circumstances.unjoined)
+        )
     for key in LOOSER:
-        if found.fields and _differs(found, key, "true", "false"):
-            yield Trial(_JOIN, (*joined, Change("conf", key, "true")), {**confs, key: "true"})
+        if circumstances.fields and _differs(circumstances, key, "true", "false"):
+            yield Trial(_JOIN, (*remedy, Change("conf", key, "true")), {**confs, key: "true"})
 
 
-def _differs(found: Circumstances, key: str, value: str, default: str) -> bool:
-    return found.session.get(key, default).lower() != value
+def _differs(circumstances: Circumstances, key: str, value: str, default: str) -> bool:
+    return circumstances.session.get(key, default).lower() != value
 
 
-def _storage_join(found: Circumstances, confs: Mapping[str, str]) -> Remedy:
+def _storage_join(circumstances: Circumstances, confs: Mapping[str, str]) -> Remedy:
     """How a model comes to have the confs: those that it sets otherwise by name win over `storage_join`."""
-    own = tuple(Change("conf", key, value) for key, value in confs.items() if key in found.conf)
+    own = tuple(Change("conf", key, value) for key, value in confs.items() if key in circumstances.conf)
     return own if len(own) == len(confs) else (Change("config", "storage_join", "true"), *own)
 
 
-def by_rule(shuffle: Shuffle, found: Circumstances) -> Remedied:
+def by_rule(shuffle: Shuffle, circumstances: Circumstances) -> ShuffleRemedies:
     """What takes a node away for which nothing that was tried did."""
     kind, purpose = shuffle.kind, shuffle.purpose
     if purpose == "files":
-        return Remedied(shuffle, (_marking(found),))
+        return ShuffleRemedies(shuffle, (_marking(circumstances),))
     if purpose == "pruning":
-        return Remedied(
+        return ShuffleRemedies(
             shuffle, why="it spares reading partitions; as it runs, the engine takes a broadcast or drops it"
         )
     if purpose == "source":
-        return Remedied(shuffle, why="the query in USING asks for it")
+        return ShuffleRemedies(shuffle, why="the query in USING asks for it")
     if purpose == "write":
-        return _before_write(shuffle, found)
+        return _before_write(shuffle, circumstances)
     if kind == "Sort":
         sizes = "spark.sql.autoBroadcastJoinThreshold times spark.sql.shuffle.partitions"
-        return Remedied(shuffle, why=f"a hash join needs a side below {sizes}, and below a third of the other")
-    return Remedied(shuffle, why=_why_shuffled(found))
+        return ShuffleRemedies(shuffle, why=f"a hash join needs a side below {sizes}, and below a third of the other")
+    return ShuffleRemedies(shuffle, why=_why_shuffled(circumstances))
 
 
-def _marking(found: Circumstances) -> Remedy:
+def _marking(circumstances: Circumstances) -> Remedy:
     marking = ICEBERG.marking
-    if marking.property in found.declared:
+    if marking.property in circumstances.declared:
         return (Change("properties", marking.property, marking.marks),)
     return (Change("config", "low_shuffle", "true"),)
 
 
-def _before_write(shuffle: Shuffle, found: Circumstances) -> Remedied:
-    if found.sorted:
-        return Remedied(shuffle, why="the table has a sort order (`sort_by`), by which every file is written")
-    if found.properties.get(FANOUT, "true").lower() != "true":
-        return Remedied(shuffle, ((Change("properties", FANOUT, "true"),),))
-    return Remedied(shuffle, why="the table asks for it")
+def _before_write(shuffle: Shuffle, circumstances: Circumstances) -> ShuffleRemedies:
+    if circumstances.sorted:
+        return ShuffleRemedies(shuffle, why="the table has a sort order (`sort_by`), by which every file is written")
+    if circumstances.properties.get(FANOUT, "true").lower() != "true":
+        return ShuffleRemedies(shuffle, ((Change("properties", FANOUT, "true"),),))
+    return ShuffleRemedies(shuffle, why="the table asks for it")
 
 
-def _why_shuffled(found: Circumstances) -> str:
-    if not found.fields:
+def _why_shuffled(circumstances: Circumstances) -> str:
+    if not circumstances.fields:
         return "the target is not partitioned, so that there are no partitions to join by"
-    if found.null_safe:
-        return f"ON joins {', '.join(found.null_safe)} by `<=>`, and Spark joins partitions by `=` alone"
-    join = found.join
+    if circumstances.null_safe:
+        return f"ON joins {', '.join(circumstances.null_safe)} by `<=>`, and Spark joins partitions by `=` alone"
+    join = circumstances.join
     if join is None:
         return "only a source that is an Iceberg table, partitioned like the target, is joined without a shuffle"
     if join.differing:
@@ -205,7 +207,7 @@ def shuffled_when_bounded(bounding: FilterPlan | None, plan: str) -> Iterator[st
 
     Measured: what is computed once has no partitions to join by, and both sides are shuffled.
     """
-    if bounding is None or bounding.left_out is not None or bounding.scan is not None:
+    if bounding is None or bounding.left_out is not None or bounding.pin.scan is not None:
         return
     if joins_by_partition(plan):
         yield "for bounds the source is computed once, and the join shuffles then: `bounds: off` leaves it as it is"

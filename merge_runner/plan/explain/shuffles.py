@@ -69,15 +69,15 @@ def shuffles(plan: str, *, source_first: bool) -> tuple[Shuffle, ...]:
     nodes = plan_nodes(plan)
     by_number = {node.number: node for node in nodes}
     join = _merge_join(nodes)
-    found = []
+    operations = []
     for node in nodes:
         if node.name not in _KINDS:
             continue
         kind: Kind = "Exchange" if node.name == "Exchange" else "Sort"
         purpose, side = _purpose(node, by_number, join, source_first)
         words = _WORDS[kind, purpose].format(side=side, consumer=_consumer(node))
-        found.append(Shuffle(kind, node.number, node.line, purpose, side, words))
-    return tuple(found)
+        operations.append(Shuffle(kind, node.number, node.line, purpose, side, words))
+    return tuple(operations)
 
 
 def joins_by_partition(plan: str) -> bool:
@@ -94,7 +94,7 @@ def joins_by_partition(plan: str) -> bool:
 def _merge_join(nodes: Sequence[PlanNode]) -> PlanNode | None:
     """The join of target and source; None where the engine has planned none."""
     join = next((node for node in nodes if node.subquery is None and _JOIN.match(node.name)), None)
-    if join is None or any(each.name not in (*_ABOVE_THE_JOIN, *_PASSING) for each in join.above):
+    if join is None or any(ancestor.name not in (*_ABOVE_THE_JOIN, *_PASSING) for ancestor in join.above):
         return None
     return join
 
@@ -105,12 +105,16 @@ def _purpose(
     if node.subquery is not None:
         return _purpose_of_subquery(node, by_number), None
     if join is None or join not in node.above:
-        writes = all(each.name in (*_ABOVE_THE_JOIN, *_PASSING) for each in node.above)
+        writes = all(ancestor.name in (*_ABOVE_THE_JOIN, *_PASSING) for ancestor in node.above)
         return ("write" if writes else "source"), None
     # What the join needs is right below it: an Exchange, and a Sort above that.
     between = node.above[node.above.index(join) + 1 :]
-    asked_for = node.name == "Exchange" and _FOR_A_NODE not in node.details
-    if asked_for or [each.name for each in between] not in ([], ["Sort"]) or (between and node.name == "Sort"):
+    has_author_hint = node.name == "Exchange" and _FOR_A_NODE not in node.details
+    if (
+        has_author_hint
+        or [ancestor.name for ancestor in between] not in ([], ["Sort"])
+        or (between and node.name == "Sort")
+    ):
         return "source", None
     side: Side = "source" if ((*between, node)[0].child == 0) == source_first else "target"
     return "join", side
@@ -130,7 +134,7 @@ def _purpose_of_subquery(node: PlanNode, by_number: Mapping[int, PlanNode]) -> P
 
 def _consumer(node: PlanNode) -> str:
     """What needs the rows so, in words."""
-    above = next((each.name for each in reversed(node.above) if each.name not in _PASSING), "")
+    above = next((ancestor.name for ancestor in reversed(node.above) if ancestor.name not in _PASSING), "")
     if node.name == "Exchange" and _FOR_A_NODE not in node.details:
         return "a hint or an order"
     return next((words for part, words in _CONSUMERS if part in above), "an order")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from merge_runner.plan.explain.shuffle_remedies import Remedied
+from merge_runner.plan.explain.shuffle_remedies import ShuffleRemedies
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,8 @@ class TargetFiles:
     read: int | None
 
     def __str__(self) -> str:
-        read = "an unknown number" if self.read is None else f"{self.read:,}"
-        return f"files of the target that it would read: {read} of {self.total:,}"
+        count = "an unknown number" if self.read is None else f"{self.read:,}"
+        return f"files of the target that it would read: {count} of {self.total:,}"
 
 
 @dataclass(frozen=True)
@@ -33,31 +33,31 @@ class EngineReport:
     files: TargetFiles | None = None
     notes: tuple[str, ...] = ()
     error: str | None = None
-    shuffles: tuple[Remedied, ...] | None = None
+    shuffles: tuple[ShuffleRemedies, ...] | None = None
 
     def lines(self) -> list[str]:
         """All of it as text."""
-        found = f"error: {self.error}".splitlines() if self.error is not None else []
-        found += [str(self.files)] if self.files is not None else []
-        found += self.notes
+        lines = f"error: {self.error}".splitlines() if self.error is not None else []
+        lines += [str(self.files)] if self.files is not None else []
+        lines += self.notes
         if self.shuffles is not None:
-            found.append(f"in the engine's plan: {_count('Exchange', self.shuffles)}, {_count('Sort', self.shuffles)}")
-            found += (f"  {each}" for each in self.shuffles)
+            lines.append(f"in the engine's plan: {_count('Exchange', self.shuffles)}, {_count('Sort', self.shuffles)}")
+            lines += (f"  {entry}" for entry in self.shuffles)
         if self.plan is not None:
-            found += ["the engine's plan:", *(f"  {line}".rstrip() for line in self._marked(self.plan))]
-        return found
+            lines += ["the engine's plan:", *(f"  {line}".rstrip() for line in self._annotate(self.plan))]
+        return lines
 
-    def _marked(self, plan: str) -> Iterator[str]:
+    def _annotate(self, plan: str) -> Iterator[str]:
         """The lines of the plan; those of shuffles and sorts say what they are for."""
-        words = {each.shuffle.line: each.shuffle.words for each in self.shuffles or ()}
+        words = {entry.shuffle.line: entry.shuffle.words for entry in self.shuffles or ()}
         lines = plan.rstrip().splitlines()
         first = next((number for number, line in enumerate(lines) if line.strip()), 0)
         for number, line in enumerate(lines[first:], start=first):
             yield f"{line}   <-- {words[number]}" if number in words else line
 
 
-def _count(kind: str, found: tuple[Remedied, ...]) -> str:
-    return f"{sum(each.shuffle.kind == kind for each in found)} {kind}"
+def _count(kind: str, shuffles: tuple[ShuffleRemedies, ...]) -> str:
+    return f"{sum(entry.shuffle.kind == kind for entry in shuffles)} {kind}"
 
 
 def report_as_json(report: EngineReport | None) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def report_as_json(report: EngineReport | None) -> dict[str, Any]:
     return {
         "spark_plan": report.plan,
         "files": files,
-        "shuffles": None if report.shuffles is None else [each.as_json() for each in report.shuffles],
+        "shuffles": None if report.shuffles is None else [entry.as_json() for entry in report.shuffles],
         "spark_notes": list(report.notes),
         "spark_error": report.error,
     }

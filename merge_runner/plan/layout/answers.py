@@ -74,19 +74,19 @@ class Answers:
             return None
         files = self._prepared.files
         on: tuple[str, ...] = (node.name,)
-        said: Any = None
+        properties: Any = None
         if isinstance(node, RefNode):
             node = replace(node, columns={})  # its properties say the same
         if isinstance(node, ModelNode):
             model = files.models[node.name]
-            said = (model.layers, model.properties)
+            properties = (model.layers, model.properties)
         elif isinstance(node, SeedNode):
             seed = files.seeds[node.name]
-            said = (seed.layers, seed.properties)
+            properties = (seed.layers, seed.properties)
         elif isinstance(node, SourceNode):
             on = (node.source_name, node.name)
         tests = [(entry.column, entry.test) for entry in files.data_tests.get(on, ())]
-        return key(node, said, tests, self._table_names.recorded(node)).hex()
+        return key(node, properties, tests, self._table_names.recorded(node)).hex()
 
     def _ref(self, name: str) -> str | None:
         graph = self._prepared.graph

@@ -22,9 +22,9 @@ def over_recorded(layout: TableLayout, real: TableLayout) -> TableLayout:
         columns=columns,
         complete=complete,
         # A model that says nothing would create its table without; the one that is there may have been made otherwise.
-        partition_by=_said(layout.partition_by, real.partition_by),
-        cluster_by=_said(layout.cluster_by, real.cluster_by),
-        sort_by=_said(layout.sort_by, real.sort_by),
+        partition_by=_prefer_declared(layout.partition_by, real.partition_by),
+        cluster_by=_prefer_declared(layout.cluster_by, real.cluster_by),
+        sort_by=_prefer_declared(layout.sort_by, real.sort_by),
         statistics=real.statistics,
         properties={**real.properties, **layout.properties},
         unique=tuple(dict.fromkeys((*layout.unique, *real.unique))),
@@ -47,9 +47,11 @@ def common_layout(layouts: Sequence[TableLayout]) -> TableLayout:
         format=first.format if all(layout.format == first.format for layout in layouts) else None,
         columns=first.columns if same_columns else None,
         complete=same_columns and all(layout.complete for layout in layouts),
-        partition_by=first.partition_by if all(each.partition_by == first.partition_by for each in layouts) else None,
-        cluster_by=first.cluster_by if all(each.cluster_by == first.cluster_by for each in layouts) else None,
-        sort_by=first.sort_by if all(each.sort_by == first.sort_by for each in layouts) else None,
+        partition_by=first.partition_by
+        if all(layout.partition_by == first.partition_by for layout in layouts)
+        else None,
+        cluster_by=first.cluster_by if all(layout.cluster_by == first.cluster_by for layout in layouts) else None,
+        sort_by=first.sort_by if all(layout.sort_by == first.sort_by for layout in layouts) else None,
         indexed=first.indexed if same_properties else None,
         properties=properties,
         unique=tuple(dict.fromkeys(key for layout in layouts for key in layout.unique)),
@@ -60,21 +62,21 @@ def _columns(columns: Sequence[TableColumn], real: Sequence[TableColumn]) -> tup
     """The real columns in their order, with what is declared of them; declared ones that are not there come last."""
     own = {column.name.casefold(): column for column in columns}
     names = {column.name.casefold() for column in real}
-    found = []
+    merged = []
     for column in real:
-        said = own.get(column.name.casefold(), column)
-        found.append(
+        declaration = own.get(column.name.casefold(), column)
+        merged.append(
             TableColumn(
-                said.name,
-                said.data_type or column.data_type,
-                column.nullable if said.nullable is None else said.nullable,
-                said.generated or column.generated,
-                said.filled or column.filled,
-                said.identity or column.identity,
+                declaration.name,
+                declaration.data_type or column.data_type,
+                column.nullable if declaration.nullable is None else declaration.nullable,
+                declaration.generated or column.generated,
+                declaration.filled or column.filled,
+                declaration.identity or column.identity,
             )
         )
-    return (*found, *(column for column in columns if column.name.casefold() not in names))
+    return (*merged, *(column for column in columns if column.name.casefold() not in names))
 
 
-def _said(declared: tuple[T, ...] | None, real: tuple[T, ...] | None) -> tuple[T, ...] | None:
+def _prefer_declared(declared: tuple[T, ...] | None, real: tuple[T, ...] | None) -> tuple[T, ...] | None:
     return declared if declared or real is None else real

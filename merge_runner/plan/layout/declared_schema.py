@@ -22,7 +22,7 @@ _GENERATED = re.compile(r"\s*generated\s+always\s+as\s*\((.*)\)\s*\Z", re.IGNORE
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredSchema:
     """What is declared: columns in the order of the YAML, names (folded) that hold no NULL, keys.
 
     `not_null` are columns that take no NULL, `tested` those of which only a test says that they hold none.
@@ -58,27 +58,27 @@ class Declared:
         `otherwise` None: whether a column takes NULL stays as it is.
         """
         own = {column.name.casefold(): column for column in self.columns}
-        found = []
+        typed = []
         for column in columns:
-            declared = own.pop(column.name.casefold(), None)
+            declaration = own.pop(column.name.casefold(), None)
             nullable = self.nullable(column.name, column.nullable if otherwise is None else otherwise)
-            if declared is None:
-                found.append(replace(column, nullable=nullable))
+            if declaration is None:
+                typed.append(replace(column, nullable=nullable))
                 continue
-            data_type = type_of(declared.data_type) or column.data_type
-            custom = tuple(_custom(declared))
-            generated, filled = _generated(declared) or column.generated, is_filled(custom) or column.filled
+            data_type = type_of(declaration.data_type) or column.data_type
+            custom = tuple(_custom(declaration))
+            generated, filled = _generated(declaration) or column.generated, is_filled(custom) or column.filled
             how = identity(custom) or column.identity
-            found.append(TableColumn(declared.name, data_type, nullable, generated, filled, how))
-        return (*found, *(self.column(column, otherwise) for column in own.values()))
+            typed.append(TableColumn(declaration.name, data_type, nullable, generated, filled, how))
+        return (*typed, *(self.column(column, otherwise) for column in own.values()))
 
 
-def declared(
+def declared_schema(
     columns: Sequence[Column],
     constraints: Iterable[Constraint],
     tests: Iterable[DataTestEntry],
     unique_key: Sequence[str] = (),
-) -> Declared:
+) -> DeclaredSchema:
     """What is declared of one node. A test counts where it is an error for each row that fails it, of all rows."""
     not_null: set[str] = set()
     tested: set[str] = set()
@@ -100,7 +100,7 @@ def declared(
             elif name == "unique_combination_of_columns":
                 keys.append(_combination(entry.test))
     unique = tuple(dict.fromkeys(key for key in keys if key))
-    return Declared(tuple(columns), frozenset(not_null), frozenset(tested - not_null), unique)
+    return DeclaredSchema(tuple(columns), frozenset(not_null), frozenset(tested - not_null), unique)
 
 
 def _combination(test: DataTest) -> frozenset[str]:
@@ -132,7 +132,9 @@ def _holds_always(test: DataTest) -> bool:
 
 
 def _generated(column: Column) -> str | None:
-    return next((found for text in _custom(column) if (found := generated_expression(text)) is not None), None)
+    return next(
+        (expression for text in _custom(column) if (expression := generated_expression(text)) is not None), None
+    )
 
 
 def is_filled(texts: Iterable[str]) -> bool:

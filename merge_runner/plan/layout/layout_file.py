@@ -67,7 +67,7 @@ def recorded_layouts(
 
 
 def _tables(file: LayoutFile, namespace: Namespace, problems: Problems) -> dict[TableKey, TableLayout]:
-    found: dict[TableKey, TableLayout] = {}
+    tables: dict[TableKey, TableLayout] = {}
     for index, table in enumerate(file.tables):
         at: KeyPath = ("tables", index)
         parts = name_parts(table.name)
@@ -77,11 +77,11 @@ def _tables(file: LayoutFile, namespace: Namespace, problems: Problems) -> dict[
             problems.add("invalid-value", message, file.tree.place((*at, "name")), hint)
             continue
         key = namespace.key(parts)
-        if key in found:
+        if key in tables:
             place = file.tree.place((*at, "name"))
             problems.add("duplicate-name", f"the table {table.name} is listed twice", place, "keep one of the two")
-        found[key] = _Checker(file, table, at, problems).layout()
-    return found
+        tables[key] = _Checker(file, table, at, problems).layout()
+    return tables
 
 
 @dataclass(frozen=True)
@@ -97,10 +97,10 @@ class _Checker:
         partition_by = None if table.partition_by is None else tuple(self._partitions(table.partition_by))
         for key in ("cluster_by", "statistics"):
             for index, name in enumerate(getattr(table, key) or ()):
-                self._known(name, (key, index))
+                self._check_column(name, (key, index))
         for number, names in enumerate(table.unique):
             for index, name in enumerate(names):
-                self._known(name, ("unique", number, index))
+                self._check_column(name, ("unique", number, index))
         layout = TableLayout(
             format=table_format_of(table.format),
             columns=columns,
@@ -118,18 +118,18 @@ class _Checker:
     def _columns(self) -> tuple[TableColumn, ...] | None:
         if self.table.columns is None:
             return None
-        found: dict[str, TableColumn] = {}
+        columns: dict[str, TableColumn] = {}
         for index, column in enumerate(self.table.columns):
             data_type = parse_type(column.data_type)
             if column.data_type is not None and data_type is None:
                 message = f'column {column.name}: "{column.data_type}" is no type that Spark knows'
                 self._problem(message, ("columns", index, "data_type"), 'leave "data_type" out where it is unknown')
-            if column.name.casefold() in found:
+            if column.name.casefold() in columns:
                 self._problem(f"the column {column.name} is listed twice", ("columns", index, "name"))
-            found[column.name.casefold()] = TableColumn(
+            columns[column.name.casefold()] = TableColumn(
                 column.name, data_type, column.nullable, column.generated, column.filled
             )
-        return tuple(found.values())
+        return tuple(columns.values())
 
     def _partitions(self, texts: Iterable[str]) -> Iterator[PartitionField]:
         for index, text in enumerate(texts):
@@ -141,17 +141,17 @@ class _Checker:
                 hint = "write a column, days(column), bucket(8, column) or truncate(4, column)"
                 self._problem(f'"{text}" is no partition field', at, hint)
             else:
-                self._known(item.column, at)
+                self._check_column(item.column, at)
             yield item
 
-    def _known(self, name: str, at: KeyPath) -> None:
+    def _check_column(self, name: str, at: KeyPath) -> None:
         """A problem where a column, or the column of a field, is not among those of the table."""
         if self.table.columns is None:
             return
-        known = {column.name.casefold(): column.name for column in self.table.columns}
+        columns = {column.name.casefold(): column.name for column in self.table.columns}
         folded = name.replace("`", "").casefold()
-        if folded not in known and folded.partition(".")[0] not in known:
-            self._problem(f"there is no column {name}", at, did_you_mean(name, known.values()))
+        if folded not in columns and folded.partition(".")[0] not in columns:
+            self._problem(f"there is no column {name}", at, did_you_mean(name, columns.values()))
 
     def _problem(self, message: str, at: KeyPath, hint: str | None = None) -> None:
         place = self.file.tree.place((*self.at, *at))

@@ -18,7 +18,7 @@ from merge_runner.merge.read_query import read_query
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.plan.layout.answers import EPHEMERAL, Answers, named_table, node_read, writers_of
 from merge_runner.plan.layout.combined_layout import common_layout, over_recorded
-from merge_runner.plan.layout.declared_schema import Declared, declared, seed_header, type_of
+from merge_runner.plan.layout.declared_schema import DeclaredSchema, declared_schema, seed_header, type_of
 from merge_runner.plan.layout.layout_file import Namespace, RecordedLayouts, recorded_layouts
 from merge_runner.plan.layout.table_names import ChangesOf, TableNames
 from merge_runner.plan.load.project_context import Prepared
@@ -85,13 +85,13 @@ class Layouts:
         self._lock = prepared.compiler.lock  # a text may ask for the columns of a table, and a layout for a text
         self._compiler.known_columns = self.columns
         self._layouts: dict[str, TableLayout] = {}
-        self._known: dict[str, KnownTable] = {}
+        self._tables: dict[str, KnownTable] = {}
         self._inlined: dict[exp.Expr, KnownTable] | None = None
-        self._read: dict[str, set[Question]] = {}
+        self._questions: dict[str, set[Question]] = {}
         """What each layout, each known table and the inlined queries were made of."""
-        self._asked: set[str] = set()
+        self._in_progress: set[str] = set()
         """Nodes whose layout is just being found."""
-        self._cut = 0
+        self._circles = 0
         """How often a layout was asked for that was just being found: what depends on it is not kept."""
 
     @classmethod
@@ -109,32 +109,32 @@ class Layouts:
     def of(self, unique_id: str) -> TableLayout:
         """The layout of a model, seed or source. A view or ephemeral model has columns and keys only."""
         with self._lock:
-            found = self._layouts.get(unique_id)
-            if found is not None:
-                self._reads.note(self._read[unique_id])
-                return found
-            if unique_id in self._asked:
-                self._cut += 1
+            layout = self._layouts.get(unique_id)
+            if layout is not None:
+                self._reads.note(self._questions[unique_id])
+                return layout
+            if unique_id in self._in_progress:
+                self._circles += 1
                 self._reads.note([NEVER])
                 return UNKNOWN
-            before = self._cut
-            self._asked.add(unique_id)
+            before = self._circles
+            self._in_progress.add(unique_id)
             try:
-                with self._reads.collected() as self._read[unique_id]:
-                    found = self._find(self._prepared.graph.nodes[unique_id])
+                with self._reads.collected() as self._questions[unique_id]:
+                    layout = self._find(self._prepared.graph.nodes[unique_id])
             finally:
-                self._asked.discard(unique_id)
-            if self._cut == before or not self._asked:
-                self._layouts[unique_id] = found
-            return found
+                self._in_progress.discard(unique_id)
+            if self._circles == before or not self._in_progress:
+                self._layouts[unique_id] = layout
+            return layout
 
     def forget(self) -> None:
         """Leave what was found of single tables to be found again, of a project that has too many to keep."""
         with self._lock:
-            for read in (*self._layouts, *(f"known {unique_id}" for unique_id in self._known)):
-                del self._read[read]
+            for cache_key in (*self._layouts, *(f"table {unique_id}" for unique_id in self._tables)):
+                del self._questions[cache_key]
             self._layouts.clear()
-            self._known.clear()
+            self._tables.clear()
 
     def names(self, unique_id: str) -> tuple[str, ...] | None:
         """Return the names of all columns of a model, seed or source; None where they are not all known.
@@ -147,16 +147,16 @@ class Layouts:
         if node.materialized not in ("view", "ephemeral"):
             return None
         with self._lock:
-            found, complete = self._queried(node)
-        return tuple(column.name for column in found) if complete else None
+            columns, complete = self._queried(node)
+        return tuple(column.name for column in columns) if complete else None
 
     def columns(self, unique_id: str) -> tuple[RelationColumn, ...] | None:
         """Return the same with their types, as text where these are known."""
         names = self.names(unique_id)
         if names is None:
             return None
-        known = {column.name.casefold(): column.data_type for column in self._all_columns(unique_id)}
-        types = (known.get(name.casefold()) for name in names)
+        types_by_name = {column.name.casefold(): column.data_type for column in self._all_columns(unique_id)}
+        types = (types_by_name.get(name.casefold()) for name in names)
         return tuple(
             RelationColumn(name, str(of) if of is not None else None) for name, of in zip(names, types, strict=True)
         )
@@ -171,7 +171,7 @@ class Layouts:
         What is only tested to hold no NULL may be NULL there: Spark folds `coalesce` and IS NULL by the schema alone.
         """
         layout = replace(self.of(unique_id), line=self._prepared.files.profile.line)
-        tested = self._declared(self._prepared.graph.nodes[unique_id]).tested
+        tested = self._declared_schema(self._prepared.graph.nodes[unique_id]).tested
         if not tested or layout.columns is None:
             return layout
         columns = [
@@ -193,20 +193,20 @@ class Layouts:
         if isinstance(meaning, ChangesOf):
             return KnownTable(self._changes(meaning.unique_id), fixed=True)
         with self._lock:
-            if meaning in self._known:
-                self._reads.note(self._read[f"known {meaning}"])
-                return self._known[meaning]
+            if meaning in self._tables:
+                self._reads.note(self._questions[f"table {meaning}"])
+                return self._tables[meaning]
             node = self._prepared.graph.nodes[meaning]
-            with self._reads.collected() as self._read[f"known {meaning}"]:
+            with self._reads.collected() as self._questions[f"table {meaning}"]:
                 if node.materialized == "view":
                     # Who asks reads the query, and wants to know what is declared besides.
-                    known = KnownTable(self._declared_columns(node), self._query(node))
+                    table = KnownTable(self._declared_columns(node), self._query(node))
                 else:
-                    known = KnownTable(self.of(meaning), fixed=is_stream(node), files=_is_files(node))
+                    table = KnownTable(self.of(meaning), fixed=is_stream(node), files=_is_files(node))
                     if meaning not in self._layouts:
-                        return known
-            self._known[meaning] = known
-            return known
+                        return table
+            self._tables[meaning] = table
+            return table
 
     def node_named(self, parts: tuple[str, ...]) -> str | None:
         """Return the id of the model, seed or source that a name in rendered SQL means; of its changes, too."""
@@ -226,10 +226,10 @@ class Layouts:
             tree = tree.this
         with self._lock:
             if self._inlined is None:
-                with self._reads.collected() as self._read["inlined"]:
+                with self._reads.collected() as self._questions["inlined"]:
                     trees = [(read_query(known.query).expression, known) for known in self._ephemeral() if known.query]
-                self._inlined = {each: known for each, known in trees if each is not None}
-            self._reads.note(self._read["inlined"])
+                self._inlined = {tree: known for tree, known in trees if tree is not None}
+            self._reads.note(self._questions["inlined"])
             return self._inlined.get(tree) if tree is not None else None
 
     def _ephemeral(self) -> Iterator[KnownTable]:
@@ -263,65 +263,69 @@ class Layouts:
 
     def _merge(self, node: ModelNode) -> TableLayout:
         """As engine/tables/catalog.py creates the target: of declared columns, or of those that the MERGE inserts."""
-        said = self._declared(node)
+        schema = self._declared_schema(node)
         evolves = self._evolves(node)
-        if said.typed:
-            columns = tuple(said.column(column, True) for column in said.columns)
-            return TableLayout(columns=columns, complete=not evolves, unique=said.unique)
+        if schema.typed:
+            columns = tuple(schema.column(column, True) for column in schema.columns)
+            return TableLayout(columns=columns, complete=not evolves, unique=schema.unique)
         inserted = self._inserted(node)
-        columns = said.over(inserted or (), True)
-        return TableLayout(columns=columns or None, complete=inserted is not None and not evolves, unique=said.unique)
+        columns = schema.over(inserted or (), True)
+        return TableLayout(columns=columns or None, complete=inserted is not None and not evolves, unique=schema.unique)
 
     def _table(self, node: ModelNode) -> TableLayout:
         """As CREATE TABLE AS does: the query says which columns there are, and every one takes NULL."""
-        said = self._declared(node)
-        found, complete = self._queried(node)
-        return TableLayout(columns=said.over(found, True) or None, complete=complete, unique=said.unique)
+        schema = self._declared_schema(node)
+        columns, complete = self._queried(node)
+        return TableLayout(columns=schema.over(columns, True) or None, complete=complete, unique=schema.unique)
 
     def _view(self, node: ModelNode) -> TableLayout:
         layout = self._declared_columns(node)
-        if self._declared(node).typed:
+        if self._declared_schema(node).typed:
             return layout
-        found, complete = self._queried(node)
-        return replace(layout, columns=self._declared(node).over(found, None) or None, complete=complete)
+        columns, complete = self._queried(node)
+        return replace(layout, columns=self._declared_schema(node).over(columns, None) or None, complete=complete)
 
     def _declared_columns(self, node: Node) -> TableLayout:
         """What is declared of a query's columns; whether they are all is its query's to say."""
-        said = self._declared(node)
-        columns = [said.column(column, None) for column in said.columns]
-        own = {column.name.casefold() for column in said.columns}
-        columns += [TableColumn(name, None, False) for name in sorted(said.not_null - own)]
-        return TableLayout(columns=tuple(columns) or None, unique=said.unique)
+        schema = self._declared_schema(node)
+        columns = [schema.column(column, None) for column in schema.columns]
+        own = {column.name.casefold() for column in schema.columns}
+        columns += [TableColumn(name, None, False) for name in sorted(schema.not_null - own)]
+        return TableLayout(columns=tuple(columns) or None, unique=schema.unique)
 
     def _seed(self, node: SeedNode) -> TableLayout:
-        said = self._declared(node)
+        schema = self._declared_schema(node)
         seed = self._prepared.files.seeds[node.name]
         types = {name.casefold(): text for name, text in node.config.column_types.items()}
         header = seed_header(seed.path, node.config.delimiter)
-        columns = said.over((TableColumn(name) for name in header or ()), True)
+        columns = schema.over((TableColumn(name) for name in header or ()), True)
         columns = tuple(
             replace(column, data_type=type_of(types.get(column.name.casefold())) or column.data_type)
             for column in columns
         )
-        return TableLayout(columns=columns or None, complete=header is not None, unique=said.unique)
+        return TableLayout(columns=columns or None, complete=header is not None, unique=schema.unique)
 
     def _source(self, node: SourceNode) -> TableLayout:
         table = node.config
-        said = self._declared(node)
-        columns = tuple(said.column(column, None) for column in said.columns)
+        schema = self._declared_schema(node)
+        columns = tuple(schema.column(column, None) for column in schema.columns)
         if table.stream is not None:
             if table.stream.batch_columns:
                 columns += _BATCH_COLUMNS
-            return TableLayout(columns=columns or None, partition_by=(), cluster_by=(), unique=said.unique)
+            return TableLayout(columns=columns or None, partition_by=(), cluster_by=(), unique=schema.unique)
         complete = False
-        if table.path is not None and table.format in _TEXT_FORMATS and any(each.data_type for each in said.columns):
+        if (
+            table.path is not None
+            and table.format in _TEXT_FORMATS
+            and any(column.data_type for column in schema.columns)
+        ):
             # As engine/tables/catalog.py reads them: of a CSV file with a header every column, undeclared ones as text.
             columns = tuple(
                 column if type_of_source.data_type else replace(column, data_type=type_of("string"))
-                for column, type_of_source in zip(columns, said.columns, strict=True)
+                for column, type_of_source in zip(columns, schema.columns, strict=True)
             )
             header = str(table.options.get("header", "false")).lower() == "true"
-            complete = table.format != "csv" or (not header and said.typed)
+            complete = table.format != "csv" or (not header and schema.typed)
         return TableLayout(
             format=table_format_of(table.format),
             columns=columns or None,
@@ -329,7 +333,7 @@ class Layouts:
             partition_by=_fields(table.partition_by),
             cluster_by=table.cluster_by,
             properties=dict(table.properties),
-            unique=said.unique,
+            unique=schema.unique,
         )
 
     def _with_config(self, node: RefNode, layout: TableLayout) -> TableLayout:
@@ -350,15 +354,15 @@ class Layouts:
         real = self._table_names.recorded(node)
         return with_properties(layout if real is None else over_recorded(layout, real), {})
 
-    def _declared(self, node: Node) -> Declared:
+    def _declared_schema(self, node: Node) -> DeclaredSchema:
         self._reads.note([node_read(node)])
         files = self._prepared.files
         if isinstance(node, SourceNode):
             tests = self._tests.get((node.source_name, node.name), ())
-            return declared(node.config.columns, node.config.constraints, tests)
+            return declared_schema(node.config.columns, node.config.constraints, tests)
         entry = files.models.get(node.name) if isinstance(node, ModelNode) else files.seeds.get(node.name)
         properties = entry.properties if entry is not None else None
-        return declared(
+        return declared_schema(
             properties.columns if properties else (),
             properties.constraints if properties else (),
             self._tests.get((node.name,), ()),
@@ -371,14 +375,14 @@ class Layouts:
             if any(key.lower() == _AUTO_MERGE and str(value).lower() == "true" for key, value in conf.items()):
                 return True
         try:
-            text = self._compiler.rendered(node.unique_id).text
+            text = self._compiler.render(node.unique_id).text
         except ProblemsError:
             text = node.raw_code
         return _EVOLUTION.search(text) is not None
 
     def _query(self, node: Node) -> str | None:
         try:
-            return query(self._compiler.rendered(node.unique_id))
+            return query(self._compiler.render(node.unique_id))
         except ProblemsError:
             return None
 
@@ -393,7 +397,7 @@ class Layouts:
     def _inserted(self, node: Node) -> Sequence[TableColumn] | None:
         """The columns of what a model's MERGE inserts; None where they are not all known."""
         try:
-            statement = self._compiler.parsed(node.unique_id)
+            statement = self._compiler.parse_merge(node.unique_id)
         except (ProblemsError, MergeSyntaxError):
             return None
         return inserted_columns(statement, source_facts(statement, self.lookup))

@@ -14,8 +14,8 @@ from merge_runner.plan.steps.inputs import TableInput
 
 def recordable_tables(prepared: Prepared) -> tuple[TableInput, ...]:
     """The tables, each once, sorted by name; views and sources that are files are none."""
-    found = {item.relation.name.casefold(): item for item in _tables(prepared)}
-    return tuple(found[name] for name in sorted(found))
+    tables = {item.relation.name.casefold(): item for item in _tables(prepared)}
+    return tuple(tables[name] for name in sorted(tables))
 
 
 def _tables(prepared: Prepared) -> Iterator[TableInput]:
@@ -27,9 +27,9 @@ def _tables(prepared: Prepared) -> Iterator[TableInput]:
             location = table_location(root, profile, node.relation, node.config.format)
             yield TableInput(node.relation, node.config.format, location)
         elif isinstance(node, SourceNode):
-            path, said = node.config.path, node.config.format
-            format = table_format_of(said)
+            path, format_name = node.config.path, node.config.format
+            format = table_format_of(format_name)
             if path is None:
-                yield TableInput(node.relation, said or "", None)
+                yield TableInput(node.relation, format_name or "", None)
             elif format is not None and not capabilities(format).needs_catalog and "://" not in path:
                 yield TableInput(node.relation, format, Path((root / path).absolute()))

@@ -28,13 +28,13 @@ def table_layout(prepared: Prepared, node: RefNode) -> Layout:
     if (problem := catalog_problem(files.profile, node)) is not None:
         raise ProblemsError([problem])
     entry = files.models.get(node.name) or files.seeds.get(node.name)
-    declared = entry.properties if entry is not None else None
+    properties = entry.properties if entry is not None else None
     return Layout(
         relation,
         config.format,
         table_location(files.root, files.profile, relation, config.format),
-        columns=table_columns(declared),
-        checks=table_checks(declared),
+        columns=table_columns(properties),
+        checks=table_checks(properties),
         partition_by=config.partition_by,
         cluster_by=config.cluster_by,
         sort_by=config.sort_by,
@@ -64,8 +64,8 @@ def table_columns(properties: declared.ModelProperties | None) -> tuple[Column, 
     """The declared columns: NOT NULL by constraints of their own, or by one of the table that names them."""
     if properties is None:
         return ()
-    named = (constraint.columns for constraint in properties.constraints if constraint.type in _NOT_NULL)
-    not_null = folded(name for names in named for name in names)
+    keys = (constraint.columns for constraint in properties.constraints if constraint.type in _NOT_NULL)
+    not_null = folded(name for names in keys for name in names)
     return tuple(_column(column, column.name.casefold() in not_null) for column in properties.columns)
 
 

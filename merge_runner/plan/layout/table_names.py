@@ -42,7 +42,7 @@ class TableNames:
             key = self._key(node)
             self._by_name.setdefault(key, node.unique_id)
             if node.unique_id in deferral.ids:
-                self._by_name.setdefault(self._relation_key(deferral.built[node.unique_id].relation), node.unique_id)
+                self._by_name.setdefault(self._relation_key(deferral.nodes[node.unique_id].relation), node.unique_id)
             if node.materialized == "merge":
                 self._sharing.setdefault(key, []).append(node.unique_id)
         shared = {key for key, writers in self._sharing.items() if len(writers) > 1}
@@ -75,7 +75,7 @@ class TableNames:
             return (node,)
         writers = [self._graph.model(unique_id) for unique_id in self._sharing[self._key(node)]]
         names = {writer.unique_id for writer in writers}
-        first = [each for each in writers if names - {each.unique_id} <= self._descendants(each.unique_id)]
+        first = [writer for writer in writers if names - {writer.unique_id} <= self._descendants(writer.unique_id)]
         return first or writers
 
     def _descendants(self, unique_id: str) -> set[str]:

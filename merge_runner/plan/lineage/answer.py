@@ -20,7 +20,7 @@ ColumnKey = tuple[str, str]
 _VERSION = 1
 _ROWS = "(rows)"
 _FEW = 4
-"""Names of columns that are listed; more are counted."""
+"""Names of columns that are list_inputs; more are counted."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Lineage:
     names of their relations.
     """
 
-    asked: str | None
+    subject: str | None
     start: tuple[LineageColumn, ...]
     upstream: tuple[LineageColumn, ...] = ()
     downstream: tuple[LineageColumn, ...] = ()
@@ -50,7 +50,7 @@ class Lineage:
     @property
     def ok(self) -> bool:
         """Whether all models that the answer needs could be read."""
-        return not any(each.is_error for each in self.unresolved)
+        return not any(gap.is_error for gap in self.unresolved)
 
     def lines(self) -> Iterator[str]:
         """Yield lines of text for a terminal."""
@@ -71,8 +71,8 @@ def _as_json(lineage: Lineage) -> dict[str, Any]:
         "version": _VERSION,
         "columns": [
             {
-                "model": each.model,
-                "column": each.column,
+                "model": column.model,
+                "column": column.column,
                 "inputs": [
                     {
                         "relation": part.relation,
@@ -80,19 +80,19 @@ def _as_json(lineage: Lineage) -> dict[str, Any]:
                         "type": "direct" if part.is_direct else "indirect",
                         "subtype": part.subtype,
                     }
-                    for part in each.inputs
+                    for part in column.inputs
                 ],
             }
-            for each in lineage.columns
+            for column in lineage.columns
         ],
         "unresolved": [
             {
-                "model": each.model,
-                "in_column": each.column,
-                "reason": each.reason,
-                **(place_as_json(each.place) if each.place is not None else {}),
+                "model": gap.model,
+                "in_column": gap.column,
+                "reason": gap.reason,
+                **(place_as_json(gap.place) if gap.place is not None else {}),
             }
-            for each in lineage.unresolved
+            for gap in lineage.unresolved
         ],
     }
 
@@ -101,11 +101,11 @@ def _dot_lines(lineage: Lineage) -> Iterator[str]:
     """Lines of the DOT language: a box for each table with its columns, what only decides as dashed arrows."""
     columns: dict[str, dict[str, str]] = {}
     edges: dict[str, None] = {}
-    for each in lineage.columns:
-        own = each.relation.casefold()
-        columns.setdefault(own, {})[each.column.casefold()] = each.column
-        targets = [(part, each.column.casefold()) for part in each.written]
-        targets += [(part, _ROWS) for part in each.rows]
+    for column in lineage.columns:
+        own = column.relation.casefold()
+        columns.setdefault(own, {})[column.column.casefold()] = column.column
+        targets = [(part, column.column.casefold()) for part in column.value_inputs]
+        targets += [(part, _ROWS) for part in column.rows]
         for part, target in targets:
             relation, name = part.relation.casefold(), part.column.casefold()
             columns.setdefault(relation, {}).setdefault(name, part.column)
@@ -128,7 +128,7 @@ def _dot_lines(lineage: Lineage) -> Iterator[str]:
 
 def _text_lines(lineage: Lineage) -> Iterator[str]:
     """Lines for a terminal: trees for one column, else a list of the columns of each model."""
-    if lineage.asked is not None and len(lineage.begin) == 1:
+    if lineage.subject is not None and len(lineage.begin) == 1:
         yield from _trees(lineage)
     else:
         yield from _models(lineage.start, lineage.names)
@@ -144,9 +144,9 @@ def _text_lines(lineage: Lineage) -> Iterator[str]:
         yield from (f"  {line}" for line in dict.fromkeys(map(_unresolved, lineage.unresolved)))
 
 
-def _unresolved(each: UnresolvedInput) -> str:
-    of = f"{each.model}.{each.column}" if each.column is not None else each.model
-    return f"{each.place}: {of}: {each.reason}" if each.place is not None else f"{of}: {each.reason}"
+def _unresolved(gap: UnresolvedInput) -> str:
+    of = f"{gap.model}.{gap.column}" if gap.column is not None else gap.model
+    return f"{gap.place}: {of}: {gap.reason}" if gap.place is not None else f"{of}: {gap.reason}"
 
 
 def _name(relation: str, names: Mapping[str, str]) -> str:
@@ -154,39 +154,39 @@ def _name(relation: str, names: Mapping[str, str]) -> str:
     return names.get(relation.casefold(), relation)
 
 
-def listed(inputs: Iterable[Input], names: Mapping[str, str]) -> Iterator[str]:
+def list_inputs(inputs: Iterable[Input], names: Mapping[str, str]) -> Iterator[str]:
     """Inputs in few words, those of one relation and kind together: `orders.day, .month (filter and join)`."""
     kinds: dict[tuple[str, str], list[str]] = {}
-    for each in inputs:
-        kinds.setdefault((_name(each.relation, names), each.column), []).append(each.subtype)
+    for part in inputs:
+        kinds.setdefault((_name(part.relation, names), part.column), []).append(part.subtype)
     together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (relation, column), subtypes in kinds.items():
         together.setdefault((relation, tuple(dict.fromkeys(subtypes))), []).append(column)
-    for (relation, found), columns in together.items():
-        yield f"{relation}.{', .'.join(columns)}{_kind(found)}"
+    for (relation, shared), columns in together.items():
+        yield f"{relation}.{', .'.join(columns)}{_kind(shared)}"
 
 
 def _models(columns: Sequence[LineageColumn], names: Mapping[str, str]) -> Iterator[str]:
     """The columns of each model with what they are made of, and what decides about them and about its rows."""
     by_model: dict[str, list[LineageColumn]] = {}
-    for each in columns:
-        by_model.setdefault(each.unique_id, []).append(each)
+    for column in columns:
+        by_model.setdefault(column.unique_id, []).append(column)
     for number, own in enumerate(by_model.values()):
         if number:
             yield ""
         yield own[0].model
-        lines = [(each.column, [part for part in each.written if part.is_direct]) for each in own]
-        conditions = dict.fromkeys(part for each in own for part in each.written if not part.is_direct)
+        lines = [(column.column, [part for part in column.value_inputs if part.is_direct]) for column in own]
+        conditions = dict.fromkeys(part for column in own for part in column.value_inputs if not part.is_direct)
         lines += [("(conditions)", list(conditions))] if conditions else []
         lines += [(_ROWS, list(own[0].rows))] if own[0].rows else []
         widest = max(width(name) for name, _ in lines)
         for name, parts in lines:
-            yield f"  {padded(name, widest)}  {', '.join(listed(parts, names)) or '-'}"
+            yield f"  {padded(name, widest)}  {', '.join(list_inputs(parts, names)) or '-'}"
 
 
 def _trees(lineage: Lineage) -> Iterator[str]:
     """One column: where it comes from as a tree, what decides about it, and where it goes to."""
-    yield lineage.asked or ""
+    yield lineage.subject or ""
     if lineage.direction != "down":
         yield from _sources(lineage)
     if lineage.direction != "up":
@@ -195,10 +195,10 @@ def _trees(lineage: Lineage) -> Iterator[str]:
 
 def _sources(lineage: Lineage) -> Iterator[str]:
     key = lineage.begin[0]
-    written = [part for each in lineage.start for part in each.written]
+    written = [part for column in lineage.start for part in column.value_inputs]
     direct = [part for part in written if part.is_direct]
     decides = [part for part in written if not part.is_direct]
-    rows = [part for each in lineage.start for part in each.rows]
+    rows = [part for column in lineage.start for part in column.rows]
     if direct:
         yield "  comes from"
         yield from _up(direct, _by_key((*lineage.start, *lineage.upstream)), lineage.names, "  ", (key, {key}))
@@ -207,7 +207,7 @@ def _sources(lineage: Lineage) -> Iterator[str]:
     for title, parts in (("is decided by", decides), ("its rows are decided by", rows)):
         if parts:
             yield f"  {title}"
-            yield from (f"    {line}" for line in listed(dict.fromkeys(parts), lineage.names))
+            yield from (f"    {line}" for line in list_inputs(dict.fromkeys(parts), lineage.names))
 
 
 def _effects(lineage: Lineage) -> Iterator[str]:
@@ -216,13 +216,13 @@ def _effects(lineage: Lineage) -> Iterator[str]:
     if lines:
         yield "  goes to"
         yield from lines
-    lines = list(_decided(key, lineage))
+    lines = list(_dependents(key, lineage))
     if lines:
         yield "  decides about"
         yield from (f"    {line}" for line in lines)
     if lineage.downstream:
-        models = _counted(len({each.unique_id for each in lineage.downstream}), "model")
-        yield f"  a change of it can reach {_counted(len(lineage.downstream), 'column')} of {models}"
+        models = _count(len({column.unique_id for column in lineage.downstream}), "model")
+        yield f"  a change of it can reach {_count(len(lineage.downstream), 'column')} of {models}"
     else:
         yield "  no column depends on it"
 
@@ -232,68 +232,68 @@ def _again(key: ColumnKey, seen: tuple[ColumnKey, set[ColumnKey]]) -> str:
     return "" if key not in seen[1] else " (itself)" if key == seen[0] else " (see above)"
 
 
-def _counted(number: int, word: str) -> str:
+def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def _by_key(columns: Iterable[LineageColumn]) -> dict[ColumnKey, list[LineageColumn]]:
-    found: dict[ColumnKey, list[LineageColumn]] = {}
-    for each in columns:
-        found.setdefault((each.relation.casefold(), each.column.casefold()), []).append(each)
-    return found
+    by_key: dict[ColumnKey, list[LineageColumn]] = {}
+    for column in columns:
+        by_key.setdefault((column.relation.casefold(), column.column.casefold()), []).append(column)
+    return by_key
 
 
 def _up(
     parts: Sequence[Input],
-    known: Mapping[ColumnKey, list[LineageColumn]],
+    by_key: Mapping[ColumnKey, list[LineageColumn]],
     names: Mapping[str, str],
     indent: str,
     seen: tuple[ColumnKey, set[ColumnKey]],
 ) -> Iterator[str]:
     """The inputs of a column that values are made of, each with its own; one that was shown before is not repeated."""
     kinds: dict[tuple[str, str], list[Input]] = {}
-    for each in dict.fromkeys(parts):
-        kinds.setdefault((each.relation.casefold(), each.column.casefold()), []).append(each)
+    for part in dict.fromkeys(parts):
+        kinds.setdefault((part.relation.casefold(), part.column.casefold()), []).append(part)
     for number, (key, own) in enumerate(kinds.items(), start=1):
         last = number == len(kinds)
-        inner = [each for column in known.get(key, ()) for each in column.written if each.is_direct]
+        inner = [part for column in by_key.get(key, ()) for part in column.value_inputs if part.is_direct]
         again = _again(key, seen) if inner else ""
-        yield f"{indent}{'└─' if last else '├─'} {next(listed(own, names))}{again}"
+        yield f"{indent}{'└─' if last else '├─'} {next(list_inputs(own, names))}{again}"
         if not again:
             seen[1].add(key)
-            yield from _up(inner, known, names, indent + ("   " if last else "│  "), seen)
+            yield from _up(inner, by_key, names, indent + ("   " if last else "│  "), seen)
 
 
 def _down(key: ColumnKey, lineage: Lineage, indent: str, seen: tuple[ColumnKey, set[ColumnKey]]) -> Iterator[str]:
     """The columns that are made of one, each with those that are made of it."""
-    made: list[tuple[LineageColumn, list[Input]]] = []
-    for each in (*lineage.start, *lineage.downstream):
-        parts = [part for part in each.written if part.is_direct and _is(part, key)]
+    targets: list[tuple[LineageColumn, list[Input]]] = []
+    for column in (*lineage.start, *lineage.downstream):
+        parts = [part for part in column.value_inputs if part.is_direct and _is(part, key)]
         if parts:
-            made.append((each, parts))
-    for number, (each, parts) in enumerate(made, start=1):
-        last = number == len(made)
-        target = each.relation.casefold(), each.column.casefold()
+            targets.append((column, parts))
+    for number, (column, parts) in enumerate(targets, start=1):
+        last = number == len(targets)
+        target = column.relation.casefold(), column.column.casefold()
         again = _again(target, seen)
         kind = _kind([part.subtype for part in parts])
-        yield f"{indent}{'└─' if last else '├─'} {each.model}.{each.column}{kind}{again}"
+        yield f"{indent}{'└─' if last else '├─'} {column.model}.{column.column}{kind}{again}"
         if not again:
             seen[1].add(target)
             yield from _down(target, lineage, indent + ("   " if last else "│  "), seen)
 
 
-def _decided(key: ColumnKey, lineage: Lineage) -> Iterator[str]:
+def _dependents(key: ColumnKey, lineage: Lineage) -> Iterator[str]:
     """The columns and rows of each model that a column decides about, without those that depend on these."""
     columns: dict[tuple[str, str], list[str]] = {}
     rows: dict[str, dict[str, None]] = {}
-    for each in (*lineage.start, *lineage.downstream):
-        kind = _kind([part.subtype for part in each.written if not part.is_direct and _is(part, key)])
+    for column in (*lineage.start, *lineage.downstream):
+        kind = _kind([part.subtype for part in column.value_inputs if not part.is_direct and _is(part, key)])
         if kind:
-            columns.setdefault((each.model, kind), []).append(each.column)
-        rows.setdefault(each.model, {}).update({part.subtype: None for part in each.rows if _is(part, key)})
+            columns.setdefault((column.model, kind), []).append(column.column)
+        rows.setdefault(column.model, {}).update({part.subtype: None for part in column.rows if _is(part, key)})
     for (model, kind), names in columns.items():
-        shown = f"{model}.{', .'.join(names)}" if len(names) <= _FEW else f"{len(names)} columns of {model}"
-        yield shown + kind
+        words = f"{model}.{', .'.join(names)}" if len(names) <= _FEW else f"{len(names)} columns of {model}"
+        yield words + kind
     yield from (f"the rows of {model}{_kind(list(subtypes))}" for model, subtypes in rows.items() if subtypes)
 
 

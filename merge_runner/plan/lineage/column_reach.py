@@ -83,21 +83,21 @@ class _Reach:
         relation = _relation(node)
         if columns is not None:
             columns |= generated_from(self.lineage.table(unique_id), columns)
-        known = self.changed.get(relation, frozenset())
-        if known is None or (columns is not None and columns <= known):
+        earlier = self.changed.get(relation, frozenset())
+        if earlier is None or (columns is not None and columns <= earlier):
             return
-        self.changed[relation] = None if columns is None else columns | known
+        self.changed[relation] = None if columns is None else columns | earlier
         todo.append(relation)
 
     def _of(self, node: Node) -> Columns:
         """The columns of a modified node that have changed."""
         if not self.changes[node.unique_id] <= _OF_TEXT:
             return None
-        declared = changed_contract(self.graph, self.previous, node)
+        contract = changed_contract(self.graph, self.previous, node)
         if not isinstance(node, ModelNode):
-            return declared if self.changes[node.unique_id] <= {"contract"} else None
+            return contract if self.changes[node.unique_id] <= {"contract"} else None
         text = self._of_text(node)
-        return None if text is None else text | declared
+        return None if text is None else text | contract
 
     def _of_text(self, node: ModelNode) -> Columns:
         """The columns of a model that its earlier compiled text makes otherwise than its text now."""
@@ -105,39 +105,39 @@ class _Reach:
         if not text or node.config.pre_hook or node.config.post_hook:
             return None
         try:
-            now = self.prepared.compiler.rendered(node.unique_id).text
+            now = self.prepared.compiler.render(node.unique_id).text
         except ProblemsError:
             return None
-        before, after = Version(str(text), _named(self._before)), Version(now, _named(self._now))
+        before, after = Version(str(text), _names_of(self._before)), Version(now, _names_of(self._now))
         return changed_columns(before, after, merge=node.materialized == "merge")
 
     def _reached(self, unique_id: str, relation: str) -> Columns:
         """The columns of a model that columns of a relation reach which have changed."""
         changed = self.changed[relation]
-        found = self.lineage.model(unique_id)
-        if changed is None or found.unresolved:
+        lineage = self.lineage.model(unique_id)
+        if changed is None or lineage.unresolved:
             return None
-        for part in found.table.rows:
+        for part in lineage.table.rows:
             if part.relation.casefold() == relation and part.column.casefold() in changed:
                 return None
         return frozenset(
             column.column.casefold()
-            for column in found.table.columns
+            for column in lineage.table.columns
             if any(part.relation.casefold() == relation and part.column.casefold() in changed for part in column.inputs)
         )
 
     def _with_others(self, modified: Collection[str]) -> frozenset[str]:
         """The modified nodes, the models that are reached, ephemeral ones on the way to these, and tests of them."""
-        found = set(modified)
+        reached = set(modified)
         for unique_id in reversed(topological(self.graph, self.graph.nodes)):
             node = self.graph.nodes[unique_id]
             if has_lineage(node):
                 if self.changed.get(_relation(node), frozenset()) != frozenset():
-                    found.add(unique_id)
-            elif isinstance(node, ModelNode) and found & set(self.graph.dag.succ[unique_id]):
-                found.add(unique_id)
+                    reached.add(unique_id)
+            elif isinstance(node, ModelNode) and reached & set(self.graph.dag.succ[unique_id]):
+                reached.add(unique_id)
         tests = {key for key, node in self.graph.nodes.items() if isinstance(node, DataTestNode | UnitTestNode)}
-        return frozenset(found | {key for key in tests if found & set(self.graph.dag.pred[key])})
+        return frozenset(reached | {key for key in tests if reached & set(self.graph.dag.pred[key])})
 
 
 def _relation(node: Node) -> str:
@@ -156,7 +156,7 @@ def _parts(parts: tuple[str, ...]) -> tuple[str, ...]:
     return folded[1:] if folded[:1] == ("spark_catalog",) else folded
 
 
-def _named(identities: Mapping[tuple[str, ...], str]) -> Names:
+def _names_of(identities: Mapping[tuple[str, ...], str]) -> Names:
     def names(parts: tuple[str, ...]) -> str:
         own = _parts(parts)
         return identities.get(own, ".".join(own))

@@ -34,21 +34,21 @@ class UnresolvedInput:
 class LineageColumn:
     """A column of a merge, table or view model. `relation` is the name of the model's table or view.
 
-    `written` are the columns that its values come from, with the conditions of these; `rows` decide which rows there
-    are, and are the same for all columns of the model.
+    `value_inputs` are the columns that its values come from, with the conditions of these; `rows` decide which rows
+    there are, and are the same for all columns of the model.
     """
 
     unique_id: str
     model: str
     relation: str
     column: str
-    written: tuple[Input, ...]
+    value_inputs: tuple[Input, ...]
     rows: tuple[Input, ...]
 
     @property
     def inputs(self) -> tuple[Input, ...]:
         """All that it depends on."""
-        return tuple(sorted({*self.written, *self.rows}))
+        return tuple(sorted({*self.value_inputs, *self.rows}))
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class ModelLineage:
         """Its columns in their order."""
         node, rows = self.node, self.table.rows
         return tuple(
-            LineageColumn(node.unique_id, node.name, self.relation, each.column, each.inputs, rows)
-            for each in self.table.columns
+            LineageColumn(node.unique_id, node.name, self.relation, column.column, column.inputs, rows)
+            for column in self.table.columns
         )
 
 
@@ -81,18 +81,18 @@ class ModelLineages:
     def __init__(self, prepared: Prepared, layouts: Layouts) -> None:
         self._prepared = prepared
         self._layouts = layouts
-        self._found: dict[str, ModelLineage] = {}
+        self._lineages: dict[str, ModelLineage] = {}
         self._tables: dict[str, Table] = {}
 
     def of(self, unique_id: str) -> ModelLineage:
         """The lineage of a merge, table or view model; one that cannot be read has its problems as `unresolved`."""
-        if unique_id not in self._found:
-            self._found[unique_id] = self._read(self._prepared.graph.model(unique_id))
-        return self._found[unique_id]
+        if unique_id not in self._lineages:
+            self._lineages[unique_id] = self._lineage_of(self._prepared.graph.model(unique_id))
+        return self._lineages[unique_id]
 
     def of_statement(self, unique_id: str, statement: MergeStatement) -> TableLineage:
         """The lineage of one of the MERGEs that a model may run."""
-        return merge_lineage(statement, self.table(unique_id), self._named)
+        return merge_lineage(statement, self.table(unique_id), self._find_table)
 
     def table(self, unique_id: str) -> Table:
         """A model, seed or source as the SQL of others sees it."""
@@ -104,30 +104,32 @@ class ModelLineages:
             self._tables[unique_id] = _as_table(name, layout, names)
         return self._tables[unique_id]
 
-    def _named(self, parts: tuple[str, ...]) -> Table | None:
+    def _find_table(self, parts: tuple[str, ...]) -> Table | None:
         """The table that a name in rendered SQL means; None where nothing is known of it."""
         unique_id = self._layouts.node_named(parts)
-        known = self._layouts.lookup(parts)
-        if unique_id is not None and (known is None or not known.fixed):
+        table = self._layouts.lookup(parts)
+        if unique_id is not None and (table is None or not table.fixed):
             return self.table(unique_id)
         name = self.table(unique_id).name if unique_id is not None else ".".join(parts)
-        return _as_table(name, known.layout, None) if known is not None else None
+        return _as_table(name, table.layout, None) if table is not None else None
 
-    def _read(self, node: ModelNode) -> ModelLineage:
+    def _lineage_of(self, node: ModelNode) -> ModelLineage:
         own = self.table(node.unique_id)
         compiler = self._prepared.compiler
         try:
-            rendered = compiler.rendered(node.unique_id)
+            rendered = compiler.render(node.unique_id)
             if node.materialized == "merge":
-                found = merge_lineage(compiler.merge(node.unique_id), own, self._named)
+                lineage = merge_lineage(compiler.merge(node.unique_id), own, self._find_table)
             else:
-                found = query_lineage(rendered.text, self._named, own)
+                lineage = query_lineage(rendered.text, self._find_table, own)
         except ProblemsError as error:
-            return ModelLineage(node, own.name, TableLineage(()), tuple(_failed(node, each) for each in error.problems))
-        gaps = [_placed(node, None, each, rendered) for each in found.unresolved]
-        for column in found.columns:
-            gaps += [_placed(node, column.column, each, rendered) for each in column.unresolved]
-        return ModelLineage(node, own.name, found, tuple(gaps))
+            return ModelLineage(
+                node, own.name, TableLineage(()), tuple(_gap_of(node, problem) for problem in error.problems)
+            )
+        gaps = [_place_gap(node, None, gap, rendered) for gap in lineage.unresolved]
+        for column in lineage.columns:
+            gaps += [_place_gap(node, column.column, gap, rendered) for gap in column.unresolved]
+        return ModelLineage(node, own.name, lineage, tuple(gaps))
 
 
 def _as_table(name: str, layout: TableLayout, names: tuple[str, ...] | None) -> Table:
@@ -138,10 +140,10 @@ def _as_table(name: str, layout: TableLayout, names: tuple[str, ...] | None) -> 
     return Table(name, columns, layout.complete, generated)
 
 
-def _failed(node: ModelNode, problem: Problem) -> UnresolvedInput:
+def _gap_of(node: ModelNode, problem: Problem) -> UnresolvedInput:
     return UnresolvedInput(node.name, None, problem.message, problem.place or node.place, is_error=True)
 
 
-def _placed(node: ModelNode, column: str | None, gap: Unresolved, rendered: RenderedText) -> UnresolvedInput:
+def _place_gap(node: ModelNode, column: str | None, gap: Unresolved, rendered: RenderedText) -> UnresolvedInput:
     place = rendered.place(gap.span.start, gap.span.end) if gap.span is not None else node.place
     return UnresolvedInput(node.name, column, gap.reason, place)

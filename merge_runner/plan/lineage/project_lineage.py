@@ -36,8 +36,8 @@ class ProjectLineage:
 
     def model(self, unique_id: str) -> ModelLineage:
         """The lineage of one merge, table or view model."""
-        self._seen[unique_id] = found = self._models.of(unique_id)
-        return found
+        self._seen[unique_id] = lineage = self._models.of(unique_id)
+        return lineage
 
     def ask(self, name: str | None = None, direction: Direction = "both", *, direct: bool = False) -> Lineage:
         """The lineage of a model, seed or source, or of one column of it (`model.column`); None: of all models.
@@ -50,31 +50,32 @@ class ProjectLineage:
             ids = topological(self._graph, [key for key, node in self._graph.nodes.items() if has_lineage(node)])
             start = [column for unique_id in ids for column in self._columns(unique_id, direct)]
             return self._answer(Lineage(None, tuple(start)))
-        node, column = self._meant(name)
-        known = self._columns(node.unique_id, direct) if has_lineage(node) else ()
-        begin = self._begin(node, column, [each.column for each in known], direct)
-        start = [each for each in known if _key(each) in begin]
-        found = Lineage(name, tuple(start), direction=direction, begin=tuple(begin))
+        node, column = self._find_node(name)
+        columns = self._columns(node.unique_id, direct) if has_lineage(node) else ()
+        begin = self._begin(node, column, [entry.column for entry in columns], direct)
+        start = [entry for entry in columns if _key(entry) in begin]
+        lineage = Lineage(name, tuple(start), direction=direction, begin=tuple(begin))
         if direction != "down":
-            found = replace(found, upstream=tuple(self._upstream(start, direct)))
+            lineage = replace(lineage, upstream=tuple(self._upstream(start, direct)))
         if direction != "up":
-            found = replace(found, downstream=tuple(self._downstream(begin, direct)))
-        return self._answer(found)
+            lineage = replace(lineage, downstream=tuple(self._downstream(begin, direct)))
+        return self._answer(lineage)
 
-    def _answer(self, found: Lineage) -> Lineage:
-        unresolved = [each for lineage in self._seen.values() for each in lineage.unresolved]
+    def _answer(self, answer: Lineage) -> Lineage:
+        unresolved = [gap for lineage in self._seen.values() for gap in lineage.unresolved]
         names = {relation: nodes[0].full_name for relation, nodes in self._by_relation.items()}
-        return replace(found, unresolved=tuple(unresolved), names=names)
+        return replace(answer, unresolved=tuple(unresolved), names=names)
 
     def _columns(self, unique_id: str, direct: bool) -> tuple[LineageColumn, ...]:
         columns = self.model(unique_id).columns
         if not direct:
             return columns
         return tuple(
-            replace(each, written=tuple(part for part in each.written if part.is_direct), rows=()) for each in columns
+            replace(column, value_inputs=tuple(part for part in column.value_inputs if part.is_direct), rows=())
+            for column in columns
         )
 
-    def _meant(self, name: str) -> tuple[Node, str | None]:
+    def _find_node(self, name: str) -> tuple[Node, str | None]:
         """The node and column of `model`, `model.column`, `source.table` or `source.table.column`."""
         nodes = {
             node.full_name: node
@@ -86,25 +87,25 @@ class ProjectLineage:
         before, dot, column = name.rpartition(".")
         if dot and before in nodes:
             return _not_ephemeral(nodes[before]), column
-        wanted = before if dot and nearest(before, nodes) is not None else name
-        hint = did_you_mean(wanted, nodes)
-        raise ProblemsError([Problem("unknown-model", f'there is no model, seed or source "{wanted}"', hint=hint)])
+        node_name = before if dot and nearest(before, nodes) is not None else name
+        hint = did_you_mean(node_name, nodes)
+        raise ProblemsError([Problem("unknown-model", f'there is no model, seed or source "{node_name}"', hint=hint)])
 
-    def _begin(self, node: Node, column: str | None, known: Sequence[str], direct: bool) -> list[ColumnKey]:
+    def _begin(self, node: Node, column: str | None, columns: Sequence[str], direct: bool) -> list[ColumnKey]:
         """The keys of the columns that are asked for. Raises ProblemsError for one that the node does not have."""
         relation = node.relation.name if node.relation is not None else node.name
         table = self._models.table(node.unique_id)
-        names = list(dict.fromkeys([*known, *table.columns]))
+        names = list(dict.fromkeys([*columns, *table.columns]))
         if not has_lineage(node) and not table.complete:
             readers = self.readers(relation.casefold())
-            named = (part for each in readers for entry in self._columns(each, direct) for part in entry.inputs)
-            names += sorted({part.column for part in named if part.relation.casefold() == relation.casefold()})
-        keys = {each.casefold(): (relation.casefold(), each.casefold()) for each in names}
+            parts = (part for reader in readers for entry in self._columns(reader, direct) for part in entry.inputs)
+            names += sorted({part.column for part in parts if part.relation.casefold() == relation.casefold()})
+        keys = {name.casefold(): (relation.casefold(), name.casefold()) for name in names}
         if column is None:
             return list(keys.values())
         if column.casefold() in keys:
             return [keys[column.casefold()]]
-        if has_lineage(node) and any(each.is_error for each in self.model(node.unique_id).unresolved):
+        if has_lineage(node) and any(gap.is_error for gap in self.model(node.unique_id).unresolved):
             return []  # what is wrong with the model is reported
         message = f'"{node.full_name}" has no column "{column}"' if table.complete else (
             f'no column "{column}" of "{node.full_name}" is known'
@@ -113,11 +114,11 @@ class ProjectLineage:
 
     def _upstream(self, start: Iterable[LineageColumn], direct: bool) -> list[LineageColumn]:
         """The columns of models that others come from, nearest first."""
-        seen = {_key(each) for each in start}
-        found: list[LineageColumn] = []
+        seen = {_key(entry) for entry in start}
+        upstream: list[LineageColumn] = []
         todo = list(start)
-        for each in todo:  # it grows
-            for part in each.inputs:
+        for column in todo:  # it grows
+            for part in column.inputs:
                 key = (part.relation.casefold(), part.column.casefold())
                 if key in seen:
                     continue
@@ -125,16 +126,16 @@ class ProjectLineage:
                 writers = [node for node in self._by_relation.get(key[0], ()) if has_lineage(node)]
                 more = [entry for node in writers for entry in self._columns(node.unique_id, direct)]
                 more = [entry for entry in more if _key(entry) == key]
-                found += more
+                upstream += more
                 todo += more
-        return found
+        return upstream
 
     def _downstream(self, begin: Sequence[ColumnKey], direct: bool) -> list[LineageColumn]:
         """The columns of models that depend on others, nearest first."""
         seen = set(begin)
-        found: list[LineageColumn] = []
+        downstream: list[LineageColumn] = []
         todo = list(begin)
-        kept: set[tuple[str, ColumnKey]] = set()
+        visited: set[tuple[str, ColumnKey]] = set()
         by_relation: dict[str, list[tuple[LineageColumn, set[ColumnKey]]]] = {}
         for key in todo:  # it grows
             if key[0] not in by_relation:
@@ -145,15 +146,15 @@ class ProjectLineage:
                 ]
             for entry, inputs in by_relation[key[0]]:
                 place = (entry.unique_id, _key(entry))
-                if key not in inputs or place in kept:
+                if key not in inputs or place in visited:
                     continue
-                kept.add(place)
+                visited.add(place)
                 if _key(entry) not in begin:
-                    found.append(entry)
+                    downstream.append(entry)
                 if _key(entry) not in seen:
                     seen.add(_key(entry))
                     todo.append(_key(entry))
-        return found
+        return downstream
 
     def table(self, unique_id: str) -> Table:
         """A model, seed or source as the SQL of others sees it."""
@@ -161,26 +162,28 @@ class ProjectLineage:
 
     def readers(self, relation: str) -> list[str]:
         """The models that may read a relation: its children, through ephemeral models, and those that name it."""
-        found: dict[str, None] = {}
+        readers: dict[str, None] = {}
         for node in self._by_relation.get(relation, ()):
             if has_lineage(node):
-                found[node.unique_id] = None  # a MERGE may read its own target
-            found.update(dict.fromkeys(self.readers_through(node.unique_id)))
+                readers[node.unique_id] = None  # a MERGE may read its own target
+            readers.update(dict.fromkeys(self.readers_through(node.unique_id)))
             words = _words(node.relation.identifier) if node.relation is not None else frozenset()
-            found.update({key: None for key, known in self._words.items() if words and words <= known})
-        return list(found)
+            readers.update(
+                {key: None for key, words_of_model in self._words.items() if words and words <= words_of_model}
+            )
+        return list(readers)
 
     def readers_through(self, unique_id: str) -> list[str]:
         """The models below a node that have lineage, over ephemeral ones between."""
-        found: dict[str, None] = {}
+        readers: dict[str, None] = {}
         todo = [unique_id]
-        for each in todo:  # it grows
-            for child in self._graph.dag.succ[each]:
+        for node in todo:  # it grows
+            for child in self._graph.dag.succ[node]:
                 if has_lineage(self._graph.nodes[child]):
-                    found[child] = None
+                    readers[child] = None
                 elif isinstance(self._graph.nodes[child], ModelNode) and child not in todo:
                     todo.append(child)
-        return list(found)
+        return list(readers)
 
     @cached_property
     def _words(self) -> dict[str, frozenset[str]]:

@@ -31,11 +31,11 @@ class EngineAccess:
 
 def with_inlined(graph: Graph, unique_id: str) -> frozenset[str]:
     """Return a node and the models above whose queries may be inlined in its text: a view is where a run is sampled."""
-    found = {unique_id}
+    inlined = {unique_id}
     waiting = list(graph.nodes[unique_id].depends_on)
     while waiting:
         parent = waiting.pop()
-        if parent not in found and graph.nodes[parent].materialized in ("ephemeral", "view"):
-            found.add(parent)
+        if parent not in inlined and graph.nodes[parent].materialized in ("ephemeral", "view"):
+            inlined.add(parent)
             waiting += graph.nodes[parent].depends_on
-    return frozenset(found)
+    return frozenset(inlined)

@@ -56,10 +56,10 @@ class Compiler:
         self._reads = reads
         self._sample = sample
         self._asking = asking
-        self._read: dict[str, set[Question]] = {}
+        self._questions: dict[str, set[Question]] = {}
         """What each rendered text was made of."""
-        self._rendered: dict[str, RenderedText] = {}
-        self._failed: dict[str, tuple[Problem, ...]] = {}
+        self._texts: dict[str, RenderedText] = {}
+        self._problems: dict[str, tuple[Problem, ...]] = {}
         self._open: set[str] = set()
         """What is just being rendered."""
         self.known_columns: Callable[[str], Sequence[RelationColumn] | None] = lambda _unique_id: None
@@ -67,40 +67,40 @@ class Compiler:
         self.lock = threading.RLock()
         """Layouts takes the same: each asks the other."""
 
-    def rendered(self, unique_id: str) -> RenderedText:
+    def render(self, unique_id: str) -> RenderedText:
         """The compiled text of a model or a singular test. Raises ProblemsError."""
         with self.lock:
             if unique_id in self._open:  # it asks for the columns of what depends on it
                 raise ProblemsError(
                     [Problem("unknown-columns", "they depend on this text", self._graph.nodes[unique_id].place)]
                 )
-            if unique_id in self._failed:
+            if unique_id in self._problems:
                 self._reads.note([NEVER])
-                raise ProblemsError(self._failed[unique_id])
-            if unique_id in self._rendered:
-                self._reads.note(self._read[unique_id])
-                return self._rendered[unique_id]
+                raise ProblemsError(self._problems[unique_id])
+            if unique_id in self._texts:
+                self._reads.note(self._questions[unique_id])
+                return self._texts[unique_id]
             node = self._graph.nodes[unique_id]
-            with self._reads.collected() as self._read[unique_id]:
+            with self._reads.collected() as self._questions[unique_id]:
                 self._open.add(unique_id)
                 try:
                     source = SourceText(node.path, node.raw_code)
-                    named = self.read_relation if isinstance(node, ModelNode) else self.tested_relation
-                    self._rendered[unique_id] = self._render(node, source, self._context(node, named))
+                    resolve = self.read_relation if isinstance(node, ModelNode) else self.tested_relation
+                    self._texts[unique_id] = self._render(node, source, self._context(node, resolve))
                 except ProblemsError as error:
                     # An ephemeral model may be inlined in many: each would try again, and so would theirs.
-                    self._failed[unique_id] = error.problems
+                    self._problems[unique_id] = error.problems
                     self._reads.note([NEVER])
                     raise
                 finally:
                     self._open.discard(unique_id)
-            return self._rendered[unique_id]
+            return self._texts[unique_id]
 
     def forget(self) -> None:
         """Leave what was rendered to be rendered again, of a project whose texts are too many to keep."""
         with self.lock:
-            self._rendered.clear()
-            self._read.clear()
+            self._texts.clear()
+            self._questions.clear()
 
     def snippet(self, node: Node, text: PlacedText) -> RenderedText:
         """Return a hook or another text in a config, rendered as part of its node. Raises ProblemsError."""
@@ -126,8 +126,8 @@ class Compiler:
             return node.depends_on
         hooks = [SourceText(node.path, text) for text in (*node.config.pre_hook, *node.config.post_hook)]
         capture, context = self._templates.capture, self._context(node)
-        captured = [self.rendered(node.unique_id).captured, *(capture(hook, context) for hook in hooks)]
-        names = {ref.name for each in captured for ref in each.refs}
+        captured = [self.render(node.unique_id).captured, *(capture(hook, context) for hook in hooks)]
+        names = {ref.name for capture in captured for ref in capture.refs}
         sources = {(source.source, source.table) for each in captured for source in each.sources}
         nodes = self._graph.nodes
 
@@ -148,32 +148,32 @@ class Compiler:
             self._on_log(log)
         return rendered
 
-    def parsed(self, unique_id: str) -> MergeStatement:
+    def parse_merge(self, unique_id: str) -> MergeStatement:
         """Parse the MERGE of a model, again on each call: the trees of a large project take much memory.
 
         Raises ProblemsError for its Jinja, MergeSyntaxError where Spark would not parse it.
         """
-        return parse(self.rendered(unique_id).text)
+        return parse(self.render(unique_id).text)
 
     def merge(self, unique_id: str) -> MergeStatement:
         """The MERGE of a merge model. Raises ProblemsError where Spark would not parse it, at the author's place."""
         try:
-            return self.parsed(unique_id)
+            return self.parse_merge(unique_id)
         except MergeSyntaxError as error:
-            place = self.rendered(unique_id).place(error.span.start, error.span.end)
+            place = self.render(unique_id).place(error.span.start, error.span.end)
             raise ProblemsError([Problem("not-a-merge", error.message, place, error.hint)]) from None
 
     def relation(self, unique_id: str) -> Relation:
         """Return how a node is named in the SQL of others: an ephemeral model by its query in parentheses."""
         if unique_id in self._deferral.ids:
-            return self._deferral.built[unique_id].relation
+            return self._deferral.nodes[unique_id].relation
         node = self._graph.nodes[unique_id]
         if node.relation is None:
             raise LookupError(f"{node.name} has no relation")
         if node.materialized != "ephemeral":
             return node.relation
         # The closing parenthesis is on a separate line: the query may end in a comment.
-        return Relation(node.relation.identifier, sql=f"(\n{query(self.rendered(unique_id))}\n)")
+        return Relation(node.relation.identifier, sql=f"(\n{query(self.render(unique_id))}\n)")
 
     def read_relation(self, unique_id: str) -> Relation:
         """Return how the text of a model names what it reads: in a sampled run, those of its rows alone.
@@ -185,9 +185,9 @@ class Compiler:
             return relation
         node = self._graph.nodes[unique_id]
         if node.materialized == "view" and unique_id not in self._deferral.ids and not sample.is_empty:
-            relation = replace(relation, sql=f"(\n{query(self.rendered(unique_id))}\n)")
-        declared = node.config if isinstance(node, SourceNode) else None
-        return sample.of(relation, declared.config.event_time if declared is not None else run_config(node).event_time)
+            relation = replace(relation, sql=f"(\n{query(self.render(unique_id))}\n)")
+        source = node.config if isinstance(node, SourceNode) else None
+        return sample.of(relation, source.config.event_time if source is not None else run_config(node).event_time)
 
     def tested_relation(self, unique_id: str) -> Relation:
         """Return how a test names what it reads: no rows with `--empty`, all rows with `--sample`, as in dbt."""
@@ -253,36 +253,36 @@ class Compiler:
     def _source(self, source: str, table: str) -> str:
         return f"source.{self._files.settings.name}.{source}.{table}"
 
-    def _resolve_ref(self, name: str, named: Callable[[str], Relation] | None = None) -> Relation:
+    def _resolve_ref(self, name: str, resolve: Callable[[str], Relation] | None = None) -> Relation:
         self._reads.note([("ref", name)])
         if (unique_id := self._ref(name)) is not None:
-            return (named or self.relation)(unique_id)
+            return (resolve or self.relation)(unique_id)
         if name in self._graph.unread:
             return Relation(name)  # the problem is in its own file
         models = [other.name for other in self._graph.nodes.values() if isinstance(other, ModelNode)]
         hint = did_you_mean(name, models)
         raise LookupError(f'there is no model or seed "{name}"' + (f": {hint}" if hint else ""))
 
-    def _resolve_source(self, source: str, table: str, named: Callable[[str], Relation] | None = None) -> Relation:
+    def _resolve_source(self, source: str, table: str, resolve: Callable[[str], Relation] | None = None) -> Relation:
         unique_id = self._source(source, table)
         self._reads.note([("node", unique_id)])
         if unique_id not in self._graph.nodes:
             raise LookupError(f'there is no source table "{source}.{table}"')
-        return (named or self.relation)(unique_id)
+        return (resolve or self.relation)(unique_id)
 
     def _columns(self, call: Ref | SourceRef) -> Sequence[RelationColumn]:
         """Return the columns of what a call names. Raises LookupError where they are not all known."""
         unique_id = self._source(call.source, call.table) if isinstance(call, SourceRef) else self._ref(call.name)
-        found = self.known_columns(unique_id) if unique_id is not None and unique_id in self._graph.nodes else None
-        if found is None:
+        columns = self.known_columns(unique_id) if unique_id is not None and unique_id in self._graph.nodes else None
+        if columns is None:
             name = f"{call.source}.{call.table}" if isinstance(call, SourceRef) else call.name
             raise LookupError(
                 f"not all columns of {name} are known without Spark: declare them in YAML with data_type, or have "
                 "`merge-runner debug --write-catalog` record them"
             )
-        return found
+        return columns
 
-    def _context(self, node: Node, named: Callable[[str], Relation] | None = None) -> Context:
+    def _context(self, node: Node, resolve: Callable[[str], Relation] | None = None) -> Context:
         files = self._files
         invocation = self._invocation
         full_refresh = is_rebuilt(node, invocation)
@@ -290,8 +290,8 @@ class Compiler:
         context = Context(
             model_name=node.name,
             this=node.relation,
-            resolve_ref=lambda name: self._resolve_ref(name, named),
-            resolve_source=lambda source, table: self._resolve_source(source, table, named),
+            resolve_ref=lambda name: self._resolve_ref(name, resolve),
+            resolve_source=lambda source, table: self._resolve_source(source, table, resolve),
             vars=RecordedMapping(files.vars, "var", self._reads),
             env=RecordedMapping(invocation.env, "env", self._reads),
             target=files.profile.target_values,

@@ -28,9 +28,9 @@ class BuiltNode:
 
 @dataclass(frozen=True)
 class Deferral:
-    """`ids` are the nodes whose refs mean the relations of `built`, which are all of the earlier manifest."""
+    """`ids` are the nodes whose refs mean the relations of `nodes`, which are all of the earlier manifest."""
 
-    built: Mapping[str, BuiltNode] = field(default_factory=dict)
+    nodes: Mapping[str, BuiltNode] = field(default_factory=dict)
     ids: frozenset[str] = frozenset()
 
 
@@ -43,30 +43,30 @@ def defer(
     machine alone; where a catalog or an object store keeps the tables, every node that is not selected is deferred.
     Raises ProblemsError for tables that could not be anywhere.
     """
-    chosen, built = frozenset(selected), built_nodes(manifest)
+    selection, nodes = frozenset(selected), built_nodes(manifest)
     ids = frozenset(
         node.unique_id
         for node in graph.nodes.values()
         if isinstance(node, RefNode)
-        and node.unique_id not in chosen
+        and node.unique_id not in selection
         and node.materialized != "ephemeral"
-        and node.unique_id in built
-        and built[node.unique_id].materialized != "ephemeral"
+        and node.unique_id in nodes
+        and nodes[node.unique_id].materialized != "ephemeral"
         and not _is_built(node, root, profile)
     )
-    return Deferral(built, ids)
+    return Deferral(nodes, ids)
 
 
 def built_nodes(manifest: Mapping[str, Any]) -> dict[str, BuiltNode]:
     """Return the models and seeds of a manifest by id. Raises ProblemsError for tables that could not be anywhere."""
     return {
-        unique_id: _built(entry)
+        unique_id: _built_node(entry)
         for unique_id, entry in manifest["nodes"].items()
         if entry.get("resource_type") in ("model", "seed")
     }
 
 
-def _built(entry: Mapping[str, Any]) -> BuiltNode:
+def _built_node(entry: Mapping[str, Any]) -> BuiltNode:
     config, depends_on = (_mapping(entry.get(key)) for key in ("config", "depends_on"))
     relation = Relation(
         str(entry.get("alias") or entry.get("name")), _name(entry.get("schema")), _name(entry.get("database"))

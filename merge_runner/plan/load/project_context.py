@@ -143,12 +143,12 @@ class Prepared:
     def unread_vars(self) -> list[Problem]:
         """A warning for each var of the invocation that is neither declared nor read: a misspelled one."""
         files, graph = self.files, self.graph
-        known = {*files.settings.vars, *graph.vars_read}
+        names = {*files.settings.vars, *graph.vars_read}
         return [
             Problem(
                 "unread-var",
                 f'--vars: no file reads the var "{name}", and [tool.merge-runner.vars] does not declare it',
-                hint=did_you_mean(name, known) or "remove it, or declare it in [tool.merge-runner.vars]",
+                hint=did_you_mean(name, names) or "remove it, or declare it in [tool.merge-runner.vars]",
             )
             for name in sorted(files.unnamed_vars - graph.vars_read)
         ]
@@ -177,9 +177,9 @@ class Prepared:
         It grows while templates are rendered. A value that is also a name of the project, or a part of one, is not
         among them: every path and every id would contain it.
         """
-        asked = recorded_reads(self.invocation.env)
-        known = {*self.files.profile.secrets, *secret_values(dict(asked)), *secret_vars(self.files.vars)}
-        values = frozenset(known)
+        variables = recorded_reads(self.invocation.env)
+        secrets = {*self.files.profile.secrets, *secret_values(dict(variables)), *secret_vars(self.files.vars)}
+        values = frozenset(secrets)
         if values not in self._secrets:
             self._secrets[values] = frozenset(value for value in values if redact(self._names, (value,)) == self._names)
         return self._secrets[values]
@@ -231,8 +231,8 @@ def prepare(
         templates = Templates(files.macros, files.packages)
         graph = build_graph(files, templates, invocation, store=_store(files, env) if flags.cache else None)
     except ProblemsError as error:
-        found = [problem for problem in error.problems if not _follows(problem, problems)]
-        raise ProblemsError(dict.fromkeys([*problems, *found])) from None
+        others = [problem for problem in error.problems if not _follows(problem, problems)]
+        raise ProblemsError(dict.fromkeys([*problems, *others])) from None
     problems.check()
     return Prepared(files, templates, graph, invocation, on_log)
 
@@ -254,21 +254,21 @@ def prepare_to_lint(
     """
     env = env if isinstance(env, RecordingEnv) else RecordingEnv(env)
     invocation = Invocation(env, flags.full_refresh)
-    problems, found = Problems(), Problems()
+    problems, jinja_problems = Problems(), Problems()
     files = _read(root, flags, env, problems, texts, keep=cache)
     store = _store(files, env) if cache else None
     try:
         templates = Templates(files.macros, files.packages)
-        with found.collecting():
+        with jinja_problems.collecting():
             templates.check()  # a macro that no model uses yet is as wrong
-        graph = build_graph(files, templates, invocation, found, store)
+        graph = build_graph(files, templates, invocation, jinja_problems, store)
     except ProblemsError as error:
-        found.extend(error.problems)
-        raise ProblemsError(dict.fromkeys([*_blocking(problems), *found])) from None
-    blocking = [*_blocking(problems), *(problem for problem in found if problem.code not in JINJA_PROBLEMS)]
+        jinja_problems.extend(error.problems)
+        raise ProblemsError(dict.fromkeys([*_blocking(problems), *jinja_problems])) from None
+    blocking = [*_blocking(problems), *(problem for problem in jinja_problems if problem.code not in JINJA_PROBLEMS)]
     if blocking:
         raise ProblemsError(blocking)
-    return Prepared(files, templates, graph, invocation, store=store, reads=Reads(cache)), tuple(found)
+    return Prepared(files, templates, graph, invocation, store=store, reads=Reads(cache)), tuple(jinja_problems)
 
 
 def _store(files: ProjectFiles, env: Mapping[str, str]) -> Store | None:

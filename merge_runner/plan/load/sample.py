@@ -20,10 +20,10 @@ _FORMS = """'3 days' (hours, days, months or years), or a window: "{start: 2026-
 class Sample:
     """Which rows of their inputs models read: none where there is no window, else those of `start` to before `end`.
 
-    `asked` is what was asked for, as the tables are marked with it. The times are UTC.
+    `text` is what was asked for, as the tables are marked with it. The times are UTC.
     """
 
-    asked: str
+    text: str
     start: datetime | None = None
     end: datetime | None = None
 
@@ -56,8 +56,8 @@ def read_sample(text: str, now: datetime) -> Sample:
 
     A relative window ends now. Raises ValueError.
     """
-    if (found := _RELATIVE.match(text)) is not None:
-        number, unit = int(found[1]), found[2].lower()
+    if (match := _RELATIVE.match(text)) is not None:
+        number, unit = int(match[1]), match[2].lower()
         if number == 0:
             raise ValueError(f"{text!r} is no window: write {_FORMS}")
         try:
@@ -76,21 +76,21 @@ def _mapping(text: str) -> Mapping[str, Any]:
     import yaml
 
     try:
-        found = yaml.safe_load(text)
+        mapping = yaml.safe_load(text)
     except yaml.YAMLError:
-        found = None
-    if not isinstance(found, dict) or not found or not found.keys() <= {"start", "end"}:
+        mapping = None
+    if not isinstance(mapping, dict) or not mapping or not mapping.keys() <= {"start", "end"}:
         raise ValueError(f"{text!r} is no window: write {_FORMS}")
-    return found
+    return mapping
 
 
 def _time(value: Any) -> datetime:
     """Return a time in UTC; one without an offset is UTC."""
     try:
-        found = datetime.fromisoformat(str(value))
+        time = datetime.fromisoformat(str(value))
     except ValueError:
         raise ValueError(f"{str(value)!r} is no time: write 2026-01-31 or 2026-01-31 18:00:00") from None
-    return found.replace(tzinfo=timezone.utc) if found.tzinfo is None else found.astimezone(timezone.utc)
+    return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
 
 
 def _plus(time: datetime, unit: str, number: int) -> datetime:

@@ -62,7 +62,7 @@ class DataTestPlanner:
                 except ValueError as error:
                     raise ProblemsError([Problem("invalid-value", f"{node.name}: {error}", node.place)]) from None
         else:
-            rendered = self._compiler.rendered(node.unique_id)
+            rendered = self._compiler.render(node.unique_id)
             sql = rendered.text
             narrow = not selects_all(query(rendered))
         tested_query = sql if rendered is None else query(rendered)
@@ -89,17 +89,17 @@ class DataTestPlanner:
         assert node.generic_test is not None
         if where is not None:
             model = Relation(model.identifier, sql=f"(SELECT * FROM {model} WHERE {where})")
-        given = test_arguments(node.generic_test, model, arguments)
-        return self._compiler.test(node, PlacedText(f"{node.path} ({node.name})", "", node.place), given)
+        values = test_arguments(node.generic_test, model, arguments)
+        return self._compiler.test(node, PlacedText(f"{node.path} ({node.name})", "", node.place), values)
 
     def _failures_layout(self, node: DataTestNode) -> Layout:
         """The table for the failing rows of a test: of the format of what it tests, in a catalog of that one."""
         relation = failures_table(self._profile, node.name)
         nodes = (self._prepared.graph.nodes[parent] for parent in node.depends_on)
         same_catalog = (
-            each for each in nodes if each.relation is not None and each.relation.catalog == relation.catalog
+            tested for tested in nodes if tested.relation is not None and tested.relation.catalog == relation.catalog
         )
-        formats = (each.config.format for each in same_catalog if isinstance(each, RefNode))
+        formats = (tested.config.format for tested in same_catalog if isinstance(tested, RefNode))
         format = next(formats, DEFAULT) if relation.catalog is not None else DEFAULT
         return Layout(relation, format, table_location(self._root, self._profile, relation, format))
 

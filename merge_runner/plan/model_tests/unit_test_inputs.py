@@ -40,21 +40,21 @@ class UnitTestInputs:
 
     def read(self, rows: Iterable[Given]) -> None:
         """Takes all rows of a test."""
-        known = {name: unique_id for unique_id, name in self._readable()}
+        ids = {name: unique_id for unique_id, name in self._readable()}
         for number, given in enumerate(rows):
             at: KeyPath = ("given", number, "input")
             if given.input.strip() == _THIS:
                 self._read_this(given, number)
                 continue
             name = _normal(given.input)
-            if name not in known:
+            if name not in ids:
                 message = f"gives rows of {given.input}, which {self._model.name} does not read"
-                self._fault(message, did_you_mean(name or given.input, ["this", *known]), at)
-            elif known[name] in self.rows:
+                self._fault(message, did_you_mean(name or given.input, ["this", *ids]), at)
+            elif ids[name] in self.rows:
                 self._fault(f"gives rows of {given.input} twice", None, at)
             else:
-                self.rows[known[name]] = given
-                self.numbers[known[name]] = number
+                self.rows[ids[name]] = given
+                self.numbers[ids[name]] = number
         for name in self.missing(self._read_by()):
             hint = f'add "{{input: {name}, rows: []}}" to "given": no rows may be meant'
             self._fault(f"gives no rows of {name}", hint, ("given",))
@@ -80,7 +80,7 @@ class UnitTestInputs:
         waiting = [self._model]
         while waiting:
             node = waiting.pop()
-            for parent in (self._nodes[each] for each in node.depends_on):
+            for parent in (self._nodes[parent_id] for parent_id in node.depends_on):
                 if isinstance(node, ModelNode) and node.changes_of == parent.unique_id:
                     yield f"changes:{parent.unique_id}", f"changes('{parent.name}')"
                 if parent.unique_id in seen or self._is_this(parent):
@@ -95,14 +95,14 @@ class UnitTestInputs:
         own = own_relation(self._model).name.casefold()
         return node.relation is not None and node.relation.name.casefold() == own
 
-    def missing(self, read: Collection[str]) -> Iterator[str]:
+    def missing(self, parents_read: Collection[str]) -> Iterator[str]:
         """Yield what a statement with the parents `read` reads and the test does not give: no ephemeral model."""
         seen = {self._model.unique_id}
         waiting = [self._model]
         while waiting:
             node = waiting.pop()
-            parents = read if node is self._model else node.depends_on
-            for parent in (self._nodes[each] for each in parents):
+            parents = parents_read if node is self._model else node.depends_on
+            for parent in (self._nodes[parent_id] for parent_id in parents):
                 if parent.unique_id in seen or parent.unique_id in self.rows or self._is_this(parent):
                     continue
                 seen.add(parent.unique_id)

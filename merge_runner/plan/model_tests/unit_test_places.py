@@ -53,11 +53,11 @@ class WrittenRows:
     def _in_csv(self, row: int, column: str) -> Place:
         text = self.csv or ""
         try:
-            found = read_csv(text)
+            csv = read_csv(text)
         except CsvError as error:
             return self.text(error.offset)
-        index = next((n for n, name in enumerate(found.header) if name.lower() == column.lower()), 0)
-        return self.text(value_offset(text, found.starts[row], index))
+        index = next((n for n, name in enumerate(csv.header) if name.lower() == column.lower()), 0)
+        return self.text(value_offset(text, csv.starts[row], index))
 
     def _rows(self) -> tuple[dict[str, object], ...]:
         test = self.entry.test

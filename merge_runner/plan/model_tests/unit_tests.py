@@ -84,7 +84,7 @@ class UnitTestPlanner:
     def plan(self, node: UnitTestNode) -> NodePlan:
         """The step of one unit test. Raises ProblemsError."""
         entry = self._entries[(node.unit_test.model, node.name)]
-        return _Planned(self._prepared, self._scratch, self._layouts, entry, node).plan()
+        return _UnitTestPlanner(self._prepared, self._scratch, self._layouts, entry, node).plan()
 
 
 def check_unit_tests(prepared: Prepared) -> None:
@@ -104,7 +104,7 @@ def check_unit_tests(prepared: Prepared) -> None:
     problems.check()
 
 
-class _Planned:
+class _UnitTestPlanner:
     """One unit test on its way to a plan."""
 
     def __init__(
@@ -127,7 +127,7 @@ class _Planned:
         self.problems.check()
         prepared = self._in_scratch()
         model = prepared.graph.model(self.model.unique_id)
-        rendered = prepared.compiler.rendered(model.unique_id)
+        rendered = prepared.compiler.render(model.unique_id)
         is_merge = model.materialized == "merge"
         statement = prepared.compiler.merge(model.unique_id) if is_merge else None
         if statement is not None and not own_relation(model).is_named_by(statement.target.parts, default=False):
@@ -269,8 +269,8 @@ class _Planned:
         for key, given in self.inputs.rows.items():
             node = nodes[key.removeprefix("changes:")]
             # A column that is known by the model's own text is there though no row has it, and takes any type.
-            known = dict.fromkeys(self.layouts.names(node.unique_id) or ())
-            relation, types = own_relation(node), {**known, **_types(declared_columns(self.real, node))}
+            columns = dict.fromkeys(self.layouts.names(node.unique_id) or ())
+            relation, types = own_relation(node), {**columns, **_types(declared_columns(self.real, node))}
             if key.startswith("changes:"):
                 relation, types = changes_of(node.name), {**types, **_OF_A_CHANGE}
             yield Given(given.input, relation, self._rows(key, given), types)
@@ -336,7 +336,7 @@ class _Planned:
 
     def _shape_of(self, prepared: Prepared) -> tuple[Shape | None, Place | None]:
         statement = prepared.compiler.merge(self.model.unique_id)
-        reads = OwnReads.of(statement, prepared.compiler.rendered(self.model.unique_id))
+        reads = OwnReads.of(statement, prepared.compiler.render(self.model.unique_id))
         return insert_shape(statement), reads.first
 
     def _expected(self, layout: Layout | None) -> Expected:
@@ -354,9 +354,9 @@ class _Planned:
 
     def _check_rows(self, text: str, given: Sequence[Given], this: Rows, expected: Expected) -> None:
         """Report before Spark starts what is wrong with rows that can be read now; Spark reads those of a query."""
-        for key, each in zip(self.inputs.rows, given, strict=True):
-            if each.rows.sql is None:
-                self._check(each.name, each.rows, each.types, self._columns_of(key, text))
+        for key, given_rows in zip(self.inputs.rows, given, strict=True):
+            if given_rows.rows.sql is None:
+                self._check(given_rows.name, given_rows.rows, given_rows.types, self._columns_of(key, text))
         types, own = _types(declared_columns(self.real, self.model)), self.layouts.names(self.model.unique_id)
         own_changes = None if own is None else (*own, *_OF_A_CHANGE)
         for name, rows, of, columns in (

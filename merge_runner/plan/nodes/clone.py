@@ -20,12 +20,12 @@ from merge_runner.plan.steps.table import CloneTable, CreateBranch
 NO_TABLE = ("view", "ephemeral")
 
 
-def clone_plan(prepared: Prepared, node: RefNode, built: Mapping[str, BuiltNode]) -> NodePlan | None:
-    """Return the plan of a node whose table is cloned from that of `built`; None where `built` has no such table.
+def clone_plan(prepared: Prepared, node: RefNode, built_nodes: Mapping[str, BuiltNode]) -> NodePlan | None:
+    """Return the plan of a node whose table is cloned from that of `built_nodes`; None where they have no such table.
 
     Raises ProblemsError where the table cannot be cloned, or would be cloned onto itself.
     """
-    source = built.get(node.unique_id)
+    source = built_nodes.get(node.unique_id)
     if source is None or source.materialized in NO_TABLE or node.materialized in NO_TABLE:
         return None
     relation, profile = own_relation(node), prepared.files.profile

@@ -31,21 +31,21 @@ def with_shared_inputs(prepared: Prepared, plans: Mapping[str, NodePlan]) -> dic
             for parent in dict.fromkeys(sharing.read_by(unique_id)):
                 readers.setdefault(parent, []).append(unique_id)
     shared = {parent: nodes for parent, nodes in readers.items() if len(nodes) > 1 and sharing.is_expensive(parent)}
-    found = dict(plans)
+    plans_with_step = dict(plans)
     for unique_id, plan in plans.items():
         own = {sharing.relation(parent): tuple(nodes) for parent, nodes in shared.items() if unique_id in nodes}
         if own:
-            found[unique_id] = _with_step(plan, own)
-    return found
+            plans_with_step[unique_id] = _with_step(plan, own)
+    return plans_with_step
 
 
 def _with_step(plan: NodePlan, shared: Mapping[Relation, tuple[str, ...]]) -> NodePlan:
     """The plan with a step that shares inputs after the one that attaches them; likewise that of its first run."""
     steps: list[Step] = []
-    for each in plan.steps:
-        steps.append(each)
-        if isinstance(each, AttachInputs):
-            attached = {item.relation for item in each.inputs}
+    for step in plan.steps:
+        steps.append(step)
+        if isinstance(step, AttachInputs):
+            attached = {item.relation for item in step.inputs}
             own = {relation: nodes for relation, nodes in shared.items() if relation in attached}
             steps += [ShareInputs(own)] if own else []
     first = plan.first_run
@@ -90,7 +90,7 @@ class _Sharing:
                 files = table.path is not None and table.stream is None  # a batch of a stream is kept anyway
                 self._expensive[unique_id] = files and table.format in _TEXT_FORMATS
             else:
-                text = self._prepared.compiler.rendered(unique_id).text
+                text = self._prepared.compiler.render(unique_id).text
                 self._expensive[unique_id] = not reads_row_by_row(text) or any(
                     map(self.is_expensive, self.read_by(unique_id))
                 )

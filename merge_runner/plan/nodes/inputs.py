@@ -27,11 +27,11 @@ class Inputs:
 
     def attach(self, parents: Iterable[str]) -> AttachInputs:
         """What SQL that reads these nodes needs in the catalog. Raises ProblemsError for what cannot be read."""
-        found: dict[Relation, Input] = {}
+        inputs: dict[Relation, Input] = {}
         for parent in parents:
             for item in self._input(parent):
-                found[item.relation] = item
-        return AttachInputs(tuple(found.values()))
+                inputs[item.relation] = item
+        return AttachInputs(tuple(inputs.values()))
 
     def _input(self, unique_id: str) -> Iterable[Input]:
         """What must be known to the catalog before SQL may name a node, parents of views and queries first."""
@@ -60,10 +60,10 @@ class Inputs:
         if unique_id in below or len(below) > _MOST_VIEWS:
             message = f"its manifest.json has views in a circle, or too many inside each other, with {unique_id}"
             raise ProblemsError([Problem("bad-state", message, hint="--state names the folder of an earlier command")])
-        node = self._prepared.deferral.built.get(unique_id)
+        node = self._prepared.deferral.nodes.get(unique_id)
         if node is None:
-            known = self._prepared.graph.nodes.get(unique_id)
-            if isinstance(known, SourceNode):
+            source = self._prepared.graph.nodes.get(unique_id)
+            if isinstance(source, SourceNode):
                 yield from self._input(unique_id)
             return
         if node.materialized in ("view", "ephemeral"):
@@ -76,12 +76,12 @@ class Inputs:
             yield TableInput(node.relation, node.format, location)
 
     def _source(self, node: SourceNode) -> Input:
-        declared = node.config
-        if declared.stream is not None:
+        config = node.config
+        if config.stream is not None:
             return BatchInput(own_relation(node), node.full_name)
-        if declared.path is None:
-            return TableInput(own_relation(node), declared.format or "", None)
-        format = table_format_of(declared.format)
+        if config.path is None:
+            return TableInput(own_relation(node), config.format or "", None)
+        format = table_format_of(config.format)
         if format is not None and capabilities(format).needs_catalog:
             table = capabilities(format).a_table
             problem = Problem(
@@ -91,16 +91,16 @@ class Inputs:
                 f"{table} belongs to a catalog: name it by catalog, schema and identifier",
             )
             raise ProblemsError([problem])
-        remote = "://" in declared.path
-        path = declared.path if remote else str((self._root / declared.path).absolute())
+        remote = "://" in config.path
+        path = config.path if remote else str((self._root / config.path).absolute())
         if format is not None and not remote:
             return TableInput(own_relation(node), format, Path(path), node.place)
         return FileInput(
             own_relation(node),
             path,
-            declared.format or "parquet",
-            dict(declared.options),
-            tuple((column.name, column.data_type) for column in declared.columns),
+            config.format or "parquet",
+            dict(config.options),
+            tuple((column.name, column.data_type) for column in config.columns),
             node.place,
-            declared.checksum,
+            config.checksum,
         )

@@ -48,13 +48,13 @@ def has_table(node: Node) -> TypeGuard[RefNode]:
 
 def compaction(node: RefNode, layout: Layout) -> OptimizeTable:
     """How the table of a node is compacted on demand, as its config says."""
-    said = _said(node)
-    return OptimizeTable(layout, said.zorder_by, said.where)
+    config = _optimize_config(node)
+    return OptimizeTable(layout, config.zorder_by, config.where)
 
 
 def compacted_after(node: RefNode) -> int | None:
     """With how many MERGEs a build compacts the table of a node; None: never."""
-    return _said(node).after
+    return _optimize_config(node).after
 
 
 def faults(node: RefNode, layout: Layout) -> Iterator[Fault]:
@@ -74,7 +74,9 @@ def faults(node: RefNode, layout: Layout) -> Iterator[Fault]:
         message = f"{node.name} is not partitioned, and `where` of `optimize` takes partition columns on {format.label}"
         yield Fault("optimize", message, "leave `where` out")
     if both := [
-        column for column in step.zorder_by if column.lower() in {each.lower() for each in layout.partition_by}
+        column
+        for column in step.zorder_by
+        if column.lower() in {partition_column.lower() for partition_column in layout.partition_by}
     ]:
         message = f"{node.name} is partitioned by {both[0]}, and cannot be Z-ordered by it as well"
         yield Fault("optimize", message, "leave it out of zorder_by: each partition has one value of it")
@@ -88,17 +90,17 @@ def too_short(retain: float, layout: Layout) -> Fault | None:
 def shorter(retain: float, table_format: Format, properties: Mapping[str, str], name: str) -> Fault | None:
     """Why a table with these properties is not vacuumed with this retention (seconds); None where it may be."""
     retention = capabilities(table_format).retention
-    seconds = retention.seconds(properties)
-    if retain >= seconds:
+    period = retention.seconds(properties)
+    if retain >= period:
         return None
     return Fault(
         "retention",
-        f"{name} keeps what is no longer needed for {in_words(seconds)}, and --retain says {in_words(retain)}: "
+        f"{name} keeps what is no longer needed for {in_words(period)}, and --retain says {in_words(retain)}: "
         f"{_WHO_NEEDS_IT}",
         f"give a longer --retain, or none; or a shorter {retention.property} in the model's `properties`",
     )
 
 
-def _said(node: RefNode) -> Optimize:
-    said = node.config.optimize
-    return said if isinstance(said, Optimize) else Optimize()
+def _optimize_config(node: RefNode) -> Optimize:
+    config = node.config.optimize
+    return config if isinstance(config, Optimize) else Optimize()

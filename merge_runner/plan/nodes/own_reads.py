@@ -32,7 +32,7 @@ class OwnReads:
         )
 
 
-def keep_history(layout: Layout, read: Place) -> KeepHistory:
+def keep_history(layout: Layout, place: Place) -> KeepHistory:
     """Return the step that refuses a full refresh which would lose what only the table holds."""
     message = (
         f"--full-refresh would lose the history in {layout.relation.name}: "
@@ -42,4 +42,4 @@ def keep_history(layout: Layout, read: Place) -> KeepHistory:
         "write `full_refresh: false` in the model's config to keep its table, or `full_refresh: true` to "
         "replace it; guard what only an incremental run reads by {% if is_incremental() %}"
     )
-    return KeepHistory(layout, Problem("history-lost", message, read, hint))
+    return KeepHistory(layout, Problem("history-lost", message, place, hint))

@@ -23,7 +23,7 @@ def kept_secrets(plan: NodePlan, place: Place, reveals: Callable[[str], bool]) -
     keeps the query of a view and the properties of a table. The rows of a query and what a hook does are the author's.
     """
     for step in plan.steps:
-        for what, text, offset in _kept(step):
+        for what, text, offset in _stored_texts(step):
             if reveals(text):
                 where = plan.rendered.place(offset) if plan.rendered is not None and offset is not None else place
                 yield Problem(CODE, f"{what} holds a secret, and is stored with it", where, _HINT)
@@ -32,7 +32,7 @@ def kept_secrets(plan: NodePlan, place: Place, reveals: Callable[[str], bool]) -
 _HINT = "join with a table of secrets, or use it in a query whose rows do not show it: nothing of that is stored"
 
 
-def _kept(step: Step) -> Iterator[tuple[str, str, int | None]]:
+def _stored_texts(step: Step) -> Iterator[tuple[str, str, int | None]]:
     """Yield what is stored, its text, and the offset of that text in the compiled text."""
     if isinstance(step, DefineView):
         yield "the query of a view", step.sql, 0
@@ -55,6 +55,6 @@ def _logs_conditions(step: RunMerge) -> bool:
 
 
 def _definition(layout: Layout) -> str:
-    columns = (f"{each.name} {each.data_type} {each.comment} {each.generated}" for each in layout.columns)
+    columns = (f"{column.name} {column.data_type} {column.comment} {column.generated}" for column in layout.columns)
     texts = (layout.relation.name, layout.comment, *columns, *layout.checks.values(), *layout.properties.values())
     return "\n".join((*texts, *layout.partition_by, *layout.cluster_by, *layout.sort_by))

@@ -57,15 +57,15 @@ def stream_inputs(prepared: Prepared, ids: Sequence[str]) -> tuple[StreamInput, 
     graph = prepared.graph
     problems = Problems()
     models = [node for node in ids if _runs(graph.nodes[node])]
-    found = []
+    readings = []
     for node in graph.nodes.values():
         if is_stream(node):
             fed = fed_by(graph, node.unique_id, models)
             if fed:
-                direct = tuple(each for each in fed if node.unique_id in streams_read(graph.nodes, each))
-                found.append(_StreamReader(prepared, node, problems).read(direct, fed))
+                direct = tuple(model for model in fed if node.unique_id in streams_read(graph.nodes, model))
+                readings.append(_StreamReader(prepared, node, problems).read(direct, fed))
     problems.check()
-    streams = [stream for stream in found if stream is not None]
+    streams = [stream for stream in readings if stream is not None]
     _check_checkpoints(streams, prepared, problems)
     problems.check()
     return tuple(streams)

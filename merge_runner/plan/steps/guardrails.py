@@ -74,5 +74,5 @@ def runs_on_branch(statement: MergeStatement, format: Format) -> bool:
     A branch has the table's schema: columns that the MERGE adds would be there though it is not committed.
     """
     target = statement.target
-    named = target.qualifier is not None and not named_through_schema(statement, target)
-    return capabilities(format).has_branches and named and not statement.schema_evolution
+    is_named = target.qualifier is not None and not named_through_schema(statement, target)
+    return capabilities(format).has_branches and is_named and not statement.schema_evolution

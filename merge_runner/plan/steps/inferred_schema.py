@@ -42,7 +42,7 @@ def insert_shape(statement: MergeStatement) -> Shape | None:
     if statement.with_span is not None:
         pieces += [statement.with_span, "\n"]
     pieces += ["SELECT ", *_columns(clause), "\nFROM ", statement.source.span]
-    return _joined(statement.text, pieces)
+    return _join(statement.text, pieces)
 
 
 def _columns(clause: Clause) -> list[str | Span]:
@@ -55,7 +55,7 @@ def _columns(clause: Clause) -> list[str | Span]:
     return columns
 
 
-def _joined(text: str, pieces: list[str | Span]) -> Shape:
+def _join(text: str, pieces: list[str | Span]) -> Shape:
     query = ""
     origins = []
     for piece in pieces:

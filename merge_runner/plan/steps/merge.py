@@ -65,5 +65,5 @@ class RunMerge(Step):
 
     def __str__(self) -> str:
         feed = f", from the changes of {self.feed.table.name} since the last it consumed" if self.feed else ""
-        more = "".join(f", {each}" for each in (self.bounding, self.expect) if each is not None)
+        more = "".join(f", {addition}" for addition in (self.bounding, self.expect) if addition is not None)
         return f"merge into {self.target.name}{feed}{more}"

@@ -74,13 +74,13 @@ def _variants(step: RunMerge, capabilities: Capabilities, alone: bool, writes_ma
     branch = always
     # Another writer's commit to what the source has read must fail the MERGE: by the engine, or by the branch.
     is_noticed = alone or is_tried_first or capabilities.conflicts_with_source_reads
-    if bounding is not None and bounding.marks and bounding.left_out is None and not is_noticed:
+    if bounding is not None and bounding.pin.marks and bounding.left_out is None and not is_noticed:
         if bounding.on_branch and writes_main:
             branch = "with the filter"
         else:
             bounding = replace(bounding, left_out=_MAY_CHANGE)
     yield _first(bounding, fixing, branch)
-    marks = bounding.marks if bounding is not None and bounding.left_out is None else ()
+    marks = bounding.pin.marks if bounding is not None and bounding.left_out is None else ()
     if marks or (fixing is not None and fixing.marks):
         without = replace(bounding, left_out=f"{CHANGED} meanwhile") if bounding is not None else None
         yield Variant("as written", "the source reads the target itself, once", "changed mark", without, None, always)
@@ -88,7 +88,7 @@ def _variants(step: RunMerge, capabilities: Capabilities, alone: bool, writes_ma
         adds = "a temporary view of the source is read in its place"
         yield Variant("view of the source", adds, "unread source", bounding, fixing, branch, over_view=True)
     elif step.judged.source_pin.left_out is None:
-        whole = replace(bounding, scan=None) if bounding is not None else None
+        whole = replace(bounding, pin=replace(bounding.pin, scan=None)) if bounding is not None else None
         once = replace(step.judged.source_pin, scan=None)
         adds = "the rows of the source are computed before"
         yield Variant("materialized source", adds, "unread source", whole, once, branch)

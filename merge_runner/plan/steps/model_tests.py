@@ -37,8 +37,8 @@ class RunTest(Step):
     narrow: bool = False
 
     def __str__(self) -> str:
-        stored = f"; its rows are kept in {self.store.relation.name}" if self.store is not None else ""
-        return f"test: no row of {' '.join(self.sql.split())}{stored}"
+        store = f"; its rows are kept in {self.store.relation.name}" if self.store is not None else ""
+        return f"test: no row of {' '.join(self.sql.split())}{store}"
 
 
 @dataclass(frozen=True)
@@ -100,5 +100,5 @@ class RunUnitTest(Step):
         return splice(self.text, self.edits)
 
     def __str__(self) -> str:
-        inputs = ", ".join(["this", *(each.name for each in self.given)])
+        inputs = ", ".join(["this", *(rows.name for rows in self.given)])
         return f"unit test: the statement of {self.model} with given rows of {inputs}"

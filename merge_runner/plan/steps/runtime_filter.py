@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from merge_runner.plan.steps.guardrails import runs_on_branch
-from merge_runner.pruning.runtime_filter.source_determinism import Scan
-from merge_runner.pruning.runtime_filter.source_pinning import bounds_left_out
+from merge_runner.pruning.runtime_filter.source_pinning import SourcePin, bounds_left_out
 
 if TYPE_CHECKING:
     from merge_runner.pruning.judge.merge_analysis import JudgedMerge
-    from merge_runner.pruning.runtime_filter.target_reads import Mark
     from merge_runner.pruning.verdict import Bound
 
 
@@ -20,20 +18,15 @@ if TYPE_CHECKING:
 class FilterPlan:
     """The bounds that the runner derives. The rows that they come from are the rows that the MERGE sees.
 
-    `scan` is the table whose filtered rows the source is: it is read as of one version, by the question for the values
-    and by the MERGE. None: the source is more than that, or has no versions, and is computed once. `marks` are what the
-    source reads of the target: the MERGE checks that they have not changed since the question, and can run `on_branch`
-    where the engine would not notice a later change. `always`: the author named the columns, so that it is not asked
-    whether bounds pay. `no_views` are names that must not turn out to be views, whose queries are not known. `left_out`
-    says in words why there will be no bounds.
+    `pin` is how the source is fixed, for the question for the values and for the MERGE. That can run `on_branch` where
+    the engine would not notice a later change of what the source reads of the target. `always`: the author named the
+    columns, so that it is not asked whether bounds pay. `left_out` says in words why there will be no bounds.
     """
 
     bounds: tuple[Bound, ...]
-    scan: Scan | None = None
+    pin: SourcePin = field(default_factory=SourcePin)
     always: bool = False
-    no_views: tuple[tuple[str, ...], ...] = ()
     left_out: str | None = None
-    marks: tuple[Mark, ...] = ()
     on_branch: bool = False
 
     def __str__(self) -> str:
@@ -41,18 +34,18 @@ class FilterPlan:
         if self.left_out is not None:
             return f"no bounds on {columns}: {self.left_out}"
         where = "the source is computed once"
-        if self.scan is not None:
-            where = f"{'.'.join(self.scan.parts)} is read as of one version"
-        checked = ", what it reads of the target is checked by the MERGE" if self.marks else ""
-        return f"bounds on {columns} by the values of the source: {where}{checked}"
+        if self.pin.scan is not None:
+            where = f"{'.'.join(self.pin.scan.parts)} is read as of one version"
+        note = ", what it reads of the target is checked by the MERGE" if self.pin.marks else ""
+        return f"bounds on {columns} by the values of the source: {where}{note}"
 
 
-def bounding(merge: JudgedMerge, wanted: Literal["auto", "off"] | Sequence[str]) -> FilterPlan | None:
+def bounding(merge: JudgedMerge, setting: Literal["auto", "off"] | Sequence[str]) -> FilterPlan | None:
     """The bounds of a MERGE; None where none can be derived, or its text alone bounds it and none are asked for."""
     judgement = merge.judgement
     if judgement.left_out is not None:
         return FilterPlan(judgement.bounds, left_out=judgement.left_out)
-    always = wanted not in ("auto", "off")
+    always = setting not in ("auto", "off")
     if not judgement.bounds or (judgement.verdict != "runtime" and not always):
         return None
     left_out = bounds_left_out(merge.statement, merge.source_pin)
@@ -60,4 +53,4 @@ def bounding(merge: JudgedMerge, wanted: Literal["auto", "off"] | Sequence[str])
         return FilterPlan(judgement.bounds, left_out=left_out)
     fixing, format = merge.source_pin, merge.layout.format
     on_branch = bool(fixing.marks) and format is not None and runs_on_branch(merge.statement, format)
-    return FilterPlan(judgement.bounds, fixing.scan, always, fixing.no_views, marks=fixing.marks, on_branch=on_branch)
+    return FilterPlan(judgement.bounds, fixing, always, on_branch=on_branch)

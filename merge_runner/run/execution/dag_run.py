@@ -27,7 +27,7 @@ from merge_runner.run.node.run_context import Nodes, RunContext
 from merge_runner.run.results.event_types import Message, NodeFinished, NodeStarted, Running
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.results import FAILED, Result, Timing
-from merge_runner.run.reuse.decision import LeftOut
+from merge_runner.run.reuse.decision import ReuseDecision
 from merge_runner.run.reuse.reuse import Reuse
 from merge_runner.run.scheduling.scheduler import EndedAtOnceError, Job, run_jobs
 from merge_runner.run.scheduling.write_conflicts import write_keys
@@ -35,17 +35,17 @@ from merge_runner.run.settings import RunSettings
 
 
 def thread_count(
-    prepared: Prepared, wanted: int | Literal["auto"] | None, models: int, cores: int | None = None
+    prepared: Prepared, threads: int | Literal["auto"] | None, models: int, cores: int | None = None
 ) -> int:
     """As many threads as `wanted`, None: as the profile says; `auto` is min(models, max(2, cores // 2)).
 
     `cores` None: those of this machine.
     """
-    if wanted is None:
-        wanted = prepared.files.profile.threads
-    if wanted == "auto":
-        wanted = min(models, max(2, (cores or os.cpu_count() or 1) // 2))
-    return max(1, int(wanted))
+    if threads is None:
+        threads = prepared.files.profile.threads
+    if threads == "auto":
+        threads = min(models, max(2, (cores or os.cpu_count() or 1) // 2))
+    return max(1, int(threads))
 
 
 class NodeRun:
@@ -77,12 +77,12 @@ class NodeRun:
         """Whether the run was ended while nodes were running, without waiting for them."""
         self.waits_for: dict[str, set[str]] = {}
         """The nodes that each has waited for, once they run."""
-        self._known: set[str] = set()
+        self._finished: set[str] = set()
         self._lost: dict[str, EngineError] = {}
         """Nodes that could not begin, as the driver was lost before."""
         self._below_lost: dict[str, str] = {}
         """Nodes that wait for one of these."""
-        self._passed: dict[str, bool] = {}
+        self._let_children_run: dict[str, bool] = {}
         """Whether the children of a node that has run may run: another driver begins with what is known."""
         self._shared = SharedInputs(())
         self._keeping = threading.Lock()
@@ -103,7 +103,7 @@ class NodeRun:
         self._lost, self._below_lost = {}, {}
         steps = (step for plan in self.plans.values() for form in plan.forms for step in form.steps)
         self._shared = SharedInputs(step.readers for step in steps if isinstance(step, ShareInputs))
-        for unique_id in self._known:
+        for unique_id in self._finished:
             self._shared.done(unique_id)
         run = self._context(driver, catalog)
         self._cancel = partial(self._cancel_running, run)
@@ -119,19 +119,19 @@ class NodeRun:
         """Give every node its result without a driver, where none needs to run; return whether that is so."""
         if self.reuse is None:
             return False
-        found: dict[str, LeftOut] = {}
+        decisions: dict[str, ReuseDecision] = {}
         for unique_id in self.plans:
-            decided = self.reuse.decide(self.plans[unique_id])
-            if not isinstance(decided, LeftOut):
+            decision = self.reuse.decide(self.plans[unique_id])
+            if not isinstance(decision, ReuseDecision):
                 return False
-            found[unique_id] = decided
-        self.events.emit(Running(nodes=len(found), threads=0))
+            decisions[unique_id] = decision
+        self.events.emit(Running(nodes=len(decisions), threads=0))
         for unique_id in topological(self.graph, self.plans):
             self.events.emit(
                 NodeStarted(**node_names(self.graph.nodes, unique_id), group=f"{self.id}/{unique_id}", expected=None)
             )
             node, plan = self.graph.nodes[unique_id], self.plans[unique_id]
-            self._keep(left_out_result(node, self.nodes, plan, found[unique_id], _now()))
+            self._keep(left_out_result(node, self.nodes, plan, decisions[unique_id], _now()))
         return True
 
     def _context(self, driver: Driver, catalog: Catalog) -> RunContext:
@@ -187,7 +187,7 @@ class NodeRun:
         """Return the results; where the run ends before its nodes, those have what is known of them."""
         running = dict(self._running)
         for unique_id in self.plans:
-            if unique_id in self._known:  # asked after `running`: what ends meanwhile is in one of them
+            if unique_id in self._finished:  # asked after `running`: what ends meanwhile is in one of them
                 continue
             if unique_id in running:
                 timing = Timing("execute", running[unique_id], _now())
@@ -199,8 +199,8 @@ class NodeRun:
 
     def _work(self, run: RunContext, unique_id: str) -> bool:
         """Run a node, unless it ran on an earlier driver; return whether its children may run."""
-        if unique_id in self._passed:
-            return self._passed[unique_id]
+        if unique_id in self._let_children_run:
+            return self._let_children_run[unique_id]
         self._running[unique_id] = _now()
         try:
             result = run_node(unique_id, run)
@@ -214,8 +214,8 @@ class NodeRun:
             raise
         finally:
             del self._running[unique_id]
-        self._passed[unique_id] = self._passes(result)
-        return self._passed[unique_id]
+        self._let_children_run[unique_id] = self._passes(result)
+        return self._let_children_run[unique_id]
 
     def _passes(self, result: Result) -> bool:
         """Whether the children of a node with this result may run."""
@@ -243,9 +243,9 @@ class NodeRun:
             response=result.response.with_texts(self.prepared.concealed),
         )
         with self._keeping:
-            if result.unique_id in self._known:
+            if result.unique_id in self._finished:
                 return  # the run has ended without it
-            self._known.add(result.unique_id)
+            self._finished.add(result.unique_id)
             self.results.append(result)
         if not self.abandoned:  # else it would wait for what runs
             self._shared.done(result.unique_id)

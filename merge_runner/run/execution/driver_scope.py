@@ -1,4 +1,4 @@
-"""The Spark driver of an invocation: one that is given, or a new one that ends with it."""
+"""The Spark driver of an invocation: one that runs already, or a new one that ends with it."""
 
 from __future__ import annotations
 
@@ -32,23 +32,21 @@ def starting_driver(prepared: Prepared, events: Events) -> DriverStart:
 
 
 @contextmanager
-def driving(
-    prepared: Prepared, events: Events, driver: Driver | None, starting: DriverStart | None
-) -> Iterator[Driver]:
-    """A running driver inside the block: `driver`, which is left running, or a new one, which is stopped.
+def driving(prepared: Prepared, events: Events, driver: Driver | DriverStart) -> Iterator[Driver]:
+    """A running driver inside the block: one that runs already is left running, one on its way is stopped in the end.
 
-    `starting` is one on its way, to be used. After an EndedAtOnceError it is killed.
+    After an EndedAtOnceError that one is killed.
     Raises what `Starting.driver` raises, ProblemsError `storage` where the object store of the warehouse does not
     answer, or refuses to list it, `other-catalog` where `driver` has an embedded catalog in another warehouse.
     """
-    if driver is not None:
+    if not isinstance(driver, DriverStart):
         _check_catalogs(prepared, driver)
         yield driver
         return
     started = time.monotonic()
     events.emit(SparkStarting(master=prepared.files.profile.where))
-    with starting or starting_driver(prepared, events) as coming:
-        own = coming.driver()
+    with driver:
+        own = driver.driver()
     events.emit(SparkStarted(seconds=round(time.monotonic() - started, 2)))
     try:
         warehouse = location(prepared.files.root, prepared.files.profile.warehouse or "")

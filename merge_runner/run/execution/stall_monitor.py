@@ -31,16 +31,16 @@ def watching(driver: Driver, events: Events) -> Iterator[None]:
         over.set()
 
 
-def _watch(trouble: Callable[[], str | None], waits: Waits, events: Events, over: threading.Event) -> None:
-    known, since, reported = None, 0.0, False
+def _watch(find_trouble: Callable[[], str | None], waits: Waits, events: Events, over: threading.Event) -> None:
+    trouble, since, is_reported = None, 0.0, False
     while not over.wait(min(waits.check, waits.trouble)):
         try:
-            found = trouble()
+            current = find_trouble()
         except Exception:  # any error of a connection that is closed meanwhile: the results report it
             return
         now = time.monotonic()
-        if found != known:
-            known, since, reported = found, now, False
-        if known is not None and not reported and not over.is_set() and now - since >= waits.trouble:
-            events.emit(Message(f"for {now - since:.0f} s: {known}", level="warn"))
-            reported = True
+        if current != trouble:
+            trouble, since, is_reported = current, now, False
+        if trouble is not None and not is_reported and not over.is_set() and now - since >= waits.trouble:
+            events.emit(Message(f"for {now - since:.0f} s: {trouble}", level="warn"))
+            is_reported = True

@@ -47,8 +47,7 @@ def write_first_unit_test(
     prepared: Prepared,
     model: ModelNode,
     events: Events,
-    driver: Driver | None = None,
-    starting: DriverStart | None = None,
+    driver: Driver | DriverStart,
 ) -> Path:
     """Write `<model>.unit_tests.yml` next to the model, and return its path.
 
@@ -61,23 +60,23 @@ def write_first_unit_test(
         raise ProblemsError([Problem("file-exists", f"{path.name} is there already", model.place, hint)])
     with (
         scratch_folder(Scratch.of(uuid4().hex)) as scratch,
-        driving(prepared, events, driver, starting) as running,
+        driving(prepared, events, driver) as running,
         running.session() as session,
     ):
-        given, expected = _Sampling(prepared, model, scratch, session, Catalog(running.table_format)).rows()
+        inputs, expected = _Sampler(prepared, model, scratch, session, Catalog(running.table_format)).rows()
     if not expected:
         message = f"{model.name} makes no row of what was sampled: the test expects none, so give it rows that matter"
         events.emit(Message(message, level="warn"))
-    write_atomic(path, unit_test_file(model.name, _NAME, given, expected))
+    write_atomic(path, unit_test_file(model.name, _NAME, inputs, expected))
     return path
 
 
-def _no_rows(given: Mapping[str, Sample]) -> str:
-    names = " and ".join(given)
-    return f"{names} {'has' if len(given) == 1 else 'have'} no rows to take a sample of"
+def _no_rows(inputs: Mapping[str, Sample]) -> str:
+    names = " and ".join(inputs)
+    return f"{names} {'has' if len(inputs) == 1 else 'have'} no rows to take a sample of"
 
 
-class _Sampling:
+class _Sampler:
     def __init__(
         self, prepared: Prepared, model: ModelNode, scratch: Scratch, session: SparkSession, catalog: Catalog
     ) -> None:
@@ -93,31 +92,31 @@ class _Sampling:
         for step in (step for form in plan.forms for step in form.steps) if plan is not None else ():
             if isinstance(step, (AttachInputs, OpenFeed)):
                 perform(step, self.context)
-        given = dict(map(self._given, self.model.depends_on))
-        if given and not any(given.values()):
+        inputs = dict(map(self._sample_input, self.model.depends_on))
+        if inputs and not any(inputs.values()):
             hint = f"load them first (`merge-runner build -s +{self.model.name}`), or write the test by hand"
-            raise EngineError("nothing-to-sample", f"no test is written: {_no_rows(given)}", hint)
+            raise EngineError("nothing-to-sample", f"no test is written: {_no_rows(inputs)}", hint)
         if self.model.materialized == "merge":
             layout = table_layout(self.prepared, self.model)
             there = self.context.catalog.adopt(self.context.session, layout)
-            met = met_rows(self._step(given), self.context, layout.relation, ROWS) if there else []
-            given = {"this": met, **given}
-        return given, made_rows(self._step(given), self.context)
+            met = met_rows(self._step(inputs), self.context, layout.relation, ROWS) if there else []
+            inputs = {"this": met, **inputs}
+        return inputs, made_rows(self._step(inputs), self.context)
 
-    def _given(self, parent: str) -> tuple[str, Sample]:
+    def _sample_input(self, parent: str) -> tuple[str, Sample]:
         rows = some_rows(self.context.session, self.prepared.compiler.relation(parent), ROWS)
         node = self.prepared.graph.nodes[parent]
         if self.model.changes_of == parent:
             return f"changes('{node.name}')", [{**row, "_change_type": "insert"} for row in rows]
         return input_name(node), rows
 
-    def _step(self, given: Mapping[str, Sample]) -> RunUnitTest:
+    def _step(self, inputs: Mapping[str, Sample]) -> RunUnitTest:
         """The test that gives these rows."""
         test = UnitTest(
             _NAME,
             self.model.name,
             Expect(rows=()),
-            tuple(Given(name, tuple(map(as_written, rows))) for name, rows in given.items()),
+            tuple(Given(name, tuple(map(as_written, rows))) for name, rows in inputs.items()),
         )
         entry = UnitTestEntry(test, self.model.place)
         files = self.prepared.files

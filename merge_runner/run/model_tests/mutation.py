@@ -68,7 +68,7 @@ class MutationReport:
     @property
     def surviving(self) -> tuple[Change, ...]:
         """Changes that no test notices and no comment explains."""
-        return tuple(each for each in self.changes if each.noticed_by is None and each.explained is None)
+        return tuple(change for change in self.changes if change.noticed_by is None and change.explained is None)
 
     @property
     def ok(self) -> bool:
@@ -77,7 +77,9 @@ class MutationReport:
 
     def as_json(self) -> dict[str, Any]:
         """The report as JSON values."""
-        changes = [{**asdict(each), "place": None if each.place is None else str(each.place)} for each in self.changes]
+        changes = [
+            {**asdict(change), "place": None if change.place is None else str(change.place)} for change in self.changes
+        ]
         return {"model": self.model, "tests": list(self.tests), "failing": dict(self.failing), "changes": changes}
 
 
@@ -86,8 +88,7 @@ def mutation_check(
     model: str,
     threads: int,
     events: Events,
-    driver: Driver | None = None,
-    starting: DriverStart | None = None,
+    driver: Driver | DriverStart,
 ) -> MutationReport:
     """Changes the MERGE of a model one piece at a time, and runs the model's unit tests until one notices.
 
@@ -99,16 +100,16 @@ def mutation_check(
         message = f"{model} is a {node.materialized}: only a MERGE is changed"
         raise ProblemsError([Problem("not-a-merge", message, node.place)])
     tests = [
-        each
-        for each in prepared.graph.nodes.values()
-        if isinstance(each, UnitTestNode) and each.depends_on == (node.unique_id,)
+        test
+        for test in prepared.graph.nodes.values()
+        if isinstance(test, UnitTestNode) and test.depends_on == (node.unique_id,)
     ]
     if not tests:
         hint = f"`merge-runner test --generate {model}` writes a first one"
         raise ProblemsError([Problem("no-unit-tests", f"{model} has no unit tests", node.place, hint)])
     with scratch_folder(Scratch.of(uuid4().hex)) as scratch:
         places = [_Place(prepared, node, tests, scratch.part(number)) for number in range(threads)]
-        with driving(prepared, events, driver, starting) as running:
+        with driving(prepared, events, driver) as running:
             return _Check(prepared, node, places, running, events).run()
 
 
@@ -117,9 +118,9 @@ class _Place:
 
     def __init__(self, prepared: Prepared, model: ModelNode, tests: Sequence[UnitTestNode], scratch: Scratch) -> None:
         planner = UnitTestPlanner(prepared, scratch)
-        declared = table_layout(prepared, model).columns
-        columns = [column.name for column in declared] or None
-        filled = [column.name for column in declared if column.generated] if columns is not None else None
+        table_columns = table_layout(prepared, model).columns
+        columns = [column.name for column in table_columns] or None
+        filled = [column.name for column in table_columns if column.generated] if columns is not None else None
         self.plans: dict[str, NodePlan] = {test.name: planner.plan(test) for test in tests}
         self.mutants: dict[str, dict[str, Mutant]] = {
             test: {mutant.name: mutant for mutant in mutants(parse(self.step(test).sql), columns, filled)}
@@ -157,7 +158,7 @@ class _Check:
                 return MutationReport(self.model.name, self.tests, failing=failing)
             changes = list(self._changes())
             self._say(f"{len(changes)} changes")
-            return MutationReport(self.model.name, self.tests, tuple(pool.map(self._judged, changes)))
+            return MutationReport(self.model.name, self.tests, tuple(pool.map(self._judge, changes)))
 
     def _say(self, message: str) -> None:
         self.events.emit(Message(message))
@@ -173,18 +174,18 @@ class _Check:
                 seen.add(mutant.name)
                 at = origin(step.edits, mutant.span.start)
                 place = plan.rendered.place(at) if plan.rendered is not None and at is not None else None
-                yield Change(mutant.name, mutant.words, place, explained=self._explained(place))
+                yield Change(mutant.name, mutant.words, place, explained=self._explanation(place))
 
-    def _explained(self, place: Place | None) -> str | None:
+    def _explanation(self, place: Place | None) -> str | None:
         if place is None or place.path != self.path:
             return None
-        found = _EXPLAINED.search(self.lines[place.line - 1])
-        return found[1] if found is not None else None
+        match = _EXPLAINED.search(self.lines[place.line - 1])
+        return match[1] if match is not None else None
 
-    def _judged(self, change: Change) -> Change:
+    def _judge(self, change: Change) -> Change:
         """The change with the first test that notices it."""
-        noticed = next((test for test in self.tests if self._in_place(test, change.name) is not None), None)
-        return replace(change, noticed_by=noticed)
+        test_name = next((test for test in self.tests if self._in_place(test, change.name) is not None), None)
+        return replace(change, noticed_by=test_name)
 
     def _in_place(self, test: str, change: str | None) -> str | None:
         """Why a test does not pass with a change (None: as it is); None where it passes, or has nothing to change."""

@@ -35,13 +35,13 @@ def name_duplicates(run: RunContext, plan: NodePlan, context: NodeContext, error
         return
     try:
         with _limited(run, context, "duplicates"):
-            found = duplicate_matches(context.session, step.target, step.judged.statement, step.judged.scope)
+            duplicates = duplicate_matches(context.session, step.target, step.judged.statement, step.judged.scope)
     except Exception as failure:
         if not from_engine(failure):
             raise
         return  # the engine's own error is kept
-    if found:
-        error.message = several_matches(found)
+    if duplicates:
+        error.message = several_matches(duplicates)
 
 
 def test_message(

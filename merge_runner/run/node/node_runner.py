@@ -26,14 +26,14 @@ from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.node.diagnosis import name_duplicates
 from merge_runner.run.node.lost_driver import NotBegunError, lost_driver
-from merge_runner.run.node.outcome import cancelled, left_out_result, result_of
+from merge_runner.run.node.outcome import cancellation, left_out_result, result_of
 from merge_runner.run.node.retry import DEFAULT_RETRIES, Attempts
 from merge_runner.run.node.run_context import RunContext
 from merge_runner.run.node.text_on_engine import planned_on_engine
-from merge_runner.run.results.artifacts import write_run_text, write_taken
+from merge_runner.run.results.artifacts import write_run_text, write_running_plan
 from merge_runner.run.results.event_types import NodeRetried, NodeStarted, NodeWaiting, RetriedKind
 from merge_runner.run.results.results import Result, Timing
-from merge_runner.run.reuse.decision import Changed, LeftOut
+from merge_runner.run.reuse.decision import ReuseDecision, RunDecision
 from merge_runner.run.reuse.reuse import Reuse
 
 if TYPE_CHECKING:
@@ -44,15 +44,15 @@ def run_node(unique_id: str, run: RunContext) -> Result:
     """Run a node; every failure is in the Result. Raises NotBegunError where the driver is lost before."""
     node, planned = run.prepared.graph.nodes[unique_id], run.nodes.plans[unique_id]
     started = _now()
-    decided = _decided(run.reuse, run, planned) if run.reuse is not None else None
-    expected = run.nodes.durations.get(unique_id) if not isinstance(decided, LeftOut) else None
+    decision = _decide(run.reuse, run, planned) if run.reuse is not None else None
+    expected = run.nodes.durations.get(unique_id) if not isinstance(decision, ReuseDecision) else None
     run.events.emit(
         NodeStarted(**node_names(run.prepared.graph.nodes, unique_id), group=run.group(unique_id), expected=expected)
     )
-    if isinstance(decided, LeftOut):
-        return left_out_result(node, run.nodes, planned, decided, started)
+    if isinstance(decision, ReuseDecision):
+        return left_out_result(node, run.nodes, planned, decision, started)
     if run.reuse is not None:
-        run.reuse.begins(planned)
+        run.reuse.note_start(planned)
     with _session(run) as session:
         started, plan, error = _now(), planned, None
         context = _context(session, node, planned, run)
@@ -65,20 +65,20 @@ def run_node(unique_id: str, run: RunContext) -> Result:
                 run.driver.job_group(session, run.group(unique_id), context.description),
             ):
                 set_confs(session, _confs(run, node, context))
-                plan = _chosen(run, planned, context)
+                plan = _choose_plan(run, planned, context)
                 for step in plan.steps:
                     attempts.perform(step)
-                if run.reuse is not None and decided is not None:
-                    _keep_for_reuse(run.reuse, plan, decided, context)
+                if run.reuse is not None and decision is not None:
+                    _keep_for_reuse(run.reuse, plan, decision, context)
         except Exception as failure:
             if not from_engine(failure):
                 raise
             error = engine_error(failure)
             if run.reuse is not None:
-                run.reuse.failed(plan)
+                run.reuse.note_failure(plan)
         try:
             if error is not None:
-                error = _explained(
+                error = _explain_error(
                     error, run, plan, context, attempts, timed_out.is_set() and not run.stopping.is_set()
                 )
             return result_of(run, plan, context, Timing("execute", started, _now()), attempts.tries, error)
@@ -89,7 +89,7 @@ def run_node(unique_id: str, run: RunContext) -> Result:
             return Result(unique_id, "error", message=str(lost_driver(run.driver, failure)))
 
 
-def _decided(reuse: Reuse, run: RunContext, plan: NodePlan) -> LeftOut | Changed:
+def _decide(reuse: Reuse, run: RunContext, plan: NodePlan) -> ReuseDecision | RunDecision:
     """Return whether a node runs; where Spark alone knows that, it is asked in a separate session.
 
     A table that the node's own session had loaded before would be read as it was then.
@@ -104,10 +104,10 @@ def _decided(reuse: Reuse, run: RunContext, plan: NodePlan) -> LeftOut | Changed
     return reuse.decide(plan)
 
 
-def _keep_for_reuse(reuse: Reuse, plan: NodePlan, decided: Changed, context: NodeContext) -> None:
+def _keep_for_reuse(reuse: Reuse, plan: NodePlan, decision: RunDecision, context: NodeContext) -> None:
     """Keep what a node leaves, while nobody else can write its table. What the engine does not answer is not kept."""
     try:
-        reuse.ended(plan, decided, context)
+        reuse.note_end(plan, decision, context)
     except Exception as failure:
         if not from_engine(failure) or engine_error(failure).kind in (Kind.CANCELLED, Kind.LOST):
             raise
@@ -116,9 +116,9 @@ def _keep_for_reuse(reuse: Reuse, plan: NodePlan, decided: Changed, context: Nod
 @contextmanager
 def _session(run: RunContext) -> Iterator[SparkSession]:
     """The session of a node inside the block. Raises NotBegunError where the driver is lost before."""
-    with ExitStack() as opened:
+    with ExitStack() as stack:
         try:
-            session = opened.enter_context(run.driver.session())
+            session = stack.enter_context(run.driver.session())
         except Exception as error:
             if not from_engine(error):
                 raise
@@ -148,18 +148,18 @@ def _confs(run: RunContext, node: Node, context: NodeContext) -> dict[str, str]:
     return {**stamp_confs(context.stamp), **run_config(node).conf, **branch_confs(run.settings.branch)}
 
 
-def _chosen(run: RunContext, plan: NodePlan, context: NodeContext) -> NodePlan:
+def _choose_plan(run: RunContext, plan: NodePlan, context: NodeContext) -> NodePlan:
     """Return the plan that runs; the engine is asked once: another attempt runs the same. Raises EngineError."""
-    first, taken = plan.first_run, plan
+    first, chosen_plan = plan.first_run, plan
     if first is not None:
-        taken = plan if has_been_built(context.session, run.catalog, first) else first.plan
-        context.output.response.is_incremental = taken is plan
-    if taken.asks is not None:
-        taken = planned_on_engine(run.prepared, plan.unique_id, context, first_run=taken is not plan)
-    if taken is plan and first is None:
+        chosen_plan = plan if has_been_built(context.session, run.catalog, first) else first.plan
+        context.output.response.is_incremental = chosen_plan is plan
+    if chosen_plan.asks is not None:
+        chosen_plan = planned_on_engine(run.prepared, plan.unique_id, context, first_run=chosen_plan is not plan)
+    if chosen_plan is plan and first is None:
         return plan
-    write_taken(run.prepared, plan, taken)
-    return taken
+    write_running_plan(run.prepared, plan, chosen_plan)
+    return chosen_plan
 
 
 def _attempts(run: RunContext, node: Node, plan: NodePlan, context: NodeContext) -> Attempts:
@@ -168,7 +168,7 @@ def _attempts(run: RunContext, node: Node, plan: NodePlan, context: NodeContext)
     return Attempts(
         context,
         DEFAULT_RETRIES if retries is None else retries,
-        partial(_committed, node, plan, context),
+        partial(_version_committed, node, plan, context),
         run.stopping,
         lambda error, attempt, pause: run.events.emit(
             NodeRetried(
@@ -182,11 +182,11 @@ def _attempts(run: RunContext, node: Node, plan: NodePlan, context: NodeContext)
         ),
         time.monotonic() + timeout if timeout else None,
         run.driver.waits,
-        partial(_settled, run, context),
+        partial(_is_settled, run, context),
     )
 
 
-def _committed(node: Node, plan: NodePlan, context: NodeContext) -> int | None:
+def _version_committed(node: Node, plan: NodePlan, context: NodeContext) -> int | None:
     """Return the version that the node's statement has committed, as the table says. Raises EngineError.
 
     The commit of a MERGE may be that of an earlier invocation which this one goes on with.
@@ -199,7 +199,7 @@ def _committed(node: Node, plan: NodePlan, context: NodeContext) -> int | None:
     return next((commit.version for commit in commits if commit is not None), None)
 
 
-def _settled(run: RunContext, context: NodeContext) -> bool:
+def _is_settled(run: RunContext, context: NodeContext) -> bool:
     try:
         return run.driver.settled(context.session)
     except Exception as error:
@@ -208,7 +208,7 @@ def _settled(run: RunContext, context: NodeContext) -> bool:
         return False
 
 
-def _explained(
+def _explain_error(
     error: EngineError, run: RunContext, plan: NodePlan, context: NodeContext, attempts: Attempts, timed_out: bool
 ) -> EngineError:
     """Return the error as it is reported: with what is known of the driver, the commit and the duplicate keys."""
@@ -218,7 +218,7 @@ def _explained(
             error.message += "; whether its statement has committed is not known"
     if error.kind is Kind.CANCELLED:
         node = run.prepared.graph.nodes[plan.unique_id]
-        error = cancelled(node, plan, context, attempts.committed, timed_out)
+        error = cancellation(node, plan, context, attempts.committed, timed_out)
     if error.code in DUPLICATE_MATCHES:
         name_duplicates(run, plan, context, error)
     return error

@@ -18,7 +18,7 @@ from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.node.diagnosis import test_message
 from merge_runner.run.node.run_context import Nodes, RunContext
 from merge_runner.run.results.results import Result, Status, Timing
-from merge_runner.run.reuse.decision import LeftOut
+from merge_runner.run.reuse.decision import ReuseDecision
 from merge_runner.text import Place, place_as_json
 
 _ALTERED = 3
@@ -44,12 +44,12 @@ def outcome(context: NodeContext) -> tuple[Status, str]:
         first = "; the history that the table held is replaced" if lost else ""
         first += "; first run" if response.is_incremental is False else ""
         scan = _bounds(response, context.output.bounds_news)
-        return "success", ", ".join(parts) + first + scan + _altered(response) + _compacted(response)
-    done = response.statement
-    if isinstance(done, Compaction):
-        status: Status = "success" if changed_files(done, response.vacuum) else "no-op"
-        return status, in_words(done, response.vacuum)
-    if done is not None and (rows := done.rows_affected) is not None:
+        return "success", ", ".join(parts) + first + scan + _alterations(response) + _compaction(response)
+    statement = response.statement
+    if isinstance(statement, Compaction):
+        status: Status = "success" if changed_files(statement, response.vacuum) else "no-op"
+        return status, in_words(statement, response.vacuum)
+    if statement is not None and (rows := statement.rows_affected) is not None:
         return "success", f"{rows:,} row{'' if rows == 1 else 's'}"
     return "success", ""
 
@@ -66,21 +66,21 @@ def _left_out(response: NodeResponse) -> str:
 def _bounds(response: NodeResponse, news: Sequence[str]) -> str:
     """Return what bounded the scan, and those reasons for no bounds that are not the same on every run."""
     bounds = response.runtime_filter.bounds if response.runtime_filter is not None else {}
-    said = "".join(f"; {column} bounded to {words}" for column, words in bounds.items())
-    return said + "".join(f"; no bounds: {reason}" for reason in news)
+    bounded = "".join(f"; {column} bounded to {words}" for column, words in bounds.items())
+    return bounded + "".join(f"; no bounds: {reason}" for reason in news)
 
 
-def _altered(response: NodeResponse) -> str:
+def _alterations(response: NodeResponse) -> str:
     """Return what was altered of the table before, as one part of the line."""
     words = (response.target.altered if response.target is not None else None) or ()
     more = f" and {len(words) - _ALTERED} more" if len(words) > _ALTERED else ""
     return f"; altered: {', '.join(words[:_ALTERED])}{more}" if words else ""
 
 
-def _compacted(response: NodeResponse) -> str:
+def _compaction(response: NodeResponse) -> str:
     """The effect on the table's files of the maintenance afterwards, where there was something to do."""
-    done = response.optimized
-    return f"; optimized: {in_words(done)}" if done and changed_files(done) else ""
+    compaction = response.optimized
+    return f"; optimized: {in_words(compaction)}" if compaction and changed_files(compaction) else ""
 
 
 def error_message(error: EngineError, where: Place | str | None) -> str:
@@ -94,7 +94,7 @@ def error_place(error: EngineError, plan: NodePlan, node: Node) -> Place | None:
     return node.place if where is None and isinstance(node, DataTestNode | UnitTestNode) else where
 
 
-def cancelled(
+def cancellation(
     node: Node, plan: NodePlan, context: NodeContext, committed: Callable[[], int | None], timed_out: bool
 ) -> EngineError:
     """Return the error of a node that was stopped; `committed` reads from the table whether its statement committed."""
@@ -113,19 +113,19 @@ def cancelled(
     return EngineError(code, f"{reason}; {fate}", kind=Kind.CANCELLED)
 
 
-def left_out_result(node: Node, nodes: Nodes, plan: NodePlan, decided: LeftOut, started: datetime) -> Result:
+def left_out_result(node: Node, nodes: Nodes, plan: NodePlan, decision: ReuseDecision, started: datetime) -> Result:
     """Return the result of a node that did not run, as another run of it would do nothing, or it waits."""
     compiled = nodes.compile_times.get(plan.unique_id)
     timing = Timing("execute", started, datetime.now(timezone.utc))
     merges = any(isinstance(step, RunMerge) for step in plan.steps)
-    done = NoFigures("MERGE" if merges else None, 0 if merges else None, decided.version)
+    figures = NoFigures("MERGE" if merges else None, 0 if merges else None, decision.version)
     return Result(
         node.unique_id,
         "no-op",
         timing=(compiled, timing) if compiled else (timing,),
         thread_id=threading.current_thread().name,
-        response=NodeResponse(statement=done),
-        message=decided.because,
+        response=NodeResponse(statement=figures),
+        message=decision.because,
         compiled_code=plan.sql or None,
         relation_name=str(node.relation) if node.relation else None,
         plan=plan,

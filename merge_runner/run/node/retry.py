@@ -68,8 +68,8 @@ class Attempts:
                 self.uncertain = _writes(step)
                 raise error
             failures[error.kind] += 1
-            tried = failures.total()
-            last = tried > self.retries or failures[error.kind] > error.most_retries
+            attempts = failures.total()
+            last = attempts > self.retries or failures[error.kind] > error.most_retries
             if self._has_committed(step, error, last):
                 return
             if last or not _may_run_again(step, error.kind):
@@ -78,8 +78,8 @@ class Attempts:
                     self.context.output.warnings.append(f"the table is merged, and was not optimized: {error}")
                     return
                 raise error
-            pause = self._pause(tried)
-            self.retried(error, tried, pause)
+            pause = self._pause(attempts)
+            self.retried(error, attempts, pause)
             self.stopping.wait(pause)
 
     def _has_committed(self, step: Step, error: EngineError, last: bool) -> bool:
@@ -106,8 +106,8 @@ class Attempts:
         output.warnings.append(f"{error.message} [{error.code}]; the table says that it has committed: {version}")
         return True
 
-    def _pause(self, tried: int) -> float:
-        longest = min(self.waits.longest_pause, self.waits.first_pause * 2 ** (tried - 1))
+    def _pause(self, attempts: int) -> float:
+        longest = min(self.waits.longest_pause, self.waits.first_pause * 2 ** (attempts - 1))
         pause: float = longest * random.uniform(0.5, 1.0)
         return pause if self.deadline is None else max(0.0, min(pause, self.deadline - time.monotonic()))
 

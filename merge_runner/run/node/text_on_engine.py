@@ -48,21 +48,21 @@ def asking(
     prepared: Prepared, unique_id: str, statements: Statements, *, first_run: bool = False
 ) -> Iterator[Prepared]:
     """The project as it is inside the block: there the texts of one node ask the engine. Raises EngineError."""
-    read = reading(prepared, statements)
+    on_read = attacher(prepared, statements)
     if isinstance(prepared.graph.nodes[unique_id], RefNode):
-        read(unique_id)  # they may read `this`
+        on_read(unique_id)  # they may read `this`
     with engine_problems(statements):
-        yield prepared.asking_for(unique_id, statements, read, first_run=first_run)
+        yield prepared.asking_for(unique_id, statements, on_read, first_run=first_run)
 
 
-def reading(prepared: Prepared, statements: Statements) -> Callable[[str], None]:
+def attacher(prepared: Prepared, statements: Statements) -> Callable[[str], None]:
     """Return what is called with the id of a node that the next statement may read."""
     inputs = Inputs(prepared)
 
-    def read(unique_id: str) -> None:
+    def attach(unique_id: str) -> None:
         statements.to_attach.extend(inputs.attach([unique_id]).inputs)
 
-    return read
+    return attach
 
 
 @contextmanager

@@ -70,7 +70,7 @@ def compile_nodes(
     """
     ids = tuple(ids)
     plans, _ = plan_nodes(prepared, ids, invocation_id)
-    plans = _shown(prepared, {**plans, **_analyses(prepared, ids)}, say)
+    plans = _plans_to_show(prepared, {**plans, **_analyses(prepared, ids)}, say)
     write_texts(prepared, plans, ("compiled",))
     write_manifest(prepared, invocation_id, plans)
     return {node: prepared.conceal(plan.sql) for node, plan in plans.items() if plan.sql}
@@ -83,7 +83,7 @@ def _analyses(prepared: Prepared, ids: Iterable[str]) -> dict[str, NodePlan]:
         if isinstance(prepared.graph.nodes[unique_id], AnalysisNode):
             with problems.collecting():
                 try:
-                    rendered = prepared.compiler.rendered(unique_id)
+                    rendered = prepared.compiler.render(unique_id)
                 except ProblemsError as error:
                     plans[unique_id] = NodePlan(unique_id, (), asks=asked_first(error))
                 else:
@@ -92,27 +92,29 @@ def _analyses(prepared: Prepared, ids: Iterable[str]) -> dict[str, NodePlan]:
     return plans
 
 
-def _shown(prepared: Prepared, plans: Mapping[str, NodePlan], say: Callable[[str], None]) -> dict[str, NodePlan]:
-    taken = dict(plans)
+def _plans_to_show(
+    prepared: Prepared, plans: Mapping[str, NodePlan], say: Callable[[str], None]
+) -> dict[str, NodePlan]:
+    shown = dict(plans)
     names: dict[bool | None, list[str]] = {False: [], None: []}
     for unique_id, plan in plans.items():
         if plan.first_run is None:
             continue
-        built = built_in_warehouse(plan)
-        if built is not True:
-            names[built].append(prepared.graph.nodes[unique_id].name)
-        if built is False:
-            taken[unique_id] = plan.first_run.plan
+        is_built = built_in_warehouse(plan)
+        if is_built is not True:
+            names[is_built].append(prepared.graph.nodes[unique_id].name)
+        if is_built is False:
+            shown[unique_id] = plan.first_run.plan
     if names[False]:
         say(f"compiled for a first run, as their tables were never built: {', '.join(names[False])}")
-    asking = [(prepared.graph.nodes[unique_id].name, plan.asks) for unique_id, plan in taken.items() if plan.asks]
+    asking = [(prepared.graph.nodes[unique_id].name, plan.asks) for unique_id, plan in shown.items() if plan.asks]
     if asking:
-        named = ", ".join(f"{name} ({problem.place})" for name, problem in asking)
-        say(f"not compiled, as the text depends on what a query returns: {named}")
+        names_with_place = ", ".join(f"{name} ({problem.place})" for name, problem in asking)
+        say(f"not compiled, as the text depends on what a query returns: {names_with_place}")
     if names[None]:
-        known = "whether they were built is read when they run"
-        say(f"compiled for an incremental run ({known}): {', '.join(names[None])}")
-    return taken
+        how = "whether they were built is read when they run"
+        say(f"compiled for an incremental run ({how}): {', '.join(names[None])}")
+    return shown
 
 
 def write_texts(prepared: Prepared, plans: Mapping[str, NodePlan], folders: Iterable[str]) -> None:
@@ -125,12 +127,12 @@ def write_texts(prepared: Prepared, plans: Mapping[str, NodePlan], folders: Iter
                 write_atomic(path, prepared.conceal(plan.sql), below=root)
 
 
-def write_taken(prepared: Prepared, planned: NodePlan, taken: NodePlan) -> None:
+def write_running_plan(prepared: Prepared, planned: NodePlan, running: NodePlan) -> None:
     """Write the text of the plan that runs of a node that has several, and log what its template logs."""
-    if taken is not planned and taken.rendered is not None:
-        for log in taken.rendered.logs:  # those of the other text were logged when it was planned
+    if running is not planned and running.rendered is not None:
+        for log in running.rendered.logs:  # those of the other text were logged when it was planned
             prepared.on_log(log)
-    write_texts(prepared, {taken.unique_id: taken}, ("compiled", "run"))
+    write_texts(prepared, {running.unique_id: running}, ("compiled", "run"))
 
 
 def write_run_text(prepared: Prepared, unique_id: str, text: str) -> None:

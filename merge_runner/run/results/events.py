@@ -36,7 +36,11 @@ class Event:
     @property
     def data(self) -> dict[str, Any]:
         """The fields that other events do not have."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("at", "level")}
+        return {
+            attribute.name: getattr(self, attribute.name)
+            for attribute in fields(self)
+            if attribute.name not in ("at", "level")
+        }
 
     def as_json(self) -> dict[str, Any]:
         """Return one flat object: event, at (ISO 8601), level, and the data."""
@@ -71,8 +75,8 @@ class Events:
 
     def emit(self, event: Event) -> None:
         """Pass an event with the current timestamp to the listeners."""
-        shown = self._conceal(event.data)
+        concealed = self._conceal(event.data)
         with self._lock:
-            event = replace(event, at=_now(), **shown)
+            event = replace(event, at=_now(), **concealed)
             for listener in self._listeners:
                 listener(event)

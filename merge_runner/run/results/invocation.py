@@ -46,7 +46,7 @@ class Invocation:
         events.conceal_with(prepared.concealed)
 
     @contextmanager
-    def recorded(
+    def record_run(
         self,
         plans: Mapping[str, NodePlan],
         ended: Callable[[], Sequence[Result]],
@@ -111,8 +111,8 @@ class Invocation:
             self._events.emit(Message(message, level="warn"))
         outcome = self._results = self._outcome(results)
         write_run_results(self._prepared.target_path / "run_results.json", outcome, version())
-        ran = {result.unique_id: result.plan for result in results if result.plan is not None}
-        write_manifest(self._prepared, self.id, {**plans, **ran})
+        executed = {result.unique_id: result.plan for result in results if result.plan is not None}
+        write_manifest(self._prepared, self.id, {**plans, **executed})
         self._summarise(plans, results)
         self._report(self._record(outcome, waits_for))
         self._events.emit(InvocationFinished(counts=outcome.counts(), ok=outcome.ok, stopped=stopped))

@@ -28,8 +28,8 @@ class Journal:
         left = b"\n" + line if self._torn else line
         try:
             while left:
-                written = self._file.write(left)  # a disk that is getting full takes a part
-                self._torn, left = True, left[written:]
+                size = self._file.write(left)  # a disk that is getting full takes a part
+                self._torn, left = True, left[size:]
             self._torn = False
         except OSError as error:
             self.failure = self.failure or error

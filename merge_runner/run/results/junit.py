@@ -30,12 +30,12 @@ def junit(run: RunResults, nodes: Mapping[str, Node]) -> str:
 
 def _add(suite: ET.Element, node: Node, result: Result) -> None:
     tested = f"{node.unit_test.model}." if isinstance(node, UnitTestNode) else ""
-    named = {
+    attributes = {
         "name": xml_text(f"{tested}{node.name}"),
         "classname": xml_text(str(PurePosixPath(node.path).with_suffix(""))),
         "time": f"{result.execution_time:.3f}",
     }
-    case = ET.SubElement(suite, "testcase", named)
+    case = ET.SubElement(suite, "testcase", attributes)
     message = xml_text(result.message or "")
     element = _ELEMENTS.get(result.status)
     if element is not None:

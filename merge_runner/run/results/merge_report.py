@@ -66,7 +66,7 @@ def summary(results: Iterable[Result], formats: Mapping[str, Format]) -> list[Me
 
 def _row(result: Result, format: Format) -> MergeRow:
     figures = result.response.merge or MergeFigures.unknown()
-    copied, changed = figures.rows_copied, _changed(figures)
+    copied, changed = figures.rows_copied, _count_changed_rows(figures)
     return MergeRow(
         result.unique_id,
         result.unique_id.split(".", 2)[-1],
@@ -82,7 +82,7 @@ def _row(result: Result, format: Format) -> MergeRow:
     )
 
 
-def _changed(figures: MergeFigures) -> int | None:
+def _count_changed_rows(figures: MergeFigures) -> int | None:
     """Rows updated and deleted: inserting copies nothing."""
     updated, deleted = figures.rows_updated, figures.rows_deleted
     return updated + deleted if updated is not None and deleted is not None else None
@@ -91,13 +91,13 @@ def _changed(figures: MergeFigures) -> int | None:
 def _hints(response: NodeResponse, figures: MergeFigures, format: Format) -> Iterator[str]:
     total, scanned = figures.files_total, figures.files_scanned
     if total is not None and scanned == total >= MANY_FILES:
-        touched = _touched(figures)
+        touched = _count_touched_files(figures)
         if touched <= FEW_TOUCHED * total:
             yield (
                 f"all {total:,} files were scanned to change {touched:,}: filter the target in ON by a partition or "
                 "clustering column; lint says what prunes"
             )
-    copied, changed = figures.rows_copied or 0, _changed(figures)
+    copied, changed = figures.rows_copied or 0, _count_changed_rows(figures)
     if copied >= MANY_COPIES and changed == 0:
         yield (
             f"{copied:,} rows were rewritten and none was changed: leave rows that have not changed out of the source"
@@ -123,7 +123,7 @@ def _hints(response: NodeResponse, figures: MergeFigures, format: Format) -> Ite
         )
 
 
-def _touched(figures: MergeFigures) -> int:
+def _count_touched_files(figures: MergeFigures) -> int:
     """Files that were rewritten, or of which rows were marked as deleted."""
-    marked = ("numTargetDeletionVectorsAdded", "numTargetDeletionVectorsUpdated", "added-delete-files")
-    return max(figures.files_removed or 0, sum(int(figures.metrics.get(name, 0)) for name in marked))
+    marking_metrics = ("numTargetDeletionVectorsAdded", "numTargetDeletionVectorsUpdated", "added-delete-files")
+    return max(figures.files_removed or 0, sum(int(figures.metrics.get(name, 0)) for name in marking_metrics))

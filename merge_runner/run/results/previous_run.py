@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.options.recorded_options import check_kept
+from merge_runner.options.recorded_options import check_recorded_options
 from merge_runner.project_file import Boundary, read_file, read_json
 from merge_runner.run.results.results import Command, Status
 
@@ -45,7 +45,7 @@ def last_invocation(target: Path) -> LastInvocation:
 
     Raises ProblemsError where there is neither, or where they cannot be read.
     """
-    killed = _killed(target / "journal.jsonl")
+    killed = _killed_invocation(target / "journal.jsonl")
     path = target / "run_results.json"
     try:
         text = read_file(path, Boundary(target), artifact=True).decode("utf-8")
@@ -76,12 +76,12 @@ def _reading(path: Path) -> Iterator[None]:
         raise ProblemsError([problem]) from error
 
 
-def _args(given: Any) -> dict[str, Any]:
+def _args(arguments: Any) -> dict[str, Any]:
     """Return the arguments of an invocation. Raise TypeError or ValueError for what no invocation keeps."""
-    args = dict(given)
-    check_kept(args)
+    args = dict(arguments)
+    check_recorded_options(args)
     retried = args.get("retried", [])
-    if not isinstance(retried, list) or not all(isinstance(each, str) for each in retried):
+    if not isinstance(retried, list) or not all(isinstance(node, str) for node in retried):
         raise TypeError("retried")
     return args
 
@@ -120,7 +120,7 @@ def _of_results(document: Any) -> LastInvocation:
     )
 
 
-def _killed(journal: Path) -> LastInvocation | None:
+def _killed_invocation(journal: Path) -> LastInvocation | None:
     """The last invocation of a journal, if it never came to an end; one that could not start leaves the one before."""
     with _reading(journal):
         return _of_journal(journal)
@@ -144,7 +144,7 @@ def _of_journal(journal: Path) -> LastInvocation | None:
     _check_no_stream(started["command"])
     if started["command"] not in _COMMANDS:
         return None
-    statuses = {_node(each["node"]): _reported_status(each) for each in since}
+    statuses = {_node(event["node"]): _reported_status(event) for event in since}
     if not isinstance(started["nodes"], list):
         raise TypeError("nodes")
     nodes = tuple(map(_node, started["nodes"]))
@@ -186,11 +186,11 @@ def recorded_durations(run_results: Path) -> dict[str, float]:
     """
     try:
         entries = read_json(run_results, Boundary(run_results.parent))["results"]
-        found = {
+        durations = {
             str(entry["unique_id"]): float(entry["execution_time"])
             for entry in entries
             if entry["status"] in ("success", "pass", "warn", "no-op")
         }
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return {}
-    return {node: seconds for node, seconds in found.items() if isfinite(seconds)}
+    return {node: seconds for node, seconds in durations.items() if isfinite(seconds)}

@@ -119,10 +119,10 @@ class RunResults:
 
     def counts(self) -> dict[str, int]:
         """How many results have each status."""
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for result in self.results:
-            found[result.status] = found.get(result.status, 0) + 1
-        return found
+            counts[result.status] = counts.get(result.status, 0) + 1
+        return counts
 
 
 def write_run_results(path: Path, run: RunResults, version: str) -> None:

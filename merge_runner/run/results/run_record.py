@@ -78,15 +78,15 @@ class RunRecorder:
         def seconds(at: datetime) -> float:
             return round((at - run.started_at).total_seconds(), 3)
 
-        ran = [
+        spans = [
             NodeTime(result.unique_id, seconds(phase.started_at), seconds(phase.completed_at), result.thread_id,
                 tuple(sorted(waits_for.get(result.unique_id, ()))))
             for result in run.results
             for phase in result.timing
             if phase.name == "execute"
         ]  # fmt: skip
-        places = timeline(ran)
-        times = {each.id: each for each in ran}
+        places = timeline(spans)
+        times = {span.id: span for span in spans}
         entries = []
         for result in run.results:
             entry = self._node(result, nodes[result.unique_id], seconds)
@@ -96,7 +96,7 @@ class RunRecorder:
                 if place.critical:
                     entry |= {"critical": True, "after": place.after, "by": place.by}
             entries.append({key: value for key, value in entry.items() if value not in (None, "", [], {})})
-        found = {
+        record = {
             "id": run.invocation_id,
             "project": project,
             "target": target,
@@ -110,11 +110,11 @@ class RunRecorder:
             "nodes": entries,
         }
         if self._batches:
-            found["streams"] = [self._stream(name, seconds) for name in self._batches]
-        return found
+            record["streams"] = [self._stream(name, seconds) for name in self._batches]
+        return record
 
     def _node(self, result: Result, node: Node, seconds: Any) -> dict[str, Any]:
-        response, read = result.adapter_response, self._versions.get(result.unique_id)
+        response, event = result.adapter_response, self._versions.get(result.unique_id)
         return {
             "id": result.unique_id,
             "name": node.full_name,
@@ -124,17 +124,17 @@ class RunRecorder:
             "seconds": round(result.execution_time, 3) if result.timing else None,
             "message": (result.message or "")[:_LONGEST],
             "failures": result.failures,
-            "warnings": [each[:_LONGEST] for each in result.warnings],
+            "warnings": [warning[:_LONGEST] for warning in result.warnings],
             "cause": result.cause,
             "response": {key: response[key] for key in _FIGURES if response.get(key) is not None},
-            "retries": [{**each, "at": seconds(each["at"])} for each in self._retries.get(result.unique_id, ())],
-            "waits": [{**each, "at": seconds(each["at"])} for each in self._waits.get(result.unique_id, ())],
-            "versions": read.versions if read is not None else None,
-            "versions_cut": read.cut or None if read is not None else None,
+            "retries": [{**retry, "at": seconds(retry["at"])} for retry in self._retries.get(result.unique_id, ())],
+            "waits": [{**wait, "at": seconds(wait["at"])} for wait in self._waits.get(result.unique_id, ())],
+            "versions": event.versions if event is not None else None,
+            "versions_cut": event.cut or None if event is not None else None,
         }
 
     def _stream(self, name: str, seconds: Any) -> dict[str, Any]:
-        total = next((each for each in self._streams if each["stream"] == name), {"stream": name})
+        total = next((totals for totals in self._streams if totals["stream"] == name), {"stream": name})
         batches = [
             {
                 "id": event.batch_id,
@@ -142,7 +142,9 @@ class RunRecorder:
                 "rows": event.rows,
                 "seconds": round(event.seconds, 3),
                 "ok": event.ok,
-                "lag": max((each["lag_ms"] for each in event.targets if each.get("lag_ms") is not None), default=None),
+                "lag": max(
+                    (target["lag_ms"] for target in event.targets if target.get("lag_ms") is not None), default=None
+                ),
             }
             for at, event in self._batches[name]
         ]

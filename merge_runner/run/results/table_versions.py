@@ -32,40 +32,44 @@ def read_versions(driver: Driver, prepared: Prepared, results: Iterable[Result],
     They are for the page alone: where the engine cannot be asked, a table has none, and nothing fails.
     """
     nodes = prepared.graph.nodes
-    ran = (nodes[each.unique_id] for each in results if each.status == "success" or each.response.table_version)
-    written = [(node, node.relation) for node in ran if has_table(node) and node.relation is not None]
-    if not written:
+    run_nodes = (
+        nodes[result.unique_id] for result in results if result.status == "success" or result.response.table_version
+    )
+    tables = [(node, node.relation) for node in run_nodes if has_table(node) and node.relation is not None]
+    if not tables:
         return
-    ids = frozenset(node.unique_id for node, _ in written)
-    known = known_versions(prepared.target_path, prepared.files.profile.target, ids)
+    ids = frozenset(node.unique_id for node, _ in tables)
+    newest = known_versions(prepared.target_path, prepared.files.profile.target, ids)
     end = time.monotonic() + _SECONDS
     try:
         with driver.session() as session:
-            for node, table in written:
+            for node, table in tables:
                 if time.monotonic() > end:
                     break
                 table_format = driver.table_format(node.config.format)
                 commits = table_format.commits(session, table, MOST)
-                found, cut = _new(commits, table_format, known.get(node.unique_id))
-                if found:
-                    events.emit(TableVersionsRead(node=node.unique_id, table=table.name, versions=found, cut=cut))
+                versions, is_cut = _new_commits(commits, table_format, newest.get(node.unique_id))
+                if versions:
+                    events.emit(TableVersionsRead(node=node.unique_id, table=table.name, versions=versions, cut=is_cut))
     except Exception as error:
         if not from_engine(error):
             raise
 
 
-def _new(commits: Iterable[Commit], table_format: TableFormat, known: str | None) -> tuple[list[dict[str, Any]], bool]:
+def _new_commits(
+    commits: Iterable[Commit], table_format: TableFormat, newest: str | None
+) -> tuple[list[dict[str, Any]], bool]:
     """The commits after the known one, newest first, and whether there may be older ones that are not among them."""
-    found: list[dict[str, Any]] = []
+    versions: list[dict[str, Any]] = []
     try:
         for commit in commits:
             entry = _entry(commit, table_format)
-            if known is not None and version_key(entry) == known:
-                return found, False
-            found.append(entry)
+            if newest is not None and version_key(entry) == newest:
+                return versions, False
+            versions.append(entry)
     except EngineError:  # what is older was cleaned up, or the table cannot be read now
-        return found, True
-    return found, len(found) == MOST
+        return versions, True
+    return versions, len(versions) == MOST
 
 
 def _entry(commit: Commit, table_format: TableFormat) -> dict[str, Any]:

@@ -30,8 +30,8 @@ def failing_rows(
         first += [test.column] if test.column is not None else []
         first += named_columns(rows[0], map(str, (*test.kwargs.values(), node.config.where or "")))
         rows = read_rows(texts, first)
-    shown = cut_rows(rows[:MOST_SHOWN], conceal)
-    return FailingRows(shown, len(rows) > MOST_SHOWN)
+    first_rows = cut_rows(rows[:MOST_SHOWN], conceal)
+    return FailingRows(first_rows, len(rows) > MOST_SHOWN)
 
 
 def heading(node: DataTestNode, nodes: Mapping[str, Node], failures: int, kept_in: str | None) -> str:

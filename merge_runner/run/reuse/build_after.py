@@ -9,17 +9,17 @@ from merge_runner.graph.graph import Graph, ModelNode, Node
 from merge_runner.project.schema.freshness import BuildAfter
 
 
-def waiting_time(asked: BuildAfter, built: datetime, now: datetime) -> str | None:
+def waiting_time(config: BuildAfter, built_at: datetime, now: datetime) -> str | None:
     """Return until when a node waits that was built last at `built`; None: it does not."""
-    due = built + timedelta(seconds=asked.seconds)
-    if not built <= now < due:
+    due = built_at + timedelta(seconds=config.seconds)
+    if not built_at <= now < due:
         return None
     return f"`build_after`: it waits until {due:%Y-%m-%d %H:%M} UTC"
 
 
-def waiting_parents(asked: BuildAfter, node: Node, graph: Graph, changed: Collection[str]) -> str | None:
+def waiting_parents(config: BuildAfter, node: Node, graph: Graph, changed: Collection[str]) -> str | None:
     """Return for what a node waits that has new data of the relations `changed`; None: for nothing."""
-    if asked.updates_on == "any":
+    if config.updates_on == "any":
         return None
     old = [graph.nodes[parent].name for parent in node.depends_on if not _is_new(graph, parent, changed)]
     return f"`build_after`: it waits for new data of {', '.join(sorted(old))}" if old else None

@@ -9,7 +9,7 @@ from merge_runner.engine.table_format.stored_version import StoredVersion
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class ReuseDecision:
     """A node that does not run, and `because` of what. `version` is that of its table."""
 
     version: int | None
@@ -17,7 +17,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Changed:
+class RunDecision:
     """A node that runs, and `because` of what.
 
     `doubt` says why another run will be needed, whatever this one does; None: that is not known yet.

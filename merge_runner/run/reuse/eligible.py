@@ -72,16 +72,16 @@ def ineligible(plan: NodePlan, prepared: Prepared, session: SparkSession | None 
         for kind, reason in _NEVER:
             if isinstance(step, kind):
                 return reason
-        found = _of_step(step)
-        if found is not None:
-            return found
-    known = [item.relation for item in inputs_of(plan)]
+        own_doubt = _of_step(step)
+        if own_doubt is not None:
+            return own_doubt
+    relations = [item.relation for item in inputs_of(plan)]
     if any(isinstance(item, BatchInput) for item in inputs_of(plan)):
         return "it reads a stream"
-    if (found := _hidden_column(plan, prepared, session)) is not None:
-        return found
+    if (own_doubt := _hidden_column(plan, prepared, session)) is not None:
+        return own_doubt
     own = [plan.writes] if plan.writes is not None else []
-    doubts = (query_doubt(reading, [*known, *own]) for reading in _readings(plan))
+    doubts = (query_doubt(reading, [*relations, *own]) for reading in _readings(plan))
     return next((doubt for doubt in doubts if doubt is not None), None)
 
 
@@ -92,8 +92,8 @@ def _hidden_column(plan: NodePlan, prepared: Prepared, session: SparkSession | N
         return None
     texts = [step.sql for step in _steps(plan) if isinstance(step, (RunMerge, ReplaceTable, RunTest))]
     texts += [view_text(item, prepared, session) or "" for item in inputs if isinstance(item, ViewInput)]
-    found = next((match for text in texts if (match := _HIDDEN.search(text)) is not None), None)
-    return f"it reads `{found[0]}`, which changes where no row does" if found is not None else None
+    occurrence = next((match for text in texts if (match := _HIDDEN.search(text)) is not None), None)
+    return f"it reads `{occurrence[0]}`, which changes where no row does" if occurrence is not None else None
 
 
 def _steps(plan: NodePlan) -> Iterator[Step]:
@@ -129,11 +129,11 @@ def view_reading(item: ViewInput, prepared: Prepared, session: SparkSession | No
 
 def view_text(item: ViewInput, prepared: Prepared, session: SparkSession | None = None) -> str | None:
     """Return the query of a view, as its file has it; None where there is none that can be read."""
-    stored = stored_input(item, prepared)
-    return stored.text(session) if stored is not None else None
+    state = stored_input(item, prepared)
+    return state.text(session) if state is not None else None
 
 
-def query_doubt(reading: SourceReading, known: Iterable[Relation], what: str = "its query") -> str | None:
+def query_doubt(reading: SourceReading, relations: Iterable[Relation], what: str = "its query") -> str | None:
     """Return why a query may give other rows though the tables `known` have not changed; None: it does not."""
     if not reading.readable:
         return reading.unread or f"{what} cannot be read"
@@ -142,6 +142,6 @@ def query_doubt(reading: SourceReading, known: Iterable[Relation], what: str = "
     if reading.varying is not None:
         return f"{what} has {reading.varying}, which may give other rows each time"
     for parts in reading.tables:
-        if not any(relation.is_named_by(parts, default=False) for relation in known):
+        if not any(relation.is_named_by(parts, default=False) for relation in relations):
             return f"{what} reads {'.'.join(parts)} without ref() or source()"
     return None

@@ -118,11 +118,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, _DERIVED):
         return None
     if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: plain(getattr(value, each.name)) for each in fields(value) if each.compare}
+        return {
+            attribute.name: plain(getattr(value, attribute.name)) for attribute in fields(value) if attribute.compare
+        }
     if isinstance(value, Mapping):
-        return [[plain(key), plain(each)] for key, each in sorted(value.items(), key=lambda item: repr(item[0]))]
+        return [[plain(key), plain(item)] for key, item in sorted(value.items(), key=lambda item: repr(item[0]))]
     if isinstance(value, (set, frozenset)):
-        return sorted((plain(each) for each in value), key=repr)
+        return sorted((plain(item) for item in value), key=repr)
     if isinstance(value, (list, tuple)):
-        return [plain(each) for each in value]
+        return [plain(item) for item in value]
     return value if value is None or isinstance(value, (bool, int, float, str)) else f"{type(value).__name__} {value}"

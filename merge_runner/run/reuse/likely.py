@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 def likely_unchanged(prepared: Prepared, ids: Iterable[str]) -> bool:
     """Whether none of these nodes is likely to run, as far as that is known before anything is planned."""
     records = Records(prepared.target_path / FILE)
-    stored: dict[str, str] = {}
+    states: dict[str, str] = {}
     for unique_id in ids:
         if not _is_run(prepared.graph.nodes[unique_id]):
             continue
         record = records.get(unique_id)
         if record is None:
             return False
-        asked = run_config(prepared.graph.nodes[unique_id]).build_after
-        if asked and waiting_time(asked, datetime.fromisoformat(record.at), datetime.now(timezone.utc)):
+        build_after = run_config(prepared.graph.nodes[unique_id]).build_after
+        if build_after and waiting_time(build_after, datetime.fromisoformat(record.at), datetime.now(timezone.utc)):
             continue
         if record.doubt is not None or record.is_old():
             return False
         left = {record.target: record.left} if record.target is not None and record.left is not None else {}
         for name, state in {**record.inputs, **left}.items():
-            if stored.setdefault(name, state) != state:
+            if states.setdefault(name, state) != state:
                 return False
-    return all(StoredState.of(name).state() == state for name, state in stored.items())
+    return all(StoredState.of(name).state() == state for name, state in states.items())
 
 
 def _is_run(node: Node) -> bool:

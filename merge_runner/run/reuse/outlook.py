@@ -9,12 +9,12 @@ from merge_runner.graph.order import contracted, topological
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.plan import Planner
 from merge_runner.plan.steps.node_plan import NodePlan
-from merge_runner.run.reuse.decision import Changed
+from merge_runner.run.reuse.decision import RunDecision
 from merge_runner.run.reuse.reuse import Reuse
 
 
 @dataclass(frozen=True)
-class Expected:
+class Prediction:
     """What a build would do with a node: whether it runs, and why it does or does not."""
 
     runs: bool
@@ -24,20 +24,20 @@ class Expected:
         return f"would run: {self.because}" if self.runs else f"would be left out: {self.because}"
 
 
-def outlook(prepared: Prepared, plans: Mapping[str, NodePlan]) -> dict[str, Expected]:
+def outlook(prepared: Prepared, plans: Mapping[str, NodePlan]) -> dict[str, Prediction]:
     """Return what a build of these nodes would do with each.
 
     What reads a table or view that is built before counts as running: whether that one changes is not known yet.
     """
     reuse, dag = Reuse(prepared, "auto", ""), contracted(prepared.graph, plans)
-    found: dict[str, Expected] = {}
+    predictions: dict[str, Prediction] = {}
     for unique_id in topological(prepared.graph, plans):
         # A unit test runs before its model, on rows of its own.
         above = () if prepared.graph.nodes[unique_id].resource_type == "unit_test" else dag.predecessors(unique_id)
-        built = [parent for parent in above if parent in found and found[parent].runs]
-        decided = reuse.decide(plans[unique_id], built)
-        found[unique_id] = Expected(isinstance(decided, Changed), decided.because)
-    return found
+        rebuilt = [parent for parent in above if parent in predictions and predictions[parent].runs]
+        decision = reuse.decide(plans[unique_id], rebuilt)
+        predictions[unique_id] = Prediction(isinstance(decision, RunDecision), decision.because)
+    return predictions
 
 
 def changed_inputs(prepared: Prepared) -> frozenset[str]:

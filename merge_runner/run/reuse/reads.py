@@ -28,7 +28,7 @@ def stored_target(plan: NodePlan, prepared: Prepared) -> StoredState | None:
     return None
 
 
-def defined(plan: NodePlan) -> Relation | None:
+def defined_relation(plan: NodePlan) -> Relation | None:
     """Return the table that a node writes, or the view that it defines; None: neither."""
     views = (step.relation for step in plan.steps if isinstance(step, DefineView))
     return plan.writes if plan.writes is not None else next(views, None)
@@ -36,9 +36,9 @@ def defined(plan: NodePlan) -> Relation | None:
 
 def names_of_inputs(plan: NodePlan, prepared: Prepared) -> dict[str, str]:
     """Return what people call the inputs of a node, by what is stored."""
-    stored = {item.relation.name: stored_input(item, prepared) for item in inputs_of(plan)}
-    stored |= {step.path.name: _stored_seed(step) for step in plan.steps if isinstance(step, LoadSeed)}
-    return {str(where): name for name, where in stored.items() if where is not None}
+    states = {item.relation.name: stored_input(item, prepared) for item in inputs_of(plan)}
+    states |= {step.path.name: _stored_seed(step) for step in plan.steps if isinstance(step, LoadSeed)}
+    return {str(where): name for name, where in states.items() if where is not None}
 
 
 def _stored_seed(step: LoadSeed) -> StoredState:
@@ -48,24 +48,24 @@ def _stored_seed(step: LoadSeed) -> StoredState:
 def needs_spark(plan: NodePlan, prepared: Prepared) -> bool:
     """Return whether Spark alone knows the state of something that a node reads or writes."""
     inputs = (stored_input(item, prepared) for item in inputs_of(plan))
-    return any(stored is not None and stored.needs_spark for stored in (stored_target(plan, prepared), *inputs))
+    return any(state is not None and state.needs_spark for state in (stored_target(plan, prepared), *inputs))
 
 
 def states_of_inputs(
     plan: NodePlan, prepared: Prepared, states: States, session: SparkSession | None = None
 ) -> dict[str, str] | str:
     """Return the states of what a node reads, by what is stored; a text says why one of them is not known."""
-    found: dict[str, str] = {}
+    states_by_name: dict[str, str] = {}
     for step in plan.steps:
         if isinstance(step, DefineView):
-            return found  # its text alone makes it what it is
+            return states_by_name  # its text alone makes it what it is
         if isinstance(step, LoadSeed):
             seed = _stored_seed(step)
             state = states.of(seed)
             if state is None:
                 return f"{step.path.name} cannot be read"
-            found[str(seed)] = state
-    known = [item.relation for item in inputs_of(plan)]
+            states_by_name[str(seed)] = state
+    relations = [item.relation for item in inputs_of(plan)]
     for item in inputs_of(plan):
         where = stored_input(item, prepared)
         if where is None:
@@ -75,16 +75,16 @@ def states_of_inputs(
         state = states.of(where, session)
         if state is None:
             return f"{item.relation.name} was written just now, or cannot be read"
-        found[str(where)] = state
-        if isinstance(item, ViewInput) and (reason := _view_doubt(item, prepared, known, session)) is not None:
+        states_by_name[str(where)] = state
+        if isinstance(item, ViewInput) and (reason := _view_doubt(item, prepared, relations, session)) is not None:
             return reason
-    return found
+    return states_by_name
 
 
 def _view_doubt(
-    item: ViewInput, prepared: Prepared, known: Sequence[Relation], session: SparkSession | None
+    item: ViewInput, prepared: Prepared, relations: Sequence[Relation], session: SparkSession | None
 ) -> str | None:
     reading = view_reading(item, prepared, session)
     if reading is None:
         return f"the view {item.relation.name} cannot be read"
-    return query_doubt(reading, known, f"the view {item.relation.name}")
+    return query_doubt(reading, relations, f"the view {item.relation.name}")

@@ -51,16 +51,16 @@ class Records:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._known = _read(path)
+        self._earlier = _read_records(path)
         self._new: dict[str, Record | None] = {}
 
     def get(self, unique_id: str) -> Record | None:
         """Return the record of a node; None where there is none."""
-        return self._known.get(unique_id)
+        return self._earlier.get(unique_id)
 
-    def keep(self, unique_id: str, found: Record) -> None:
+    def keep(self, unique_id: str, record: Record) -> None:
         """Keep the record of a node until `save`."""
-        self._new[unique_id] = found
+        self._new[unique_id] = record
 
     def drop(self, unique_id: str) -> None:
         """Forget a node with the next `save`."""
@@ -70,12 +70,12 @@ class Records:
         """Write what was kept into the file, next to what it has by now. Raises OSError."""
         if not self._new:
             return
-        records = {**_read(self._path), **self._new}
+        records = {**_read_records(self._path), **self._new}
         entries = {name: asdict(record) for name, record in sorted(records.items()) if record is not None}
         write_atomic(self._path, json.dumps({"format": _FORMAT, "records": entries}, indent=1))
 
 
-def _read(path: Path) -> Mapping[str, Record]:
+def _read_records(path: Path) -> Mapping[str, Record]:
     try:
         document = read_json(path, Boundary(path.parent))
         if document["format"] != _FORMAT:

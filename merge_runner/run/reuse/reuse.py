@@ -23,10 +23,10 @@ from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.reuse.build_after import waiting_parents, waiting_time
-from merge_runner.run.reuse.decision import Changed, LeftOut
+from merge_runner.run.reuse.decision import ReuseDecision, RunDecision
 from merge_runner.run.reuse.eligible import asked_for, ineligible
 from merge_runner.run.reuse.fingerprint import defaults, difference, environment_of, fingerprint
-from merge_runner.run.reuse.reads import defined, names_of_inputs, needs_spark, states_of_inputs, stored_target
+from merge_runner.run.reuse.reads import defined_relation, names_of_inputs, needs_spark, states_of_inputs, stored_target
 from merge_runner.run.reuse.records import FILE, MOST_DAYS, Record, Records
 from merge_runner.run.reuse.stored_state import States, StoredState
 from merge_runner.run.settings import Mode
@@ -52,27 +52,28 @@ class Reuse:
         self._confs = {**defaults(prepared), **prepared.files.profile.conf}
 
     def needs_spark(self, plan: NodePlan) -> bool:
-        """Return whether `decide` needs a session to leave a node out."""
-        return needs_spark(plan, self._prepared)
+        """Return whether `decide` needs a session: of a node that runs whatever it reads nothing is asked."""
+        node = self._prepared.graph.nodes[plan.unique_id]
+        return asked_for(node, plan) is None and needs_spark(plan, self._prepared)
 
     def decide(
         self, plan: NodePlan, above: Collection[str] = (), session: SparkSession | None = None
-    ) -> LeftOut | Changed:
+    ) -> ReuseDecision | RunDecision:
         """Return whether a node runs, and why. To be asked once all that it reads has been written.
 
         `above` are nodes that it reads, of which it is not known yet what they will write. Without a `session`, what
         Spark alone knows may have changed.
         """
         node = self._prepared.graph.nodes[plan.unique_id]
-        asked = asked_for(node, plan)
-        if asked is None and self._prepared.files.profile.reuse == "off":
-            asked = "its profile says `reuse: off`"
-        if asked is None and self._mode == "fresh":
-            asked = "--fresh asks for it"
+        own_request = request = asked_for(node, plan)
+        if request is None and self._prepared.files.profile.reuse == "off":
+            request = "its profile says `reuse: off`"
+        if request is None and self._mode == "fresh":
+            request = "--fresh asks for it"
         target = stored_target(plan, self._prepared)
-        now = self._now(node, plan, target, session)
-        if asked is not None:
-            return replace(now, because=asked)
+        now = self._now(node, plan, own_request, target, session)
+        if request is not None:
+            return replace(now, because=request)
         record = self._records.get(plan.unique_id)
         if record is None:
             return replace(now, because=now.doubt or "no earlier run of it is known")
@@ -82,16 +83,23 @@ class Reuse:
         changed = self._changed_inputs(plan, record, now, above)
         doubt = now.doubt or record.doubt or (_OLD if record.is_old() else None)
         if not changed and doubt is None:
-            return LeftOut(record.version, f"inputs unchanged since {_since(record)}")
-        known = changed if now.doubt is None else None
-        waits = self._waits(node, record, known)
+            return ReuseDecision(record.version, f"inputs unchanged since {_since(record)}")
+        new_data = changed if now.doubt is None else None
+        waits = self._reason_to_wait(node, record, new_data)
         if waits is not None:
-            return LeftOut(record.version, waits)
+            return ReuseDecision(record.version, waits)
         return replace(now, because=_news(changed, above, self._prepared.graph) or doubt or "")
 
-    def _now(self, node: Node, plan: NodePlan, target: StoredState | None, session: SparkSession | None) -> Changed:
-        """Return what a node would read now, without a reason to run."""
-        doubt = asked_for(node, plan) or ineligible(plan, self._prepared, session)
+    def _now(
+        self,
+        node: Node,
+        plan: NodePlan,
+        request: str | None,
+        target: StoredState | None,
+        session: SparkSession | None,
+    ) -> RunDecision:
+        """Return what a node would read now, without a reason to run; `request` is why it always runs."""
+        doubt = request or ineligible(plan, self._prepared, session)
         if BRANCH in {**self._confs, **run_config(node).conf}:
             doubt = doubt or f"`{BRANCH}` has it read and write a branch, of which no version is known here"
         if any(key.startswith(_OF_CATALOGS) for key in run_config(node).conf):
@@ -99,15 +107,15 @@ class Reuse:
         inputs = states_of_inputs(plan, self._prepared, self._states, session) if doubt is None else {}
         if isinstance(inputs, str):
             doubt, inputs = inputs, {}
-        written = defined(plan)
-        if doubt is None and target is None and written is not None:
-            doubt = f"the state of {written.name} is not known"
+        relation = defined_relation(plan)
+        if doubt is None and target is None and relation is not None:
+            doubt = f"the state of {relation.name} is not known"
         text = fingerprint(self._environment, node, plan, self._scratch)
         before = target.version(session) if target is not None else None
-        return Changed("", doubt, text, inputs, before)
+        return RunDecision("", doubt, text, inputs, before)
 
     def _other_table_or_text(
-        self, record: Record, now: Changed, target: StoredState | None, session: SparkSession | None
+        self, record: Record, now: RunDecision, target: StoredState | None, session: SparkSession | None
     ) -> str | None:
         """Return what is not as it was, the inputs aside."""
         if (other := difference(record.fingerprint, now.fingerprint)) is not None:
@@ -124,28 +132,28 @@ class Reuse:
             return None
         return "its table has been changed by another writer"
 
-    def _changed_inputs(self, plan: NodePlan, record: Record, now: Changed, above: Collection[str]) -> list[str]:
+    def _changed_inputs(self, plan: NodePlan, record: Record, now: RunDecision, above: Collection[str]) -> list[str]:
         """Return the names of the inputs that have changed, or may, as nodes `above` run."""
         if now.doubt is not None:
             return []
         names = names_of_inputs(plan, self._prepared)
-        stored = {*record.inputs, *now.inputs}
-        other = (each for each in stored if record.inputs.get(each) != now.inputs.get(each))
-        changed = {names.get(each, "what it reads") for each in other}
+        names_stored = {*record.inputs, *now.inputs}
+        other = (name for name in names_stored if record.inputs.get(name) != now.inputs.get(name))
+        changed = {names.get(name, "what it reads") for name in other}
         relations = (self._prepared.graph.nodes[unique_id].relation for unique_id in above)
         return sorted(changed | {relation.name for relation in relations if relation is not None})
 
-    def _waits(self, node: Node, record: Record, changed: Collection[str] | None) -> str | None:
+    def _reason_to_wait(self, node: Node, record: Record, changed: Collection[str] | None) -> str | None:
         """Return for what a node with new data waits; `changed` None: it is not known which data is new."""
-        asked = run_config(node).build_after
-        if asked is None:
+        build_after = run_config(node).build_after
+        if build_after is None:
             return None
-        waits = waiting_time(asked, datetime.fromisoformat(record.at), datetime.now(timezone.utc))
+        waits = waiting_time(build_after, datetime.fromisoformat(record.at), datetime.now(timezone.utc))
         if waits is None and changed is not None:
-            waits = waiting_parents(asked, node, self._prepared.graph, changed)
+            waits = waiting_parents(build_after, node, self._prepared.graph, changed)
         return waits
 
-    def begins(self, plan: NodePlan) -> None:
+    def note_start(self, plan: NodePlan) -> None:
         """Forget a node whose table is not seen from here: if this run is killed, the next one must not wait."""
         if stored_target(plan, self._prepared) is None and self._records.get(plan.unique_id) is not None:
             node = self._prepared.graph.nodes[plan.unique_id]
@@ -154,44 +162,46 @@ class Reuse:
                 with suppress(OSError):  # `save` at the end of the run says so
                     self._records.save()
 
-    def ended(self, plan: NodePlan, decided: Changed, context: NodeContext) -> None:
+    def note_end(self, plan: NodePlan, decision: RunDecision, context: NodeContext) -> None:
         """Keep what a node leaves that ran without a failure. Raises EngineError."""
         target = stored_target(plan, self._prepared)
         if target is not None:
-            self._states.written(target)
-        self._records.keep(plan.unique_id, self._left(plan, decided, context, target))
+            self._states.forget(target)
+        self._records.keep(plan.unique_id, self._record_of(plan, decision, context, target))
 
-    def failed(self, plan: NodePlan) -> None:
+    def note_failure(self, plan: NodePlan) -> None:
         """Note that a node has failed, which may have written before."""
         target = stored_target(plan, self._prepared)
         if target is not None:
-            self._states.written(target)
+            self._states.forget(target)
         self._records.drop(plan.unique_id)
 
-    def _left(self, plan: NodePlan, decided: Changed, context: NodeContext, target: StoredState | None) -> Record:
+    def _record_of(
+        self, plan: NodePlan, decision: RunDecision, context: NodeContext, target: StoredState | None
+    ) -> Record:
         """Return the record of a run, with the reason why another one may do something."""
         session = context.session
         left, version = None, None
-        doubt = decided.doubt or _shows_nothing(context)
+        doubt = decision.doubt or _shows_nothing(context)
         if target is not None and not target.is_table:
             left = target.state(session)
         elif target is not None and (after := target.version(session)) is not None:
             left, version = after.identity, after.version
-            if doubt is None and not (after.stamp == context.stamp or after == decided.before):
+            if doubt is None and not (after.stamp == context.stamp or after == decision.before):
                 doubt = _MEANWHILE
         if doubt is None and target is not None and left is None:
             doubt = "the state of its table or view cannot be read"
         for step in plan.steps:
             if isinstance(step, RunMerge) and doubt is None:
                 # Delta commits a MERGE that has not seen rows which another writer appended while it ran.
-                alone = target is None or target.changed_only_by(context.stamp, decided.before, session)
+                alone = target is None or target.changed_only_by(context.stamp, decision.before, session)
                 doubt = _changes_again(step, context) if alone else _MEANWHILE
         if doubt is None and target is not None and target.state(session) != left:
             doubt = _MEANWHILE
-        doubt = doubt or self._changed_meanwhile(plan, decided.inputs, session)
+        doubt = doubt or self._changed_meanwhile(plan, decision.inputs, session)
         at = datetime.now(timezone.utc)
         return Record(
-            decided.fingerprint, decided.inputs, _name(target), left, version, self._id, at.isoformat(), doubt
+            decision.fingerprint, decision.inputs, _name(target), left, version, self._id, at.isoformat(), doubt
         )
 
     def _changed_meanwhile(self, plan: NodePlan, inputs: Mapping[str, str], session: SparkSession) -> str | None:
@@ -200,8 +210,8 @@ class Reuse:
         A later change may take that one back. Between the versions that were looked at no row differs then.
         """
         for name, state in inputs.items():
-            stored = StoredState.of(name)
-            if stored.is_table and stored.state(session) != state:
+            state_of_input = StoredState.of(name)
+            if state_of_input.is_table and state_of_input.state(session) != state:
                 return f"{names_of_inputs(plan, self._prepared).get(name, 'a table')} was changed while it was read"
         return None
 

@@ -81,8 +81,8 @@ class StoredState:
     def state(self, session: SparkSession | None = None) -> str | None:
         """Return what it is now; None where there is nothing, or it cannot be read."""
         if self.is_table:
-            found = self.version(session)
-            return found.identity if found is not None else None
+            version = self.version(session)
+            return version.identity if version is not None else None
         if self.kind in ("files", "contents"):
             return _files(self.path, contents=self.kind == "contents")
         text = self._bytes(session)
@@ -90,9 +90,9 @@ class StoredState:
 
     def text(self, session: SparkSession | None = None) -> str | None:
         """Return the text of a view; None where it cannot be read."""
-        found = self._bytes(session)
+        contents = self._bytes(session)
         try:
-            return found.decode() if found is not None else None
+            return contents.decode() if contents is not None else None
         except UnicodeDecodeError:
             return None
 
@@ -122,13 +122,13 @@ class StoredState:
         if self.kind == "spark" and session is not None:
             format, *names = json.loads(self.path)
             return table_format(table_format_of(format)).versions(session, Relation(*names))
-        found = self._table()
-        return table_format(found[0]).stored_versions(found[1]) if found is not None else iter(())
+        location = self._table()
+        return table_format(location[0]).stored_versions(location[1]) if location is not None else iter(())
 
     def metadata(self) -> StoredMetadata | None:
         """Return columns and sizes of a table; None where there is none, or its files do not say it."""
-        found = self._table()
-        return table_format(found[0]).stored_metadata(found[1]) if found is not None else None
+        location = self._table()
+        return table_format(location[0]).stored_metadata(location[1]) if location is not None else None
 
     def _table(self) -> tuple[Format | None, Path] | None:
         """Return the format of a table that is read without an engine, and what `stored_versions` of it reads."""
@@ -187,12 +187,12 @@ def _metadata(file: str, catalog: str, schema: str, table: str) -> Path | None:
     )
     try:
         with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as connection:
-            found = connection.execute(query, (catalog, schema, table)).fetchone()
+            row = connection.execute(query, (catalog, schema, table)).fetchone()
     except sqlite3.Error:
         return None
-    if found is None or found[0] is None:
+    if row is None or row[0] is None:
         return None
-    return local_path(str(found[0]))
+    return local_path(str(row[0]))
 
 
 def _files(path: str, *, contents: bool) -> str | None:
@@ -207,8 +207,8 @@ def _files(path: str, *, contents: bool) -> str | None:
             number += 1
             if number > _MOST_FILES or (not contents and now - stat.st_mtime < _RACY_SECONDS):
                 return None
-            known = _content(file) if contents else f"{stat.st_size}\0{stat.st_mtime_ns}"
-            digest.update(f"{file}\0{known}\0".encode())
+            state = _content(file) if contents else f"{stat.st_size}\0{stat.st_mtime_ns}"
+            digest.update(f"{file}\0{state}\0".encode())
     except OSError:
         return None
     return digest.hexdigest()[:32] if number else None
@@ -216,42 +216,42 @@ def _files(path: str, *, contents: bool) -> str | None:
 
 def _content(file: Path) -> str:
     digest = hashlib.sha256()
-    with file.open("rb") as opened:
-        while chunk := opened.read(_CHUNK):
+    with file.open("rb") as stream:
+        while chunk := stream.read(_CHUNK):
             digest.update(chunk)
     return digest.hexdigest()
 
 
 def _below(path: str) -> Iterator[Path]:
     """Yield the files at a path of Hadoop's, which may have wildcards, and those below: these or more."""
-    for root in _matching(Path(path)):
+    for root in _matches(Path(path)):
         if root.is_dir():
-            yield from _walked(root, frozenset())
+            yield from _walk(root, frozenset())
         else:
             yield root
 
 
-def _matching(path: Path) -> Iterator[Path]:
+def _matches(path: Path) -> Iterator[Path]:
     """Yield what a path with Hadoop's wildcards may name, in a fixed order."""
     if not _WILDCARDS.search(str(path)):
         yield path
         return
     pattern = re.sub(r"[\[{\\].*", "*", path.name)  # sets and alternatives are not as in Python: anything may be meant
-    for folder in _matching(path.parent):
+    for folder in _matches(path.parent):
         if not _WILDCARDS.search(path.name):
-            yield from (each for each in (folder / path.name,) if each.exists())
+            yield from (candidate for candidate in (folder / path.name,) if candidate.exists())
         elif folder.is_dir():
-            yield from sorted(each for each in folder.iterdir() if fnmatchcase(each.name, pattern))
+            yield from sorted(entry for entry in folder.iterdir() if fnmatchcase(entry.name, pattern))
 
 
-def _walked(folder: Path, above: frozenset[Path]) -> Iterator[Path]:
+def _walk(folder: Path, above: frozenset[Path]) -> Iterator[Path]:
     """Yield the files below a folder, those of linked folders included, as Spark lists them."""
     real = folder.resolve()
     if real in above:
         raise OSError(f"{folder} is linked to a folder above it")
     for entry in sorted(folder.iterdir()):
         if entry.is_dir():
-            yield from _walked(entry, above | {real})
+            yield from _walk(entry, above | {real})
         elif entry.is_file():
             yield entry
 
@@ -266,14 +266,14 @@ class States:
     def __init__(self) -> None:
         self._seen: dict[StoredState, str | None] = {}
 
-    def of(self, stored: StoredState, session: SparkSession | None = None) -> str | None:
+    def of(self, where: StoredState, session: SparkSession | None = None) -> str | None:
         """Return the state that counts for this run; None without the session that is needed."""
-        if stored.needs_spark and session is None:
+        if where.needs_spark and session is None:
             return None
-        if stored not in self._seen:
-            self._seen[stored] = stored.state(session)
-        return self._seen[stored]
+        if where not in self._seen:
+            self._seen[where] = where.state(session)
+        return self._seen[where]
 
-    def written(self, stored: StoredState) -> None:
+    def forget(self, where: StoredState) -> None:
         """A node of this run has written it: who reads it from now on reads the new one."""
-        self._seen.pop(stored, None)
+        self._seen.pop(where, None)

@@ -41,7 +41,7 @@ class ReadyQueue:
         self._ready: list[tuple[Any, int, str]] = []
         self._arrival = 0
         self._aside: dict[Hashable, list[str]] = {}
-        self._written: set[Hashable] = set()
+        self._busy: set[Hashable] = set()
         self._open = dict.fromkeys(parents)
         for node, count in self._waits_for.items():
             if count == 0:
@@ -56,32 +56,32 @@ class ReadyQueue:
         """The node to start now; None: nothing can start before something else has ended."""
         while self._ready:
             node = heapq.heappop(self._ready)[2]
-            written = self._writes.get(node)
-            if written is not None:
-                if written in self._written:
-                    self._aside.setdefault(written, []).append(node)
+            target = self._writes.get(node)
+            if target is not None:
+                if target in self._busy:
+                    self._aside.setdefault(target, []).append(node)
                     continue
-                self._written.add(written)
+                self._busy.add(target)
             del self._open[node]
             return node
         return None
 
-    def finish(self, node: str, passed: bool) -> list[Skip]:
+    def finish(self, node: str, is_passed: bool) -> list[Skip]:
         """A node has ended; gives its descendants where it failed, for they are skipped then."""
-        written = self._writes.get(node)
-        if written is not None:
-            self._written.discard(written)
-            for other in self._aside.pop(written, ()):
+        target = self._writes.get(node)
+        if target is not None:
+            self._busy.discard(target)
+            for other in self._aside.pop(target, ()):
                 self._push(other)
-        if not passed:
-            return list(self._skipped(node))
+        if not is_passed:
+            return list(self._skip_descendants(node))
         for child in self._children[node]:
             self._waits_for[child] -= 1
             if self._waits_for[child] == 0 and child in self._open:
                 self._push(child)
         return []
 
-    def _skipped(self, failed: str) -> Iterator[Skip]:
+    def _skip_descendants(self, failed: str) -> Iterator[Skip]:
         stack = list(reversed(self._children[failed]))
         while stack:
             node = stack.pop()

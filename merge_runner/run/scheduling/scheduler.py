@@ -110,23 +110,23 @@ class _Run:
     def _work(self, node: str) -> None:
         # In this order without a lock: who stops the run either sees the node working, or it sees the run stopped.
         self.working.add(node)
-        begins, passed = not self.stopped, False
+        begins, is_passed = not self.stopped, False
         try:
-            passed = begins and self.job.work(node)
+            is_passed = begins and self.job.work(node)
         except BaseException as error:  # raised when no node runs any longer
             self.crash = self.crash or error
         finally:
-            self.done.put((node, passed if begins else None))
+            self.done.put((node, is_passed if begins else None))
             self.working.discard(node)
 
-    def finish(self, node: str, passed: bool | None) -> None:
+    def finish(self, node: str, is_passed: bool | None) -> None:
         self.running -= 1
-        if passed is None:
+        if is_passed is None:
             self.job.skip(node, None)
             return
-        for skip in self.queue.finish(node, passed):
+        for skip in self.queue.finish(node, is_passed):
             self.job.skip(skip.node, skip.cause)
-        if self.fail_fast and not passed:
+        if self.fail_fast and not is_passed:
             self.stop()
 
     def finish_ended(self) -> None:

@@ -69,8 +69,8 @@ def _groups(merges: Mapping[str, JudgedMerge]) -> dict[str, int]:
     conditions = {
         node: partition_conditions(merge.statement.on, merge.scope, merge.layout) for node, merge in merges.items()
     }
-    for one, other in combinations(merges, 2):
-        if groups[one] != groups[other] and not are_disjoint(conditions[one], conditions[other]):
-            joined = groups[other]
-            groups = {node: groups[one] if group == joined else group for node, group in groups.items()}
+    for first, other in combinations(merges, 2):
+        if groups[first] != groups[other] and not are_disjoint(conditions[first], conditions[other]):
+            group_of_other = groups[other]
+            groups = {node: groups[first] if group == group_of_other else group for node, group in groups.items()}
     return groups

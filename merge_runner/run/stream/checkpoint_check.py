@@ -29,7 +29,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Judged:
+class CheckpointVerdict:
     """`problems` forbid to go on; `warnings` say what a user should know."""
 
     problems: tuple[Problem, ...] = ()
@@ -40,17 +40,17 @@ def judge_checkpoint(
     stream: StreamInput,
     state: CheckpointState,
     targets: Mapping[str, Target],
-    known: Collection[str],
+    models: Collection[str],
     place: Place | None = None,
-) -> Judged:
+) -> CheckpointVerdict:
     """Whether a stream may go on. `targets` are its merges by id, `known` the ids of all models of the project."""
-    found: list[tuple[str, str]] = []
+    faults: list[tuple[str, str]] = []
     where = f"stream {stream.name}: the checkpoint {stream.checkpoint}"
     if state.note is None and state.planned >= 0:
-        found.append((f"{where} was made by something else", "give the stream a separate folder"))
+        faults.append((f"{where} was made by something else", "give the stream a separate folder"))
     if state.note is not None and state.note.application != stream.application:
         message = f"{where} belongs to {state.note.application}, and this stream is {stream.application}"
-        found.append((message, "give the stream a separate folder"))
+        faults.append((message, "give the stream a separate folder"))
     for target in targets.values():
         if target.recorded is not None and target.recorded > state.planned:
             has = f"has come to batch {state.planned}" if state.planned >= 0 else "is new"
@@ -58,37 +58,37 @@ def judge_checkpoint(
                 f"{where} {has}, and {target.name} has committed batch {target.recorded}: it would "
                 "silently skip new rows up to that batch"
             )
-            found.append((message, f"bring back the checkpoint that made it, {_START_OVER}"))
+            faults.append((message, f"bring back the checkpoint that made it, {_START_OVER}"))
     read_before = state.note.models if state.note is not None else ()
-    left_out = [model for model in read_before if model in known and model not in stream.direct]
-    if left_out and not found:
+    left_out = [model for model in read_before if model in models and model not in stream.direct]
+    if left_out and not faults:
         names = ", ".join(model.rpartition(".")[2] for model in left_out)
         message = f"stream {stream.name} feeds {names} as well: what is read without them would pass them by"
-        found.append((message, f"select them too, {_START_OVER}, for a stream without them"))
-    problems = tuple(Problem("checkpoint", message, place, hint) for message, hint in found)
-    return Judged(problems, () if problems else tuple(_warnings(stream, state, targets)))
+        faults.append((message, f"select them too, {_START_OVER}, for a stream without them"))
+    problems = tuple(Problem("checkpoint", message, place, hint) for message, hint in faults)
+    return CheckpointVerdict(problems, () if problems else tuple(_warnings(stream, state, targets)))
 
 
 def _warnings(stream: StreamInput, state: CheckpointState, targets: Mapping[str, Target]) -> list[str]:
-    found = []
+    warnings = []
     read_before = state.note.models if state.note is not None else ()
     for unique_id, target in targets.items():
         if state.done < 0 or unique_id not in stream.direct:
             continue
         if unique_id not in read_before:
-            found.append(
+            warnings.append(
                 f"{target.name} is new to the stream {stream.name}: it gets what comes after batch {state.done}"
             )
         elif target.recorded is None:
-            found.append(
+            warnings.append(
                 f"{target.name} knows nothing of the stream {stream.name}, which has come to batch {state.done}: "
                 "it was replaced or dropped, and gets only what comes now"
             )
-    return found
+    return warnings
 
 
-def note(stream: StreamInput, state: CheckpointState, known: Collection[str]) -> Note:
+def note(stream: StreamInput, state: CheckpointState, project_models: Collection[str]) -> Note:
     """What to note in the checkpoint of a stream that goes on: the models that have read it, and read it now."""
     before = state.note.models if state.note is not None else ()
-    models = dict.fromkeys([*(model for model in before if model in known), *stream.direct])
+    models = dict.fromkeys([*(model for model in before if model in project_models), *stream.direct])
     return Note(stream.application, tuple(models))

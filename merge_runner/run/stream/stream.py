@@ -49,19 +49,17 @@ def stream(
     ids: Sequence[str],
     settings: RunSettings,
     events: Events,
-    driver: Driver | None = None,
-    starting: DriverStart | None = None,
+    driver: Driver | DriverStart,
 ) -> RunResults:
     """Reads the streams that feed models among `ids`, until they end, one fails, or it is interrupted.
 
-    The result of a model is that of its last batch, with `totals` over all. `driver` and `starting` are as in `build`.
-    Raises ProblemsError where a stream cannot be read, or can no longer be, and KeyboardInterrupt; run_results.json
-    holds what was done.
+    The result of a model is that of its last batch, with `totals` over all. Raises ProblemsError where a stream cannot
+    be read, or can no longer be, and KeyboardInterrupt; run_results.json holds what was done.
     """
-    return _Streaming(prepared, ids, settings, events).run(driver, starting)
+    return _StreamRun(prepared, ids, settings, events).run(driver)
 
 
-class _Streaming:
+class _StreamRun:
     def __init__(self, prepared: Prepared, ids: Sequence[str], settings: RunSettings, events: Events) -> None:
         _check(prepared)
         self.prepared = prepared
@@ -72,16 +70,16 @@ class _Streaming:
             hint = "a stream is a table of a source with `stream:` in its YAML"
             raise ProblemsError([Problem("no-stream", "no stream feeds the selected models", hint=hint)])
         self.invocation = Invocation(prepared, "stream", settings.args, events)
-        fed = dict.fromkeys(node for each in self.streams for node in each.fed)
+        fed = dict.fromkeys(node for stream in self.streams for node in stream.fed)
         self.plans, _ = plan_nodes(prepared, fed, self.invocation.id)
         self.outcome = Outcome(StreamTotals(self.plans))
         self.broken: list[Problem] = []
         """What ended the reading where no batch did."""
 
-    def run(self, driver: Driver | None, starting: DriverStart | None) -> RunResults:
+    def run(self, driver: Driver | DriverStart) -> RunResults:
         with (
-            self.invocation.recorded(self.plans, self.outcome.totals.results),
-            driving(self.prepared, self.events, driver, starting) as running,
+            self.invocation.record_run(self.plans, self.outcome.totals.results),
+            driving(self.prepared, self.events, driver) as running,
         ):
             self.events.observe(running)
             self._run(running)
@@ -112,16 +110,16 @@ class _Streaming:
 
     def _readers(self, driver: Driver) -> Iterator[_Reader]:
         catalog = Catalog(driver.table_format)
-        for each, turn in _turns(self.streams):
+        for stream, turn in _turns(self.streams):
             yield _Reader(
                 StreamBatches(
-                    each,
+                    stream,
                     self.prepared,
                     driver,
                     catalog,
-                    {node: self.plans[node] for node in each.fed},
+                    {node: self.plans[node] for node in stream.fed},
                     self.invocation.id,
-                    replace(self.settings, application=each.application),
+                    replace(self.settings, application=stream.application),
                     self.events,
                     self.outcome,
                     turn,
@@ -165,13 +163,13 @@ def _check(prepared: Prepared) -> None:
 def _turns(streams: Sequence[StreamInput]) -> Iterator[tuple[StreamInput, threading.Lock]]:
     """Each stream with the lock under which its batches run: those that feed one model take turns."""
     groups: list[tuple[set[str], threading.Lock]] = []
-    for each in streams:
-        fed = set(each.fed)
+    for stream in streams:
+        fed = set(stream.fed)
         meeting = [group for group in groups if group[0] & fed]
-        joined = (fed.union(*(group[0] for group in meeting)), threading.Lock())
-        groups = [group for group in groups if group not in meeting] + [joined]
-    for each in streams:
-        yield each, next(lock for nodes, lock in groups if nodes & set(each.fed))
+        merged = (fed.union(*(group[0] for group in meeting)), threading.Lock())
+        groups = [group for group in groups if group not in meeting] + [merged]
+    for stream in streams:
+        yield stream, next(lock for nodes, lock in groups if nodes & set(stream.fed))
 
 
 class _Reader:
@@ -184,24 +182,24 @@ class _Reader:
         self.nodes = batches.prepared.graph.nodes
         self.place = self.nodes[self.stream.unique_id].place
         self.running: RunningStream | None = None
-        self.reported = -1
+        self.last_reported = -1
 
     def check(self) -> None:
         """Raises ProblemsError where the checkpoint and what the targets have recorded do not fit."""
-        stream, known = self.stream, self.nodes.keys()
+        stream, node_ids = self.stream, self.nodes.keys()
         with ExitStack() as sessions:
             session = sessions.enter_context(self.driver.session())
             try:
                 state = checkpoint_state(session, stream.checkpoint)
-                judged = judge_checkpoint(stream, state, dict(self._targets(session)), known, self.place)
-                if judged.problems:
-                    raise ProblemsError(judged.problems)
-                for warning in judged.warnings:
+                verdict = judge_checkpoint(stream, state, dict(self._targets(session)), node_ids, self.place)
+                if verdict.problems:
+                    raise ProblemsError(verdict.problems)
+                for warning in verdict.warnings:
                     self.batches.events.emit(Message(warning, level="warn"))
-                write_note(session, stream.checkpoint, note(stream, state, known))
+                write_note(session, stream.checkpoint, note(stream, state, node_ids))
             except EngineError as error:
                 raise ProblemsError([self._problem(error)]) from error
-        self.reported = state.done
+        self.last_reported = state.done
 
     def _targets(self, session: SparkSession) -> Iterator[tuple[str, Target]]:
         for unique_id, plan in self.batches.plans.items():
@@ -241,9 +239,9 @@ class _Reader:
 
     def report_progress(self) -> None:
         """Emit what Spark has measured of the batches that have ended since."""
-        for each in self.running.progress(self.reported) if self.running is not None else ():
-            self.reported = max(self.reported, int(each["batchId"]))
-            self.batches.events.emit(StreamProgress(stream=self.stream.name, progress=dict(each)))
+        for progress in self.running.progress(self.last_reported) if self.running is not None else ():
+            self.last_reported = max(self.last_reported, int(progress["batchId"]))
+            self.batches.events.emit(StreamProgress(stream=self.stream.name, progress=dict(progress)))
 
     def end(self) -> Problem | None:
         """Report how it went; return what ended the reading where that was no batch."""

@@ -116,8 +116,8 @@ class StreamBatches:
         if result.status in ("success", "no-op"):
             plan = self.plans[result.unique_id]
             steps = tuple(step for step in plan.steps if not isinstance(step, CreateTarget))
-            built = result.response.is_incremental is True
-            self.plans[result.unique_id] = replace(plan, steps=steps, first_run=None if built else plan.first_run)
+            is_built = result.response.is_incremental is True
+            self.plans[result.unique_id] = replace(plan, steps=steps, first_run=None if is_built else plan.first_run)
 
 
 def _of_batch(result: Result, stream: str, batch_id: int, started_at: datetime) -> Result:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from merge_runner.engine.merge.verdict_check import verdict_held, verify_verdict
+from merge_runner.engine.merge.verdict_check import is_verdict_held, verify_verdict
 from merge_runner.engine.response import MergeFigures, Verdict
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.formats.types import parse_type
@@ -39,7 +39,7 @@ def test_case(case):
     merge = judge_merge(
         parse(f"merge into t using s on t.id = s.id and {on} when matched then delete"), LAYOUT, lambda _: None
     )
-    assert verdict_held(merge, total, scanned, lambda _: counted) is held
+    assert is_verdict_held(merge, total, scanned, lambda _: counted) is held
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_iceberg_may_skip_more_than_the_text_promises(clauses, scanned, held):
     layout = TableLayout("iceberg", LAYOUT.columns, complete=True, partition_by=())
     merge = judge_merge(parse(f"merge into t using s on t.id = s.id {clauses}"), layout, lambda _: None)
     assert merge.judgement.verdict == "none"
-    assert verdict_held(merge, 10, scanned, lambda _: None) is held
+    assert is_verdict_held(merge, 10, scanned, lambda _: None) is held
 
 
 def test_an_unknown_verdict_promises_nothing():
@@ -64,7 +64,7 @@ def test_an_unknown_verdict_promises_nothing():
         parse("merge into t using s on t.x = 5 when matched then delete"), TableLayout("delta"), lambda _: None
     )
     assert merge.judgement.verdict == "unknown"
-    assert verdict_held(merge, 10, 3, lambda _: None) is None
+    assert is_verdict_held(merge, 10, 3, lambda _: None) is None
 
 
 def test_what_is_asked_of_the_log_is_the_authors_text_over_its_columns():
@@ -76,7 +76,7 @@ def test_what_is_asked_of_the_log_is_the_authors_text_over_its_columns():
         LAYOUT,
         lambda _: None,
     )
-    verdict_held(merge, 2, 2, asked.extend)
+    is_verdict_held(merge, 2, 2, asked.extend)
     assert asked == ["cast(partitionValues['dt'] as date) between '2024-01-01' and current_date()"]
 
 

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from merge_runner.engine.spark.jars import Jar, fetch, pinned, runtime_folder
+from merge_runner.engine.spark.jars import Jar, fetch, pinned_jars, runtime_folder
 from merge_runner.errors import ProblemsError
 from merge_runner.formats.lines import LINES
 
@@ -64,11 +64,11 @@ def test_a_repository_that_cannot_be_reached_is_named_with_what_to_do(repository
 @pytest.mark.parametrize("line", LINES.values(), ids=str)
 def test_every_pinned_jar_has_a_whole_checksum_and_is_one_of_its_line(line):
     for format, version in line.formats.items():
-        first, *rest = pinned([format], line)
+        first, *rest = pinned_jars([format], line)
         assert f"_{line.scala}-{version}.jar" in first.name
         assert line.spark in first.name or (line.spark, format) == ("3.5", "delta")  # Delta names it since 4.0
         assert all(jar.name.endswith(f"-{version}.jar") for jar in rest)
-    for jar in pinned([*line.formats, "kafka", "sqlite"], line):
+    for jar in pinned_jars([*line.formats, "kafka", "sqlite"], line):
         assert len(bytes.fromhex(jar.sha256)) == 32
         assert jar.path.endswith(f"/{jar.name}")
         assert "_2." not in jar.name or f"_{line.scala}-" in jar.name
@@ -76,7 +76,7 @@ def test_every_pinned_jar_has_a_whole_checksum_and_is_one_of_its_line(line):
 
 def test_a_format_that_has_no_build_for_the_line_is_named_with_those_that_it_has():
     with pytest.raises(ProblemsError) as caught:
-        pinned(["delta", "iceberg"], LINES["4.2"])
+        pinned_jars(["delta", "iceberg"], LINES["4.2"])
     (problem,) = caught.value.problems
     assert problem.code == "no-runtime"
     assert problem.message == "Iceberg has no build for Spark 4.2: it runs on Spark 3.5, 4.0 or 4.1"

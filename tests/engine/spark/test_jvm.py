@@ -2,7 +2,7 @@
 
 import pytest
 
-from merge_runner.engine.spark.jvm import how_it_ended, logged
+from merge_runner.engine.spark.jvm import how_it_ended, log_text
 
 LOG = (
     "ERROR Executor: Exception in task 0.0\njava.lang.OutOfMemoryError: GC overhead limit exceeded\n\tat java.base/A\n"
@@ -28,7 +28,7 @@ def test_status_and_log_say_how_it_ended(status, log, said):
 
 def test_only_what_this_jvm_has_logged_counts(tmp_path):
     log = tmp_path / "spark.log"
-    assert logged(log, 0) == ""
+    assert log_text(log, 0) == ""
     log.write_text("of another one\nours")
-    assert logged(log, len("of another one\n")) == "ours"
-    assert logged(log, 1_000) == "of another one\nours"  # it was moved away, and a new one begun
+    assert log_text(log, len("of another one\n")) == "ours"
+    assert log_text(log, 1_000) == "of another one\nours"  # it was moved away, and a new one begun

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from merge_runner.engine.spark.running_jvm import Submitted, check_classes, confs_in_running_jvm, notes_of_running
+from merge_runner.engine.spark.running_jvm import Submission, check_classes, confs_in_running_jvm, notes_of_running
 from merge_runner.errors import ProblemsError
 from merge_runner.project.schema.profile import Profile
 
@@ -25,7 +25,7 @@ def test_what_was_submitted_counts_as_the_defaults_of_a_user_do():
         "spark.sql.shuffle.partitions": "7",
         "spark.executor.memory": "3g",
     }
-    confs = confs_in_running_jvm(profile(conf={"spark.executor.memory": "5g"}), ROOT, Submitted(given))
+    confs = confs_in_running_jvm(profile(conf={"spark.executor.memory": "5g"}), ROOT, Submission(given))
     assert confs.items() >= {
         ("spark.submit.deployMode", "cluster"),
         ("spark.jars", "/theirs/delta.jar"),
@@ -48,7 +48,7 @@ def test_what_was_submitted_counts_as_the_defaults_of_a_user_do():
     ],
 )
 def test_an_output_for_another_kind_of_master_is_refused(there, master, refused):
-    given = Submitted({"spark.master": there})
+    given = Submission({"spark.master": there})
     if not refused:
         assert confs_in_running_jvm(profile(master=master), ROOT, given)["spark.master"] == there
         return
@@ -62,7 +62,7 @@ def test_an_output_for_another_kind_of_master_is_refused(there, master, refused)
 
 
 def test_a_spark_that_runs_gets_only_what_a_session_can_have():
-    given = Submitted({"spark.master": "spark://notebook:7077", "spark.sql.warehouse.dir": "/user/hive"}, running=True)
+    given = Submission({"spark.master": "spark://notebook:7077", "spark.sql.warehouse.dir": "/user/hive"}, running=True)
     output = profile(
         master="local[*]", warehouse="house", conf={"a": "b"}, catalogs={"ice": {"type": "rest", "uri": "http://h"}}
     )
@@ -79,7 +79,7 @@ def test_a_spark_that_runs_gets_only_what_a_session_can_have():
 
 
 def test_verdicts_for_another_spark_than_the_one_that_runs_are_a_warning():
-    (note,) = notes_of_running(profile(spark="4.1"), Submitted(), "3.5.4-amzn-0")
+    (note,) = notes_of_running(profile(spark="4.1"), Submission(), "3.5.4-amzn-0")
     assert note.startswith("lint judges for Spark 4.1, and the models run on Spark 3.5.4-amzn-0")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import dagster as dg
 
 from merge_runner.integrations.dagster.assets import table_specs
-from merge_runner.integrations.dagster.results import Declared
+from merge_runner.integrations.dagster.results import Declarations
 from merge_runner.integrations.dagster.specs import declared_checks
 from merge_runner.integrations.project import OrchestratedProject
 
@@ -110,14 +110,14 @@ def reported(project, results):
     tables = OrchestratedProject(Path(project)).tables()
     keys = {unique_id: spec.key for unique_id, spec in table_specs(tables).items()}
     checks = list(declared_checks(tables, keys))
-    given = Declared(
+    given = Declarations(
         keys,
         {each.unique_id: each for each in checks if each.selector},
         {each.unique_id: each for each in checks if not each.selector},
     )
     found = []
     for result in results:
-        for each in given.reported(result):
+        for each in given.report(result):
             kind = "check" if isinstance(each, dg.AssetCheckResult) else "asset"
             what = {name: shown(value) for name, value in each.metadata.items()}
             ended = (

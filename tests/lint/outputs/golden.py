@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.lint.finding import Edit, Finding, Fix
-from merge_runner.lint.report import NotJudged, Report, ReportedClause, ReportedConjunct, ReportedMerge
+from merge_runner.lint.report import JudgementGap, Report, ReportedClause, ReportedConjunct, ReportedMerge
 from merge_runner.text import Place
 from tests.yaml_data import read_yaml
 
@@ -40,11 +40,11 @@ def place(path: str, text: str) -> Place:
     return Place(path, line, column, (end_line or line) if end_column else None, end_column, cell=cell)
 
 
-def _not_judged(item: dict[str, Any], n: int) -> NotJudged:
+def _not_judged(item: dict[str, Any], n: int) -> JudgementGap:
     at = place(item["path"].format(n=n), item["at"])
     model = item["model"].format(n=n) if "model" in item else None
     container = item.get("container", "dbt")
-    return NotJudged(model, at, tuple(item["rules"]), item["reason"], item.get("hint"), container)
+    return JudgementGap(model, at, tuple(item["rules"]), item["reason"], item.get("hint"), container)
 
 
 def _merge(item: dict[str, Any], n: int) -> ReportedMerge:

@@ -34,13 +34,13 @@ class Opened:
         """What is known of it without anything that was known before; None where that cannot be loaded."""
         documents = OpenDocuments({})
         found = self.look(name, documents)
-        project = documents.located(self.root / name)
+        project = documents.locate(self.root / name)
         return found if project is not None and project[0].project is not None else None
 
     @property
     def templates(self):
         """What is made where the project is loaded."""
-        return self.documents.located(self.root / MODEL)[0].project.prepared.templates
+        return self.documents.locate(self.root / MODEL)[0].project.prepared.templates
 
     def write(self, name, text):
         (self.root / name).write_text(text)

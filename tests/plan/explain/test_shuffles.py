@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from merge_runner.plan.explain.shuffle_remedies import Change, Remedied, shuffled_when_bounded
+from merge_runner.plan.explain.shuffle_remedies import Change, ShuffleRemedies, shuffled_when_bounded
 from merge_runner.plan.explain.shuffles import shuffles
 from merge_runner.plan.explain.spark_explain import EngineReport, report_as_json
 from merge_runner.plan.steps.runtime_filter import FilterPlan
 from merge_runner.pruning.runtime_filter.source_determinism import Scan
+from merge_runner.pruning.runtime_filter.source_pinning import SourcePin
 from merge_runner.text import Span
 from tests.yaml_data import read_yaml
 
@@ -33,9 +34,9 @@ def test_how_they_are_told():
     hashed, joined = Change("conf", "k", "false"), Change("config", "storage_join", "true")
     on = Change("on", "t.p", "s.p")
     nodes = (
-        Remedied(sort, ((hashed,),)),
-        Remedied(exchange, ((joined, on), (hashed,))),
-        Remedied(other, why="it is so"),
+        ShuffleRemedies(sort, ((hashed,),)),
+        ShuffleRemedies(exchange, ((joined, on), (hashed,))),
+        ShuffleRemedies(other, why="it is so"),
     )
     lines = EngineReport(plan, shuffles=nodes).lines()
     assert lines[:5] == [
@@ -85,7 +86,7 @@ def test_bounds_that_cost_a_join_without_a_shuffle():
         JOINED.format(join="BroadcastHashJoin", grouped="part"),
         JOINED.format(join="SortMergeJoin", grouped=""),
     )
-    pinned = FilterPlan((), Scan(("src",), Span(0, 3), False, "iceberg"))
+    pinned = FilterPlan((), SourcePin(Scan(("src",), Span(0, 3), False, "iceberg")))
     assert len(list(shuffled_when_bounded(FilterPlan(()), joined))) == 1
     assert [list(shuffled_when_bounded(FilterPlan(()), plan)) for plan in others] == [[], [], []]
     assert [list(shuffled_when_bounded(each, joined)) for each in (None, pinned, FilterPlan((), left_out="so"))] == [

@@ -138,7 +138,7 @@ def test_an_ephemeral_model_is_found_by_the_query_that_stands_for_it(make_projec
             "models/m.sql": MERGE % "{{ ref('e') }}",
         },
     )
-    query = found._compiler.parsed("model.shop.m").source.query
+    query = found._compiler.parse_merge("model.shop.m").source.query
     for known in (found.inlined(query.expression), found.inlined(query.text), found.lookup((f"({query.text})",))):
         assert known.layout.unique == (frozenset({"id"}),)
         assert known.layout.column("ID").nullable is False

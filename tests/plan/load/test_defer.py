@@ -35,7 +35,7 @@ def compiled(project, ids, unique_id=FCT):
     compiler = deferred.prepared.compiler
     plan = Planner(deferred.prepared).plan(unique_id)
     attached = next(step for step in plan.steps if isinstance(step, AttachInputs))
-    return compiler.rendered(unique_id).text, attached.inputs
+    return compiler.render(unique_id).text, attached.inputs
 
 
 def test_a_node_that_is_neither_selected_nor_built_is_read_from_the_state(project):

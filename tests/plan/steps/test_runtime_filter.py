@@ -46,4 +46,4 @@ def test_bounding(case, using):
     found = bounding(merge, wanted)
     assert (str(found) if found is not None else None) == case.get("text")
     assert merge.judgement.verdict == case.get("verdict", merge.judgement.verdict)
-    assert [".".join(parts) for parts in (found.no_views if found else ())] == case.get("views", [])
+    assert [".".join(parts) for parts in (found.pin.no_views if found else ())] == case.get("views", [])

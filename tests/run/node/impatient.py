@@ -5,29 +5,22 @@ from dataclasses import replace
 
 from merge_runner.cli.main import main
 from merge_runner.engine.driver.driver import Waits
+from merge_runner.engine.startup import DriverStart
 from merge_runner.run.execution.driver_scope import starting_driver
 
 
-class Impatient:
+class Impatient(DriverStart):
     """A driver on its way whose troubles are reported after some seconds."""
 
-    def __init__(self, starting, seconds):
-        self._starting, self._seconds = starting, seconds
-
-    def __getattr__(self, name):
-        return getattr(self._starting, name)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self._starting.abandon()
+    def __init__(self, start, seconds):
+        self.__dict__.update(vars(start))
+        self._seconds = seconds
 
     def another(self):
-        return Impatient(self._starting.another(), self._seconds)
+        return Impatient(super().another(), self._seconds)
 
     def driver(self):
-        return replace(self._starting.driver(), waits=Waits(trouble=self._seconds))
+        return replace(super().driver(), waits=Waits(trouble=self._seconds))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from merge_runner.run.results.event_types import NodeStarted
 from merge_runner.run.reuse.fingerprint import environment_of, fingerprint
 from merge_runner.run.reuse.likely import likely_unchanged
 from merge_runner.run.reuse.records import Record, Records
+from merge_runner.run.reuse.reuse import Reuse
 from tests.fake_engine.driver import FakeDriver
 from tests.fake_engine.faults import Faults
 from tests.fake_engine.lake import Lake, Table
@@ -415,3 +416,15 @@ def test_a_unit_test_does_not_run_because_its_model_does(make_project):
     reasons = {node.name: str(node.reuse) for level in Project.load(root).explain().levels for node in level}
     assert reasons["adds"] == f"would be left out: inputs unchanged since {at:%Y-%m-%d %H:%M} UTC"
     assert reasons["other"].startswith("would run: ")
+
+
+MERGE = "merge into {{ this }} t using (select 1 as id) s on t.id = s.id when not matched then insert *"
+
+
+@pytest.mark.parametrize("full_refresh", [False, True])
+def test_no_session_is_opened_for_what_runs_whatever_it_reads(make_project, full_refresh):
+    profiles = "shop:\n  target: dev\n  outputs:\n    dev: {schema: main, warehouse: s3a://bucket/lake}\n"
+    files = {"models/m.sql": MERGE, "profiles.yml": profiles}
+    prepared = Project.load(make_project(files), full_refresh=full_refresh).prepared
+    plan = Planner(prepared).plan("model.shop.m")
+    assert Reuse(prepared, "auto", "now").needs_spark(plan) is not full_refresh

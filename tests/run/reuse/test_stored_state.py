@@ -146,7 +146,7 @@ def test_a_state_counts_for_the_whole_run_until_a_node_writes_it(folder):
     first = states.of(stored)
     (folder / "a.csv").write_text("other")
     assert states.of(stored) == first
-    states.written(stored)
+    states.forget(stored)
     assert states.of(stored) == stored.state() != first
 
 

@@ -57,18 +57,18 @@ def check_storage(session: SparkSession, warehouse: Uri) -> str:
 
     Raises ProblemsError `storage` with the first operation that does not, and what is missing.
     """
-    done: list[str] = []
+    verbs: list[str] = []
     for name, operation in _operations(session, warehouse, warehouse / f".merge-runner-{uuid.uuid4().hex}"):
-        _try(warehouse, name, done, operation)
-        done.append(name)
-    return f"{warehouse}: can {', '.join(done[:-1])} and {done[-1]}"
+        _try(warehouse, name, verbs, operation)
+        verbs.append(name)
+    return f"{warehouse}: can {', '.join(verbs[:-1])} and {verbs[-1]}"
 
 
-def _try(warehouse: Uri, name: str, done: list[str], operation: Callable[[], object]) -> None:
+def _try(warehouse: Uri, name: str, verbs: list[str], operation: Callable[[], object]) -> None:
     try:
         operation()
     except EngineError as error:
-        before = f" (it can {', '.join(done)})" if done else ""
+        before = f" (it can {', '.join(verbs)})" if verbs else ""
         message = f"{warehouse}: cannot {name}{before}: {error.message}"
         place = "`warehouse`, and `endpoint` of `storage`," if warehouse.scheme == "s3a" else "`warehouse`"
         hint = error.hint or (f"check {place} in profiles.yml, and the network" if name == "list" else None)

@@ -145,10 +145,10 @@ def create(session: SparkSession, place: Uri, text: str) -> bool:
             else:
                 _write(files.createFile(path).recursive().overwrite(False).build(), text)
     except EngineError:
-        found = read_text(session, place)
-        if found is None:
+        contents = read_text(session, place)
+        if contents is None:
             raise
-        return found == text
+        return contents == text
     return True
 
 

@@ -101,31 +101,31 @@ def lease(
     """
     key = (str(warehouse), name)
     attempt = _Attempt(session, warehouse / ".locks" / name, seconds)
-    reported, pause = False, _POLL_SECONDS
-    while (held := (_join(key) if shared else None) or attempt.make()) is None:
-        if not reported:
+    is_reported, pause = False, _POLL_SECONDS
+    while (lease_held := (_join(key) if shared else None) or attempt.make()) is None:
+        if not is_reported:
             waiting(f"{name} is being written by {attempt.holder}: waiting for it")
-            reported = True
+            is_reported = True
         if cancelled():
             raise InterruptedError(name)
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST_POLL_SECONDS)
-    if held.owner == attempt.owner:
-        _check(held, warehouse)
-        threading.Thread(target=held.renew, args=(seconds,), name="lease", daemon=True).start()
+    if lease_held.owner == attempt.owner:
+        _check(lease_held, warehouse)
+        threading.Thread(target=lease_held.renew, args=(seconds,), name="lease", daemon=True).start()
         if shared:
             with _guard:
-                _held[key] = held
+                _held[key] = lease_held
     try:
         yield
     finally:
         with _guard:
-            held.holders -= 1
-            last = held.holders == 0
-            if last and _held.get(key) is held:
+            lease_held.holders -= 1
+            last = lease_held.holders == 0
+            if last and _held.get(key) is lease_held:
                 del _held[key]
         if last:
-            held.end()
+            lease_held.end()
 
 
 def _join(key: tuple[str, str]) -> _Lease | None:
@@ -185,8 +185,8 @@ def _holder(text: str | None) -> str | None:
     if text is None:
         return None
     try:
-        found = json.loads(text)
-        return f"process {found['process']} on {found['host']}" if found["held"] else None
+        entry = json.loads(text)
+        return f"process {entry['process']} on {entry['host']}" if entry["held"] else None
     except (ValueError, KeyError, TypeError):
         return "an unknown process"
 
@@ -194,10 +194,10 @@ def _holder(text: str | None) -> str | None:
 def _has_died(text: str | None) -> bool:
     """Whether the holder was a process of this machine that has ended, so that there is nothing to wait for."""
     try:
-        found = json.loads(text or "")
-        if found["host"] != socket.gethostname():
+        entry = json.loads(text or "")
+        if entry["host"] != socket.gethostname():
             return False
-        os.kill(int(found["process"]), 0)
+        os.kill(int(entry["process"]), 0)
     except ProcessLookupError:
         return True
     except (ValueError, KeyError, TypeError, OSError):

@@ -76,7 +76,7 @@ def stores(profile: Profile) -> tuple[ObjectStore, ...]:
 
 
 def _schemes(profile: Profile) -> Iterator[str]:
-    yield from (found for place in _places(profile) if (found := scheme(place)) is not None)
+    yield from (name for place in _places(profile) if (name := scheme(place)) is not None)
 
 
 def _places(profile: Profile) -> Iterator[str]:
@@ -137,12 +137,15 @@ def _azure(host: str, env: Mapping[str, str], line: Line) -> dict[str, str]:
     """
     credentials = next((kind for kind, names in _AZURE_VARIABLES.items() if names <= env.keys()), None)
     if credentials == "key":
-        kind, given = "SharedKey", {f"{_ACCOUNT}.key": _of_environment("AZURE_STORAGE_KEY")}
+        kind, account_confs = "SharedKey", {f"{_ACCOUNT}.key": _of_environment("AZURE_STORAGE_KEY")}
     elif credentials == "SAS token":
-        kind, given = "SAS", {"spark.hadoop.fs.azure.sas.fixed.token": _of_environment("AZURE_STORAGE_SAS_TOKEN")}
+        kind, account_confs = (
+            "SAS",
+            {"spark.hadoop.fs.azure.sas.fixed.token": _of_environment("AZURE_STORAGE_SAS_TOKEN")},
+        )
     elif credentials == "secret":
         kind = "OAuth"
-        given = {
+        account_confs = {
             f"{_OAUTH}.provider.type": f"{_PROVIDERS}.ClientCredsTokenProvider",
             f"{_OAUTH}2.client.endpoint": (
                 f"https://login.microsoftonline.com/{_of_environment('AZURE_TENANT_ID')}/oauth2/token"
@@ -152,7 +155,7 @@ def _azure(host: str, env: Mapping[str, str], line: Line) -> dict[str, str]:
         }
     elif credentials == "federated token" and line != LINES["3.5"]:
         kind = "OAuth"
-        given = {
+        account_confs = {
             f"{_OAUTH}.provider.type": f"{_PROVIDERS}.WorkloadIdentityTokenProvider",
             f"{_OAUTH}2.msi.tenant": _of_environment("AZURE_TENANT_ID"),
             f"{_OAUTH}2.client.id": _of_environment("AZURE_CLIENT_ID"),
@@ -160,7 +163,7 @@ def _azure(host: str, env: Mapping[str, str], line: Line) -> dict[str, str]:
         }
     else:
         return {}
-    return {f"{key}.{host}": value for key, value in {f"{_ACCOUNT}.auth.type": kind, **given}.items()}
+    return {f"{key}.{host}": value for key, value in {f"{_ACCOUNT}.auth.type": kind, **account_confs}.items()}
 
 
 def _of_environment(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from merge_runner.engine.table_format.commit_figures import CommitFigures, Names, recorded
+from merge_runner.engine.table_format.commit_figures import CommitFigures, Names, recorded_figures
 from merge_runner.engine.table_format.protocol import Commit
 
 _ROWS: Names = {
@@ -22,4 +22,4 @@ _SIZES: Names = {
 
 def commit_figures(commit: Commit) -> CommitFigures:
     """Return what a commit did; a statement that is no MERGE has the kinds of rows that it counts."""
-    return CommitFigures.of(dict(recorded(commit.metrics, _ROWS)), commit.metrics, _SIZES)
+    return CommitFigures.of(dict(recorded_figures(commit.metrics, _ROWS)), commit.metrics, _SIZES)

@@ -107,13 +107,13 @@ def commit_texts(session: SparkSession, table: Relation) -> Iterator[tuple[int, 
 
 def statement_commit(session: SparkSession, table: Relation, stamp: str) -> Commit | None:
     """The newest commit of a statement that carries the stamp; None where there is none. Raises EngineError."""
-    found = (one for one in latest_commits(session, table, RECENT) if one.operation in _WRITES)
-    return next((one for one in found if one.stamp == stamp), None)
+    commits = (commit for commit in latest_commits(session, table, RECENT) if commit.operation in _WRITES)
+    return next((commit for commit in commits if commit.stamp == stamp), None)
 
 
 def maintained_version(session: SparkSession, table: Relation, stamp: str) -> int | None:
     """The newest version of a table that carries a stamp `of_maintenance`; None without one. Raises EngineError."""
-    return next((one.version for one in latest_commits(session, table, RECENT) if one.stamp == stamp), None)
+    return next((commit.version for commit in latest_commits(session, table, RECENT) if commit.stamp == stamp), None)
 
 
 def table_layout(session: SparkSession, table: Relation) -> RealLayout:
@@ -234,8 +234,8 @@ def _commit_info(lines: Any) -> dict[str, Any]:
     while lines.hasNext():
         for line in str(lines.take(fetched).mkString("\n")).split("\n"):
             if line.startswith(_COMMIT_INFO):
-                found: dict[str, Any] = json.loads(line)["commitInfo"]
-                return found
+                info: dict[str, Any] = json.loads(line)["commitInfo"]
+                return info
         fetched = _LINES
     return {}
 
@@ -248,8 +248,8 @@ def _clustering(session: SparkSession, snapshot: Any) -> tuple[str, ...]:
     if columns is None or not columns.isDefined():
         return ()
     info = java_class(session, f"{_CLUSTERING}.ClusteringColumnInfo")
-    named = [info.apply(snapshot.schema(), column) for column in _items(columns.get())]
-    return tuple(str(column.logicalName()) for column in named)
+    columns_of_log = [info.apply(snapshot.schema(), column) for column in _items(columns.get())]
+    return tuple(str(column.logicalName()) for column in columns_of_log)
 
 
 def _items(sequence: Any) -> list[Any]:

@@ -34,16 +34,16 @@ def optimize(session: SparkSession, step: OptimizeTable, stamp: str) -> Compacti
     `table_version` is None where there was nothing to do: nothing is committed then.
     """
     with temporary_confs(session, stamp_confs(stamp)):
-        reported = run_statement(session, _statement(step))[0]["metrics"].asDict(recursive=True)
-    added, removed = reported["filesAdded"], reported["filesRemoved"]
-    changed = reported["numFilesAdded"] or reported["numFilesRemoved"]
+        metrics = run_statement(session, _statement(step))[0]["metrics"].asDict(recursive=True)
+    files_added, files_removed = metrics["filesAdded"], metrics["filesRemoved"]
+    changed = metrics["numFilesAdded"] or metrics["numFilesRemoved"]
     return Compaction(
-        files_added=reported["numFilesAdded"],
-        files_removed=reported["numFilesRemoved"],
-        bytes_added=added["totalSize"],
-        bytes_removed=removed["totalSize"],
+        files_added=metrics["numFilesAdded"],
+        files_removed=metrics["numFilesRemoved"],
+        bytes_added=files_added["totalSize"],
+        bytes_removed=files_removed["totalSize"],
         table_version=maintained_version(session, step.layout.relation, stamp) if changed else None,
-        metrics={name: value for name, value in reported.items() if value is not None},
+        metrics={name: value for name, value in metrics.items() if value is not None},
     )
 
 
@@ -61,7 +61,7 @@ def vacuum(session: SparkSession, table: Relation, retain: float, stamp: str) ->
     with temporary_confs(session, {**_CONFS, **stamp_confs(stamp)}):
         run_command(session, f"VACUUM {table} RETAIN {math.ceil(retain / 3600)} HOURS")
     latest = latest_commits(session, table, _RECENT)
-    commit = next((one for one in latest if one.operation == "VACUUM END" and one.stamp == stamp), None)
+    commit = next((entry for entry in latest if entry.operation == "VACUUM END" and entry.stamp == stamp), None)
     deleted = commit.metrics.get("numDeletedFiles") if commit is not None else None
     return VacuumResult(int(deleted) if deleted is not None else None)
 

@@ -32,13 +32,13 @@ SHORT_NAMES = {
 """Figures of a MERGE, and the metric of Delta's MERGE that each one is."""
 
 
-def merge_figures(session: SparkSession, target: Relation, stamp: str, ran: StatementResult) -> MergeFigures:
+def merge_figures(session: SparkSession, target: Relation, stamp: str, result: StatementResult) -> MergeFigures:
     """The figures of a MERGE. Raises EngineError.
 
     Skipping, partitions and the second scan are only in the command's own metrics, which Spark Connect does not expose;
     the history is the truth of what was committed. A MERGE that changes nothing commits no version.
     """
-    metrics = command_metrics(ran)
+    metrics = command_metrics(result)
     if "operationNumSourceRows" in metrics:
         # The history's numSourceRows; the command's own counts rows again that are read again.
         metrics["numSourceRows"] = metrics.pop("operationNumSourceRows")
@@ -46,8 +46,8 @@ def merge_figures(session: SparkSession, target: Relation, stamp: str, ran: Stat
     if commit is not None:
         metrics |= {name: int(value) for name, value in commit.metrics.items() if value.lstrip("-").isdigit()}
     figures = {short: metrics.get(name) for short, name in SHORT_NAMES.items()}
-    if ran.rows:
-        counted = ran.rows[0].asDict()
+    if result.rows:
+        counted = result.rows[0].asDict()
         for kind in ("inserted", "updated", "deleted", "affected"):
             figures[f"rows_{kind}"] = counted[f"num_{kind}_rows"]
     return MergeFigures.of({**figures, "table_version": commit.version if commit is not None else None}, metrics)

@@ -37,22 +37,22 @@ def files_passing(session: SparkSession, state: Any, conditions: Sequence[str]) 
         files = _in_checksum(session, state)
         if files is None:
             files = DataFrame(state.allFiles().toDF(), session)
-            known = state.numOfFilesIfKnown()
-            if not known.isDefined() or int(known.get()) > _COUNTED_HERE:
+            count = state.numOfFilesIfKnown()
+            if not count.isDefined() or int(count.get()) > _COUNTED_HERE:
                 row = files.selectExpr("count(*)", f"count_if({both})").collect()[0]
                 return int(row[0]), int(row[1])
         # Counted there they would be shuffled, by a second job that is planned by itself.
-        passed = [bool(row[0]) for row in files.selectExpr(both).collect()]
-    return len(passed), sum(passed)
+        verdicts = [bool(row[0]) for row in files.selectExpr(both).collect()]
+    return len(verdicts), sum(verdicts)
 
 
 def _in_checksum(session: SparkSession, state: Any) -> DataFrame | None:
     """The files that the checksum of the version names, as constants; None where it names none, or too many."""
     checksum = state.checksumOpt()
-    named = checksum.get().allFiles() if checksum.isDefined() else None
-    if named is None or not named.isDefined() or not 0 < named.get().size() <= _AS_CONSTANTS:
+    all_files = checksum.get().allFiles() if checksum.isDefined() else None
+    if all_files is None or not all_files.isDefined() or not 0 < all_files.get().size() <= _AS_CONSTANTS:
         return None
-    actions = named.get()
+    actions = all_files.get()
     files = [json.loads(actions.apply(place).json())["add"] for place in range(actions.size())]
     rows = ",\n".join(f"({_partition(file['partitionValues'])}, {_text(file.get('stats'))})" for file in files)
     return session.sql(f"SELECT * FROM VALUES {rows} AS files({PARTITION}, {STATISTICS})")

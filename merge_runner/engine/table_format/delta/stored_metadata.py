@@ -40,10 +40,10 @@ def stored_metadata(folder: Path) -> StoredMetadata | None:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 def _table(metadata: dict[str, Any], files: int | None, size: int | None) -> StoredMetadata:
@@ -59,14 +59,14 @@ def _table(metadata: dict[str, Any], files: int | None, size: int | None) -> Sto
     return StoredMetadata(columns, metadata.get("description"), files, size)
 
 
-def _type(written: Any) -> str:
+def _type(type_json: Any) -> str:
     """A type of Spark's JSON as SQL writes it."""
-    if isinstance(written, str):
-        return _TYPES.get(written, written)
-    kind = written["type"]
+    if isinstance(type_json, str):
+        return _TYPES.get(type_json, type_json)
+    kind = type_json["type"]
     if kind == "array":
-        return f"array<{_type(written['elementType'])}>"
+        return f"array<{_type(type_json['elementType'])}>"
     if kind == "map":
-        return f"map<{_type(written['keyType'])},{_type(written['valueType'])}>"
-    fields = (f"{field['name']}:{_type(field['type'])}" for field in written["fields"])
+        return f"map<{_type(type_json['keyType'])},{_type(type_json['valueType'])}>"
+    fields = (f"{field['name']}:{_type(field['type'])}" for field in type_json["fields"])
     return f"struct<{','.join(fields)}>"

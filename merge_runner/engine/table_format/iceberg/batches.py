@@ -72,10 +72,10 @@ def batch_records(session: SparkSession, table: Relation, prefix: str = "") -> t
     # another branch has committed is not in this one.
     refs = branches(session, table)
     own = set(ancestry(session, table, refs.heads.get(refs.read_by(session))))
-    found: dict[str, Record] = {}
+    records: dict[str, Record] = {}
     for row in sorted((row for row in rows if row["snapshot_id"] in own), key=lambda row: (row["batch"], row["at"])):
-        found[row["app"]] = Record(row["app"], int(row["batch"]), int(row["at"]))
-    return tuple(found.values())
+        records[row["app"]] = Record(row["app"], int(row["batch"]), int(row["at"]))
+    return tuple(records.values())
 
 
 def write_again(session: SparkSession, table: Relation, record: Record) -> None:

@@ -56,9 +56,9 @@ class IcebergBranches:
     def changed_rows(self, session: SparkSession, table: Relation, snapshot: int) -> ChangedRows:
         """Return the counts in the summary of a snapshot."""
         query = f"SELECT operation, summary FROM {table}.snapshots WHERE snapshot_id = {snapshot}"
-        found = run_statement(session, query)[0]
-        summary = {name: int(value) for name, value in found["summary"].items() if value.isdigit()}
-        counts = changed_rows(summary, found["operation"])
+        row = run_statement(session, query)[0]
+        summary = {name: int(value) for name, value in row["summary"].items() if value.isdigit()}
+        counts = changed_rows(summary, row["operation"])
         return ChangedRows(counts["rows_inserted"], counts["rows_updated"], counts["rows_deleted"])
 
     def fast_forward(self, session: SparkSession, branch: Branch) -> None:

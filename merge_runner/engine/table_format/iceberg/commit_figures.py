@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from merge_runner.engine.table_format.commit_figures import CommitFigures, Names, recorded
+from merge_runner.engine.table_format.commit_figures import CommitFigures, Names, recorded_figures
 from merge_runner.engine.table_format.iceberg.merge_metrics import changed_rows
 from merge_runner.engine.table_format.protocol import Commit
 
@@ -35,5 +35,5 @@ def _rows(commit: Commit) -> Mapping[str, int]:
     summary = {name: int(value) for name, value in commit.metrics.items() if value.isdecimal()}
     counted = changed_rows(summary, commit.operation)
     kinds = ("inserted", "updated", "deleted", "copied")
-    known = {kind: count for kind in kinds if (count := counted[f"rows_{kind}"]) is not None}
-    return known or dict(recorded(commit.metrics, _RECORDS))
+    counts = {kind: count for kind in kinds if (count := counted[f"rows_{kind}"]) is not None}
+    return counts or dict(recorded_figures(commit.metrics, _RECORDS))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from merge_runner.merge.statement import MergeStatement
-    from merge_runner.plan.explain.shuffle_remedies import Remedied
+    from merge_runner.plan.explain.shuffle_remedies import ShuffleRemedies
     from merge_runner.plan.steps.merge import RunMerge
 
 
@@ -74,6 +74,6 @@ class IcebergFormat:
         conf: Mapping[str, str],
         declared: Mapping[str, str],
         ask: Ask,
-    ) -> tuple[Remedied, ...]:
+    ) -> tuple[ShuffleRemedies, ...]:
         """Return the shuffles and sorts of a MERGE, each with what the engine's plan shows to take it away."""
         return remedied_shuffles(session, merge, plan, conf, declared, ask)

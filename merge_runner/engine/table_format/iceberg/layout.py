@@ -47,11 +47,11 @@ def _transforms(session: SparkSession, relation: Relation) -> tuple[str, ...]:
 
 def _split(text: str) -> list[str]:
     """Split at commas outside of parentheses and backquotes."""
-    parts, depth, quoted, start = [], 0, False, 0
+    parts, depth, is_quoted, start = [], 0, False, 0
     for index, character in enumerate(text):
         if character == "`":
-            quoted = not quoted
-        elif not quoted:
+            is_quoted = not is_quoted
+        elif not is_quoted:
             depth += (character == "(") - (character == ")")
             if character == "," and depth == 0:
                 parts.append(text[start:index].strip())

@@ -49,12 +49,12 @@ class Branches:
 
 def branches(session: SparkSession, table: Relation) -> Branches:
     """The branches of a table as they are now. Raises EngineError."""
-    loaded = _table(session, table)
-    if loaded is None:
+    iceberg_table = _table(session, table)
+    if iceberg_table is None:
         refs = run_statement(session, f"SELECT name, snapshot_id FROM {table}.refs WHERE type = 'BRANCH'")
         properties = {row["key"]: row["value"] for row in run_statement(session, f"SHOW TBLPROPERTIES {table}")}
         return Branches({row["name"]: row["snapshot_id"] for row in refs}, _is_true(properties.get(PROPERTY)))
-    return _branches(loaded)
+    return _branches(iceberg_table)
 
 
 def latest_snapshots(session: SparkSession, table: Relation, limit: int) -> Iterator[Commit]:
@@ -66,20 +66,22 @@ def latest_snapshots(session: SparkSession, table: Relation, limit: int) -> Iter
     yield from _snapshots(session, table, _table(session, table), limit)
 
 
-def _snapshots(session: SparkSession, table: Relation, loaded: Any, limit: int) -> Iterator[Commit]:
+def _snapshots(session: SparkSession, table: Relation, iceberg_table: Any, limit: int) -> Iterator[Commit]:
     """Yield the same of a table that is loaded; with None by SQL."""
-    if loaded is None:
+    if iceberg_table is None:
         yield from _read_by_sql(session, table, limit)
         return
     with engine_errors():
-        snapshot = loaded.snapshot(_branches(loaded).read_by(session))
+        snapshot = iceberg_table.snapshot(_branches(iceberg_table).read_by(session))
         while snapshot is not None and limit:
             limit -= 1
             summary = dict(snapshot.summary())
             stamp, at = summary.pop(SUMMARY_KEY, None), int(snapshot.timestampMillis())
             yield Commit(int(snapshot.snapshotId()), snapshot.operation(), stamp, summary, at)
             parent = snapshot.parentId()
-            snapshot = loaded.snapshot(parent) if parent is not None else None  # None as well where it has expired
+            snapshot = (
+                iceberg_table.snapshot(parent) if parent is not None else None
+            )  # None as well where it has expired
 
 
 def statement_snapshot(session: SparkSession, table: Relation, stamp: str) -> Commit | None:
@@ -88,8 +90,8 @@ def statement_snapshot(session: SparkSession, table: Relation, stamp: str) -> Co
     None where there is none. Raises EngineError.
     """
     # Rewriting files changes no row; procedures may carry a session's properties as well.
-    found = (one for one in latest_snapshots(session, table, RECENT) if one.operation != "replace")
-    return next((one for one in found if one.stamp == stamp), None)
+    snapshots = (snapshot for snapshot in latest_snapshots(session, table, RECENT) if snapshot.operation != "replace")
+    return next((snapshot for snapshot in snapshots if snapshot.stamp == stamp), None)
 
 
 def keeps_snapshots(session: SparkSession, table: Relation) -> bool:
@@ -97,32 +99,32 @@ def keeps_snapshots(session: SparkSession, table: Relation) -> bool:
 
     Nessie (0.99.0) gives clients the newest one alone, without its parent: its history is a separate one.
     """
-    loaded = _table(session, table)
-    if loaded is not None:
+    iceberg_table = _table(session, table)
+    if iceberg_table is not None:
         with engine_errors():
-            return not loaded.properties().containsKey(_OF_NESSIE)
+            return not iceberg_table.properties().containsKey(_OF_NESSIE)
     return _OF_NESSIE not in {row["key"] for row in run_statement(session, f"SHOW TBLPROPERTIES {table}")}
 
 
 def table_state(session: SparkSession, table: Relation) -> TableState:
     """The newest state of a table as the session reads it, other processes' commits included. Raises EngineError."""
-    loaded = _table(session, table)
-    head = next(_snapshots(session, table, loaded, 1), None)
+    iceberg_table = _table(session, table)
+    head = next(_snapshots(session, table, iceberg_table, 1), None)
     if head is None:
         return TableState(None, 0, 0)
     files, size = (int(head.metrics.get(key, 0)) for key in ("total-data-files", "total-files-size"))
-    return TableState(head.version, files, size, _has_present_columns(loaded, head.version))
+    return TableState(head.version, files, size, _has_present_columns(iceberg_table, head.version))
 
 
-def _has_present_columns(loaded: Any, version: int) -> bool:
+def _has_present_columns(iceberg_table: Any, version: int) -> bool:
     """Return whether a snapshot is known to have the table's columns: ALTER TABLE makes no snapshot of its own.
 
     `VERSION AS OF` reads the columns of the snapshot: renamed ones by their old names, dropped ones with their values.
     """
-    if loaded is None:
+    if iceberg_table is None:
         return False  # no metadata table has the schema of a table
     with engine_errors():
-        return bool(loaded.snapshot(version).schemaId() == loaded.schema().schemaId())
+        return bool(iceberg_table.snapshot(version).schemaId() == iceberg_table.schema().schemaId())
 
 
 def metadata_text(session: SparkSession, table: Relation) -> str | None:
@@ -131,13 +133,13 @@ def metadata_text(session: SparkSession, table: Relation) -> str | None:
     None as well for a table whose scans the catalog plans (`scan-planning-mode: server`): it may hide rows from some
     users, and show them later, without a commit. Raises EngineError.
     """
-    loaded = _table(session, table)
-    if loaded is None:
+    iceberg_table = _table(session, table)
+    if iceberg_table is None:
         return None
     with engine_errors():
-        if loaded.getClass().getName() != _BASE_TABLE:
+        if iceberg_table.getClass().getName() != _BASE_TABLE:
             return None
-        return str(java_class(session, _PARSER).toJson(loaded.operations().current()))
+        return str(java_class(session, _PARSER).toJson(iceberg_table.operations().current()))
 
 
 def ancestry(session: SparkSession, table: Relation, head: int | None) -> list[int]:
@@ -147,18 +149,18 @@ def ancestry(session: SparkSession, table: Relation, head: int | None) -> list[i
     """
     rows = run_statement(session, f"SELECT snapshot_id, parent_id FROM {table}.snapshots")
     parents = {row["snapshot_id"]: row["parent_id"] for row in rows}
-    found = []
+    ids = []
     while head is not None and head in parents:
-        found.append(head)
+        ids.append(head)
         head = parents[head]
-    return found
+    return ids
 
 
 def snapshot_summary(session: SparkSession, table: Relation, snapshot_id: int) -> dict[str, str]:
     """The summary of a snapshot; empty where there is no such snapshot, or no JVM to ask. Raises EngineError."""
-    loaded = _table(session, table)
+    iceberg_table = _table(session, table)
     with engine_errors():
-        snapshot = loaded.snapshot(snapshot_id) if loaded is not None else None
+        snapshot = iceberg_table.snapshot(snapshot_id) if iceberg_table is not None else None
         return dict(snapshot.summary()) if snapshot is not None else {}
 
 
@@ -167,10 +169,10 @@ def _read_by_sql(session: SparkSession, table: Relation, limit: int) -> Iterator
     ids = ancestry(session, table, refs_of_table.heads.get(refs_of_table.read_by(session)))[:limit]
     if not ids:
         return
-    listed = ", ".join(str(snapshot_id) for snapshot_id in ids)
+    id_list = ", ".join(str(snapshot_id) for snapshot_id in ids)
     rows = run_statement(
         session,
-        f"SELECT snapshot_id, operation, summary, committed_at FROM {table}.snapshots WHERE snapshot_id IN ({listed})",
+        f"SELECT snapshot_id, operation, summary, committed_at FROM {table}.snapshots WHERE snapshot_id IN ({id_list})",
     )
     for row in sorted(rows, key=lambda row: ids.index(row["snapshot_id"])):
         summary = dict(row["summary"])
@@ -178,11 +180,11 @@ def _read_by_sql(session: SparkSession, table: Relation, limit: int) -> Iterator
         yield Commit(row["snapshot_id"], row["operation"], stamp, summary, at)
 
 
-def _branches(loaded: Any) -> Branches:
+def _branches(iceberg_table: Any) -> Branches:
     with engine_errors():
-        refs = dict(loaded.refs())
+        refs = dict(iceberg_table.refs())
         heads = {str(name): int(ref.snapshotId()) for name, ref in refs.items() if ref.isBranch()}
-        return Branches(heads, _is_true(loaded.properties().get(PROPERTY)))
+        return Branches(heads, _is_true(iceberg_table.properties().get(PROPERTY)))
 
 
 def _is_true(value: str | None) -> bool:
@@ -195,6 +197,6 @@ def _table(session: SparkSession, table: Relation) -> Any:
     if jvm_session is None:
         return None
     with engine_errors(), active_session(session):
-        loaded = java_class(session, _UTIL).loadIcebergTable(jvm_session, str(table))
-        loaded.refresh()
-    return loaded
+        iceberg_table = java_class(session, _UTIL).loadIcebergTable(jvm_session, str(table))
+        iceberg_table.refresh()
+    return iceberg_table

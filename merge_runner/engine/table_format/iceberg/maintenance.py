@@ -49,7 +49,7 @@ def optimize(session: SparkSession, step: OptimizeTable, stamp: str) -> Compacti
         metrics_of_files |= {f"rewrite_position_delete_files.{name}": value for name, value in deletes.items()}
     rewrites = list(_rewrites_since(session, table, before)) if marks or data["rewritten_data_files_count"] else []
     ours = (str(data["added_data_files_count"]), str(data["rewritten_data_files_count"]))
-    counted = (one.metrics for one in rewrites if _data_files(one) == ours)
+    counted = (commit.metrics for commit in rewrites if _data_files(commit) == ours)
     return Compaction(
         files_added=data["added_data_files_count"],
         files_removed=data["rewritten_data_files_count"],
@@ -92,13 +92,13 @@ def vacuum(session: SparkSession, table: Relation, retain: float, stamp: str) ->
         for record in batch_records(session, table):
             if record.written < before:
                 write_again(session, table, record)
-        held = min((record.written for record in batch_records(session, table)), default=before)
-        kept = f"{table.name}: snapshots since {_utc(held)} are kept: they alone say which batches are committed"
-        until = f"TIMESTAMP '{_utc(min(before, held))}'"
+        oldest = min((record.written for record in batch_records(session, table)), default=before)
+        note = f"{table.name}: snapshots since {_utc(oldest)} are kept: they alone say which batches are committed"
+        until = f"TIMESTAMP '{_utc(min(before, oldest))}'"
         deleted_files = call_procedure(session, table, "expire_snapshots", older_than=until).asDict()
     deleted = sum(int(deleted_files[name] or 0) for name in _DELETED)
     metrics = {f"expire_snapshots.{name}": value for name, value in deleted_files.items()}
-    return VacuumResult(deleted, metrics, kept if held < before else None)
+    return VacuumResult(deleted, metrics, note if oldest < before else None)
 
 
 def _utc(milliseconds: int) -> str:

@@ -43,17 +43,17 @@ SCAN_METRICS = {
 """Spark's descriptions of the metrics of an Iceberg scan, and Iceberg's names of them."""
 
 
-def merge_figures(session: SparkSession, target: Relation, stamp: str, ran: StatementResult) -> MergeFigures:
+def merge_figures(session: SparkSession, target: Relation, stamp: str, result: StatementResult) -> MergeFigures:
     """The figures of a MERGE; `table_version` is the snapshot's id. Raises EngineError."""
     commit = statement_snapshot(session, target, stamp)
     summary = (
         {name: int(value) for name, value in commit.metrics.items() if value.isdigit()} if commit is not None else {}
     )
     rows = changed_rows(summary, commit.operation if commit is not None else None)
-    scans = table_scans(session, ran, target.name)
+    scans = table_scans(session, result, target.name)
     scan = target_scan(scans) if scans else None
     total, scanned = _files(session, target, scans, scan, summary)
-    written = {
+    written_metrics = {
         short: summary.get(name, 0) if commit is not None else None
         for short, name in (
             ("files_added", "added-data-files"),
@@ -65,10 +65,10 @@ def merge_figures(session: SparkSession, target: Relation, stamp: str, ran: Stat
     measured = scan.metrics if scan is not None else {}
     figures = {
         **rows,
-        **written,
+        **written_metrics,
         "files_total": total,
         "files_scanned": scanned,
-        "execution_ms": ran.milliseconds,
+        "execution_ms": result.milliseconds,
         "table_version": commit.version if commit is not None else None,
     }
     metrics = summary | {SCAN_METRICS[name]: value for name, value in measured.items() if name in SCAN_METRICS}
@@ -111,21 +111,21 @@ def _counted_once(counts: dict[str, int | None], summary: Mapping[str, int]) -> 
     inserted, updated, deleted, copied = (counts[kind] for kind in ("inserted", "updated", "deleted", "copied"))
     if inserted is None or updated is None or deleted is None or copied is None:
         return counts
-    written = summary.get("added-records", 0)
+    added = summary.get("added-records", 0)
     # Older marks of the same files are written again with the new ones, and count as removed.
-    marked = summary.get("added-position-deletes", 0) - summary.get("removed-position-deletes", 0)
-    fewer = summary.get("deleted-records", 0) - written + marked
+    marks = summary.get("added-position-deletes", 0) - summary.get("removed-position-deletes", 0)
+    fewer = summary.get("deleted-records", 0) - added + marks
     if not inserted and not updated:
-        return counts | {"deleted": min(deleted, fewer) if fewer > 0 else deleted, "copied": written}
-    passes, rest = divmod(inserted + updated + copied, written) if written else (1, 0)
+        return counts | {"deleted": min(deleted, fewer) if fewer > 0 else deleted, "copied": added}
+    passes, rest = divmod(inserted + updated + copied, added) if added else (1, 0)
     if rest or deleted % passes or inserted % passes or updated % passes:
         return dict.fromkeys(counts)
     inserted, deleted = inserted // passes, deleted // passes
-    gone = fewer + inserted
+    removed_rows = fewer + inserted
     return {
         "inserted": inserted,
         "updated": updated // passes,
-        "deleted": min(deleted, gone) if gone > 0 else deleted,
+        "deleted": min(deleted, removed_rows) if removed_rows > 0 else deleted,
         "copied": copied // passes,
     }
 
@@ -154,7 +154,9 @@ def _files(
         return None, None
     if scan.snapshot is None:
         return 0, 0
-    held = snapshot_summary(session, target, scan.snapshot).get("total-data-files")
+    files_in_snapshot = snapshot_summary(session, target, scan.snapshot).get("total-data-files")
     # A scan that was planned again is another node, and the metrics of the first one stay at zero.
-    known = scan.kept or scan.metrics.get("total data manifests", 0) > 0
-    return int(held) if held is not None else None, scan.metrics.get("number of result data files") if known else None
+    is_whole = scan.kept or scan.metrics.get("total data manifests", 0) > 0
+    return int(files_in_snapshot) if files_in_snapshot is not None else None, scan.metrics.get(
+        "number of result data files"
+    ) if is_whole else None

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 def call_procedure(session: SparkSession, table: Relation, procedure: str, **arguments: str) -> Row:
     """Calls `<catalog>.system.<procedure>` on a table; `arguments` are SQL. Gives its one row. Raises EngineError."""
-    given = {"table": string_literal(str(table)), **arguments}
-    words = ", ".join(f"{name} => {value}" for name, value in given.items())
+    all_arguments = {"table": string_literal(str(table)), **arguments}
+    words = ", ".join(f"{name} => {value}" for name, value in all_arguments.items())
     return run_statement(session, f"CALL {quote(_catalog(session, table))}.system.{procedure}({words})")[0]
 
 

@@ -14,7 +14,7 @@ from merge_runner.engine.table_format.protocol import Ask, RealLayout
 from merge_runner.formats.iceberg.write_distribution import distribution_property
 from merge_runner.merge.splice import splice
 from merge_runner.plan.explain.join_strategy import shape
-from merge_runner.plan.explain.shuffle_remedies import CONFS, Circumstances, Remedied, Trial, by_rule, trials
+from merge_runner.plan.explain.shuffle_remedies import CONFS, Circumstances, ShuffleRemedies, Trial, by_rule, trials
 from merge_runner.plan.explain.shuffles import Shuffle, shuffles
 from merge_runner.pruning.judge.storage_join import storage_join
 from merge_runner.pruning.layout.layout import TableLayout, partition_field
@@ -31,32 +31,32 @@ if TYPE_CHECKING:
 
 def remedied_shuffles(
     session: SparkSession, merge: RunMerge, plan: str, conf: Mapping[str, str], declared: Mapping[str, str], ask: Ask
-) -> tuple[Remedied, ...]:
+) -> tuple[ShuffleRemedies, ...]:
     """The shuffles and sorts of a plan, with what takes each away.
 
     `conf` and `declared` are the confs and properties of the model's config. Raises EngineError.
     """
     statement = merge.judged.statement
     source_first = shape(statement) == "insert"
-    found = [Remedied(each) for each in shuffles(plan, source_first=source_first)]
-    if not found:
+    entries = [ShuffleRemedies(shuffle) for shuffle in shuffles(plan, source_first=source_first)]
+    if not entries:
         return ()
     circumstances = _circumstances(session, merge, conf, declared)
     for trial in trials(circumstances):
-        asked = [each for each in found if trial.is_about(each)]
-        if not asked:
+        concerned = [entry for entry in entries if trial.is_about(entry)]
+        if not concerned:
             continue
-        left = _tried(session, merge, trial, ask, source_first=source_first)
-        if left is None or len(left) >= len(found):
+        left = _try_on_engine(session, merge, trial, ask, source_first=source_first)
+        if left is None or len(left) >= len(entries):
             continue
         kinds = Counter(map(_same, left))
-        found = [
-            replace(each, remedies=(*each.remedies, trial.remedy))
-            if each in asked and not kinds[_same(each.shuffle)]
-            else each
-            for each in found
+        entries = [
+            replace(entry, remedies=(*entry.remedies, trial.remedy))
+            if entry in concerned and not kinds[_same(entry.shuffle)]
+            else entry
+            for entry in entries
         ]
-    return tuple(each if each.remedies else by_rule(each.shuffle, circumstances) for each in found)
+    return tuple(entry if entry.remedies else by_rule(entry.shuffle, circumstances) for entry in entries)
 
 
 def _same(shuffle: Shuffle) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ def _same(shuffle: Shuffle) -> tuple[str, ...]:
     return (shuffle.kind, shuffle.purpose, shuffle.words)
 
 
-def _tried(
+def _try_on_engine(
     session: SparkSession, merge: RunMerge, trial: Trial, ask: Ask, *, source_first: bool
 ) -> tuple[Shuffle, ...] | None:
     """The shuffles and sorts with the changes of a trial; None where the engine has no plan then."""
@@ -83,16 +83,16 @@ def _tried(
 def _circumstances(
     session: SparkSession, merge: RunMerge, conf: Mapping[str, str], declared: Mapping[str, str]
 ) -> Circumstances:
-    judged, statement = merge.judged, merge.judged.statement
+    judged_merge, statement = merge.judged, merge.judged.statement
     real = table_layout(session, merge.target)
     layout = _layout(real)
     fields = layout.partition_by or ()
     source = _source_layout(session, merge)
     # How the tables really are: what is declared may be less, and for a table that no model makes, nothing.
-    as_it_is = replace(judged, layout=layout, lookup=lambda _: KnownTable(source) if source is not None else None)
-    keys = [key for key in join_keys(statement.on, judged.scope) if len(key.column.path) == 1]
-    joined = {key.column.column.casefold() for key in keys}
-    columns = dict.fromkeys(field.column for field in fields if field.column.casefold() not in joined)
+    as_it_is = replace(judged_merge, layout=layout, lookup=lambda _: KnownTable(source) if source is not None else None)
+    keys = [key for key in join_keys(statement.on, judged_merge.scope) if len(key.column.path) == 1]
+    join_columns = {key.column.column.casefold() for key in keys}
+    columns = dict.fromkeys(field.column for field in fields if field.column.casefold() not in join_columns)
     sides = statement.target.qualifier, statement.source.qualifier
     partitioned_by = {field.column.casefold() for field in fields}
     null_safe = [key.column.column for key in keys if key.null_safe and key.column.column.casefold() in partitioned_by]
@@ -112,8 +112,8 @@ def _circumstances(
 
 
 def _pair(sides: tuple[str | None, str | None], column: str) -> tuple[str, str]:
-    one, other = (f"{quote(str(side))}.{quote(column)}" for side in sides)
-    return one, other
+    own, other = (f"{quote(str(side))}.{quote(column)}" for side in sides)
+    return own, other
 
 
 def _source_layout(session: SparkSession, merge: RunMerge) -> TableLayout | None:

@@ -19,13 +19,15 @@ def stored_metadata(metadata: Path) -> StoredMetadata | None:
     """Return the table with this metadata file; None where it cannot be read."""
     try:
         table = json.loads(metadata.read_text(encoding="utf-8"))
-        schema = next(each for each in table["schemas"] if each["schema-id"] == table["current-schema-id"])
+        schema = next(
+            schema_entry for schema_entry in table["schemas"] if schema_entry["schema-id"] == table["current-schema-id"]
+        )
         columns = tuple(
             StoredColumn(field["name"], _type(field["type"]), field.get("doc")) for field in schema["fields"]
         )
         current = table.get("current-snapshot-id")
         snapshots: dict[int, dict[str, str]] = {
-            each["snapshot-id"]: each["summary"] for each in table.get("snapshots") or ()
+            snapshot["snapshot-id"]: snapshot["summary"] for snapshot in table.get("snapshots") or ()
         }
         summary = snapshots.get(current, {})
         comment = (table.get("properties") or {}).get("comment")
@@ -39,14 +41,14 @@ def _number(summary: Mapping[str, str], name: str) -> int | None:
     return int(summary[name]) if str(summary.get(name, "")).isdecimal() else None
 
 
-def _type(written: Any) -> str:
+def _type(type_json: Any) -> str:
     """A type of Iceberg's as Spark SQL writes it."""
-    if isinstance(written, str):
-        return "binary" if written.startswith("fixed") else _TYPES.get(written, written.replace(" ", ""))
-    kind = written["type"]
+    if isinstance(type_json, str):
+        return "binary" if type_json.startswith("fixed") else _TYPES.get(type_json, type_json.replace(" ", ""))
+    kind = type_json["type"]
     if kind == "list":
-        return f"array<{_type(written['element'])}>"
+        return f"array<{_type(type_json['element'])}>"
     if kind == "map":
-        return f"map<{_type(written['key'])},{_type(written['value'])}>"
-    fields = (f"{field['name']}:{_type(field['type'])}" for field in written["fields"])
+        return f"map<{_type(type_json['key'])},{_type(type_json['value'])}>"
+    fields = (f"{field['name']}:{_type(field['type'])}" for field in type_json["fields"])
     return f"struct<{','.join(fields)}>"

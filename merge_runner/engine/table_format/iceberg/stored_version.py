@@ -44,7 +44,7 @@ def versions(session: SparkSession, table: Relation) -> Iterator[StoredVersion]:
 def _versions(metadata: str) -> Iterator[StoredVersion]:
     try:
         table = json.loads(metadata)
-        snapshots = {each["snapshot-id"]: each for each in table.get("snapshots") or ()}
+        snapshots = {snapshot["snapshot-id"]: snapshot for snapshot in table.get("snapshots") or ()}
         schema = f"{table['table-uuid']}/{table['current-schema-id']}"
         current = table.get("current-snapshot-id")
         while current is not None and current != _NONE:

@@ -39,7 +39,7 @@ class OwnJar:
         """
         import pyspark
 
-        from merge_runner.engine.spark.jars import fetch, pinned
+        from merge_runner.engine.spark.jars import fetch, pinned_jars
         from merge_runner.engine.spark.java import require_java
         from merge_runner.formats.lines import LINES
 
@@ -49,7 +49,7 @@ class OwnJar:
             raise FileNotFoundError(version)
         hadoop = list(Path(pyspark.__file__).parent.glob("jars/hadoop-client-api-*.jar"))
         for line in sorted(set(self.sources.values()), reverse=True):
-            jars = [*fetch(pinned(["delta", "s3"], LINES[line]), os.environ), *hadoop]
+            jars = [*fetch(pinned_jars(["delta", "s3"], LINES[line]), os.environ), *hadoop]
             sources = [FOLDER / name for name, against in self.sources.items() if against == line]
             path = os.pathsep.join(map(str, [folder, *jars]))
             command = [java / "javac", "--release", "11", "-g:none", "-cp", path, "-d", folder, *sources]

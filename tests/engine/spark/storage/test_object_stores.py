@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from merge_runner.engine.spark.confs import jar_groups, spark_confs
-from merge_runner.engine.spark.jars import fetch, pinned
+from merge_runner.engine.spark.jars import fetch, pinned_jars
 from merge_runner.engine.spark.storage.object_stores import LOG_STORE, store_confs
 from merge_runner.formats.lines import LINES
 from merge_runner.project.schema.profile import Profile
@@ -123,9 +123,9 @@ def test_a_sas_token_is_of_the_account():
 
 @pytest.mark.parametrize(("line", "hadoop"), {"3.5": "3.3.4", "4.0": "3.4.1", "4.1": "3.4.2", "4.2": "3.5.0"}.items())
 def test_each_line_has_the_connectors_of_its_hadoop(line, hadoop):
-    assert pinned(["s3"], LINES[line])[0].name == f"hadoop-aws-{hadoop}.jar"
-    assert pinned(["azure"], LINES[line])[0].name == f"hadoop-azure-{hadoop}.jar"
-    assert pinned(["gcs"], LINES[line])[0].name.startswith("gcs-connector-hadoop3-")
+    assert pinned_jars(["s3"], LINES[line])[0].name == f"hadoop-aws-{hadoop}.jar"
+    assert pinned_jars(["azure"], LINES[line])[0].name == f"hadoop-azure-{hadoop}.jar"
+    assert pinned_jars(["gcs"], LINES[line])[0].name.startswith("gcs-connector-hadoop3-")
 
 
 @pytest.mark.slow
@@ -149,7 +149,7 @@ def test_the_classes_that_confs_name_are_in_the_pinned_jars(warehouse, env, more
     groups = jar_groups(made)
     ours = [LOG_STORE_JAR.path] if "log-store" in groups else []
     entries = set()
-    for jar in [*fetch(pinned(groups, LINES[line]), os.environ), *ours]:
+    for jar in [*fetch(pinned_jars(groups, LINES[line]), os.environ), *ours]:
         with zipfile.ZipFile(jar) as opened:
             entries.update(opened.namelist())
     values = [part for value in store_confs(made, env, LINES[line]).values() for part in value.split(",")]

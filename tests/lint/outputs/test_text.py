@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from merge_runner.lint.finding import Edit, Fix
-from merge_runner.lint.outputs.diff import changed_lines
+from merge_runner.lint.outputs.text import changed_lines
 from merge_runner.text import SourceText
 
 from .golden import place

@@ -17,7 +17,7 @@ from merge_runner.plan.steps.step import Step
 from merge_runner.plan.steps.table import CreateTarget, KeepRows, Layout, ReplaceTable
 
 
-def sampled(plan: NodePlan, node: ModelNode, layout: Layout, sample: Sample) -> NodePlan:
+def sample_plan(plan: NodePlan, node: ModelNode, layout: Layout, sample: Sample) -> NodePlan:
     """Return the plan of a model whose table is `layout`, for a run with a sample.
 
     Raises ProblemsError where the model consumes changes: the next run would not see them again.
@@ -26,16 +26,16 @@ def sampled(plan: NodePlan, node: ModelNode, layout: Layout, sample: Sample) -> 
         message = f"{node.name} consumes changes of {node.changes_of.rpartition('.')[2]}, and reads each of them once"
         raise ProblemsError([Problem("sampled-run", message, node.place, f"leave it out: --exclude {node.name}")])
     first = plan.first_run
-    marked = replace(layout, properties={**layout.properties, PROPERTY: sample.asked})
+    sample_layout = replace(layout, properties={**layout.properties, PROPERTY: sample.text})
     keep = KeepRows(layout, _refused(node, layout, sample), PROPERTY)
     return replace(
         plan,
-        steps=(keep, *(_marked(step, marked) for step in plan.steps)),
-        first_run=replace(first, plan=sampled(first.plan, node, layout, sample)) if first is not None else None,
+        steps=(keep, *(_with_layout(step, sample_layout) for step in plan.steps)),
+        first_run=replace(first, plan=sample_plan(first.plan, node, layout, sample)) if first is not None else None,
     )
 
 
-def _marked(step: Step, layout: Layout) -> Step:
+def _with_layout(step: Step, layout: Layout) -> Step:
     return replace(step, layout=layout) if isinstance(step, CreateTarget | ReplaceTable) else step
 
 
