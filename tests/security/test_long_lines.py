@@ -127,7 +127,7 @@ for text in ('"' + '\\\\"' * 5 * N + '"', "'" * 3 + "''a" * N + "'" * 3, '"' * 3
 from merge_runner.engine.spark import errors, java_exception
 for text in ("\\n" * 5 * N, " " * 5 * N + "x", "a" * 5 * N, "a." * 5 * N, "Cannot resolve a in " * N, "a. " * N, "[A_A" * N):
     text = "x" + text + "x"
-    errors._trimmed(text)
+    errors._trim(text)
     assert errors._EMBEDDED.search(text) is None and errors._UNRESOLVED.search(text) is None
     java_exception._of_text(text, "a")
     java_exception._remote_text(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -239,12 +239,15 @@ class _Select:
             return [
                 frozenset(output.term for output in self.outputs if output.node is None or not aggregates(output.node))
             ], False
-        parts = [self._group_term(item, group) for item in group.expressions]
+        grouped = {self.rows.resolve(item) for item in group.expressions}
+        by_node = {id(output.node): output.term for output in self.outputs if output.node is not None}
+        parts = [self._group_term(item, grouped, by_node) for item in group.expressions]
         if any(part is None for part in parts):
             return [], False
         return [frozenset(part for part in parts if part is not None and not isinstance(part, Lit))], False
 
-    def _group_term(self, item: exp.Expr, group: exp.Group) -> Term | None:
+    def _group_term(self, item: exp.Expr, grouped: set[Term | None], by_node: Mapping[int, Term]) -> Term | None:
+        """The term of an item of GROUP BY; `grouped` are those of its columns, `by_node` those of the outputs."""
         if item.is_int:
             place = int(item.name) - 1
             fits = 0 <= place < len(self.outputs) and not (self.has_star and not self.complete)
@@ -254,19 +257,16 @@ class _Select:
         resolution = self._resolution(item)
         match resolution:
             case sql.ItemOf(alias, ()):
-                return self._output_term(alias)
+                return by_node.get(id(alias))
             case sql.Possible(_, alias) if alias is not None:
-                return self._output_term(alias) if self._must_be_grouped(alias, group) else None
+                return by_node.get(id(alias)) if self._must_be_grouped(alias, grouped) else None
         return self.rows.term(resolution)
 
-    def _output_term(self, alias: exp.Expr) -> Term | None:
-        return next((output.term for output in self.outputs if output.node is alias), None)
-
-    def _must_be_grouped(self, alias: exp.Expr, group: exp.Group) -> bool:
-        """Whether Spark refuses the query where GROUP BY does not mean this item: it is made of other columns."""
-        others = {self.rows.resolve(item) for item in group.expressions}
-        columns_of = [self.rows.resolve(column) for column in alias.find_all(exp.Column)]
-        return not aggregates(alias) and any(column not in others for column in columns_of)
+    def _must_be_grouped(self, alias: exp.Expr, grouped: set[Term | None]) -> bool:
+        """Whether Spark refuses the query unless GROUP BY means this item: it is made of columns not grouped by."""
+        return not aggregates(alias) and any(
+            self.rows.resolve(column) not in grouped for column in alias.find_all(exp.Column)
+        )
 
     def _number(self, output: Output, keys: list[Key], terms: list[Term]) -> None:
         """`row_number() OVER (PARTITION BY k)` makes k and the number a key, and counts from 1."""
