@@ -1,4 +1,4 @@
-"""Nothing in USING keeps several source rows from having one key.
+"""Several rows of the source may have the same key.
 
 ## What it does
 It asks whether the columns of the source that ON equates with the target hold a key that is proven to be unique: by
@@ -46,8 +46,8 @@ when not matched then insert *
 ```
 
 ## When to ignore it
-Where whatever loads the source makes it unique: a `unique` test, or `unique_key` of the model, says so to lint and is
-checked besides.
+Where the loader makes keys unique. Say so to lint by a `unique` test, or by the `unique_key` of the model that USING
+reads: both are checked as well.
 """
 
 from __future__ import annotations
