@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, partial
 
 from merge_runner.graph.graph import ModelNode, Node
 from merge_runner.lsp.syntax.relations import Relation, Select, Subject
 from merge_runner.pruning.layout.layout import TableLayout
+from merge_runner.sql.names import qualifiers
+from merge_runner.sql.scope import Ambiguous, ColumnOf, Possible, Scope
+from merge_runner.sql.scope import Relation as ScopeRelation
 from merge_runner.text import Span
 
 _DEEPEST = 20
@@ -43,6 +48,33 @@ class Columns:
 
 
 NO_COLUMNS = Columns()
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The columns of a relation, which are looked up when a name may mean one of them."""
+
+    look_up: Callable[[], Columns]
+
+    @cached_property
+    def columns(self) -> Columns:
+        return self.look_up()
+
+    def find(self, name: str) -> KnownColumn | None:
+        return self.columns.find(name)
+
+    def has_column(self, name: str) -> bool | None:
+        return self.find(name) is not None or (False if self.columns.complete else None)
+
+    def has_field(self, column: str, name: str) -> bool | None:
+        return None  # types are texts here
+
+    def column_names(self) -> list[str]:
+        return [column.name for column in self.columns.items]
+
+    @property
+    def names_known(self) -> bool:
+        return self.columns.complete
 
 
 def layout_columns(layout: TableLayout) -> Columns:
@@ -118,14 +150,26 @@ class QueryColumns(ABC):
         """Return the column that a name in a SELECT or MERGE means; None where that is not known."""
         if depth > _DEEPEST:
             return None
-        if qualifier is not None:
-            relation = self.qualified(query, qualifier, here)
-            return self.relation_columns(relation, here, depth).find(name) if relation is not None else None
-        for relation in query.visible():
-            column = self.relation_columns(relation, here, depth).find(name)
-            if column is not None:
-                return column
+        parts = (name,) if qualifier is None else (qualifier, name)
+        match self._scope(query, qualifier, here, depth).resolve(parts):
+            case ColumnOf(relation, (column,)):
+                return relation.rows.find(column)
+            case Ambiguous(columns) | Possible(columns):
+                return columns[0].relation.rows.find(name)
         return None
+
+    def _scope(self, query: Select, qualifier: str | None, here: ModelNode | None, depth: int) -> Scope[_Rows, None]:
+        """The names that a SELECT or MERGE sees; `qualifier` names the table without an alias that has this name."""
+        scope: Scope[_Rows, None] = Scope(
+            outer=self._scope(query.outer, qualifier, here, depth) if query.outer else None
+        )
+        for relation in query.relations:
+            name = relation.qualifier
+            if name is None and qualifier is not None and self.is_named(relation.subject, qualifier, here):
+                name = qualifier
+            rows = _Rows(partial(self.relation_columns, relation, here, depth))
+            scope.relations.append(ScopeRelation(qualifiers(name, ()), rows))
+        return scope
 
     def qualified(self, query: Select, qualifier: str, here: ModelNode | None) -> Relation | None:
         """Return the relation of an alias or name."""
