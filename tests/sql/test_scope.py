@@ -114,8 +114,7 @@ def test_an_outer_join_makes_the_other_side_nullable():
 
 @pytest.mark.spark
 def test_spark_resolves_names_so(driver):
-    with driver.session() as session:
-        spark = session.spark
+    with driver.session() as spark:
         for name, rows in {
             "ta": "values (1, 10), (2, 20) as v(a, b)",
             "tb": "values (1, named_struct('n', 5, 'z', 6)) as v(id, ta)",
