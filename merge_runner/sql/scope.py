@@ -260,9 +260,9 @@ class Scope(Generic[Rows, Item]):
         """What a name means whose first parts name a relation; None where they name none."""
         named = [(relation, relation.path(parts, folded)) for relation in self._visible if len(parts) > 1]
         columns = [ColumnOf(relation, path) for relation, path in named if path is not None]
-        chosen = _that_have(columns)
-        if chosen:
-            return _one_of(chosen)
+        having = _that_have(columns)
+        if having:
+            return _one_of(having)
         if columns:
             return NoColumn(columns[0].relation, columns[0].path)
         if len(parts) > 1 and not self.has_column(parts[0]):
@@ -279,18 +279,18 @@ class Scope(Generic[Rows, Item]):
         if merged is not None:
             return MergedColumn(merged.sides, (*merged.path, *parts[1:]))
         columns = [ColumnOf(relation, parts) for relation in self._visible]
-        chosen = _that_have(columns)
-        if any(column.relation.has_column(parts[0]) for column in chosen):
-            return _one_of(chosen)
+        having = _that_have(columns)
+        if any(column.relation.has_column(parts[0]) for column in having):
+            return _one_of(having)
         if len(parts) > 1 and self.outer is not None and self.outer.has_relation(folded):
             return None
         item = self.items.get(folded[0])
-        if not chosen:
+        if not having:
             return ItemOf(item, parts[1:]) if item is not None else None
         outer = self.outer is not None and self.outer.may_have(parts[0])
         if item is not None or outer:
-            return Possible(tuple(chosen), item, outer)
-        return _one_of(chosen)
+            return Possible(tuple(having), item, outer)
+        return _one_of(having)
 
     def has_relation(self, folded: tuple[str, ...]) -> bool:
         """Whether the first parts of a name are those of a relation here or in a query around this one."""

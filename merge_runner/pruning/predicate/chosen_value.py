@@ -19,16 +19,16 @@ Read = Callable[[exp.Expr], Predicate]
 
 def chosen_value(tree: exp.Expr, read: Read) -> exp.Expr:
     """Return the value that is taken; the tree itself where that is not certain."""
-    found: exp.Expr | None = tree
-    while found is not None:
-        tree = found
+    node: exp.Expr | None = tree
+    while node is not None:
+        tree = node
         inner = unwrap(tree)
         if isinstance(inner, (exp.If, exp.Case)):
-            found = _branch(inner, read)
+            node = _branch(inner, read)
         elif isinstance(inner, exp.Dot) and isinstance(inner.this, exp.Struct):
-            found = _field(inner.this, inner.expression.name)
+            node = _field(inner.this, inner.expression.name)
         else:
-            found = None
+            node = None
     return tree
 
 
@@ -38,15 +38,15 @@ def _branch(tree: exp.If | exp.Case, read: Read) -> exp.Expr | None:
         return None
     is_case = isinstance(tree, exp.Case)
     ifs: list[exp.Expr] = tree.args["ifs"] if is_case else [tree]
-    branches: list[tuple[exp.Expr, exp.Expr]] = [(each.this, each.args["true"]) for each in ifs]
+    branches: list[tuple[exp.Expr, exp.Expr]] = [(branch.this, branch.args["true"]) for branch in ifs]
     otherwise: exp.Expr | None = tree.args.get("default" if is_case else "false")
     if otherwise is None or not all(_is_boolean(value) for value in (otherwise, *(value for _, value in branches))):
         return None
     for condition, value in branches:
-        found = read(condition)
-        if not isinstance(found, Truth) or not found.known:
+        predicate = read(condition)
+        if not isinstance(predicate, Truth) or not predicate.known:
             return None
-        if found.value is True:
+        if predicate.value is True:
             return value
     return otherwise
 
@@ -58,8 +58,8 @@ def _is_boolean(value: exp.Expr) -> bool:
 def _field(struct: exp.Struct, name: str) -> exp.Expr | None:
     """The value of a field of a struct; Spark finds it by its name in any case."""
     values = [
-        each.expression
-        for each in struct.expressions
-        if isinstance(each, exp.PropertyEQ) and each.this.name.casefold() == name.casefold()
+        field.expression
+        for field in struct.expressions
+        if isinstance(field, exp.PropertyEQ) and field.this.name.casefold() == name.casefold()
     ]
     return values[0] if len(values) == 1 else None

@@ -237,10 +237,10 @@ def _function(tree: exp.Expr) -> Constant | None:
 def _case(tree: exp.Case) -> Constant | None:
     branches = [branch.args.get("true") for branch in tree.args.get("ifs") or ()]
     results = [constant(result) for result in (*branches, tree.args.get("default")) if result is not None]
-    asked = [branch.this for branch in tree.args.get("ifs") or ()]
+    questions = [branch.this for branch in tree.args.get("ifs") or ()]
     if tree.this is not None:
-        asked.append(tree.this)
-    folds = all(constant(question) is not None or _is_constant_test(question) for question in asked)
+        questions.append(tree.this)
+    folds = all(constant(question) is not None or _is_constant_test(question) for question in questions)
     if not folds or any(result is None for result in results):
         return None
     return Constant(_common(result for result in results if result is not None))
@@ -256,8 +256,8 @@ def _is_constant_test(tree: exp.Expr) -> bool:
 
 def _common(parts: Iterable[Constant]) -> DataType | None:
     """The type that all have which are not NULL; None where they differ."""
-    found = {part.data_type for part in parts if not part.is_null}
-    return found.pop() if len(found) == 1 else None
+    data_types = {part.data_type for part in parts if not part.is_null}
+    return data_types.pop() if len(data_types) == 1 else None
 
 
 def _is_deterministic(tree: exp.Expr) -> bool:

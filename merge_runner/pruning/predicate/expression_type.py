@@ -39,10 +39,10 @@ _NESTED = frozenset({"array", "map", "struct", "interval"})
 
 def declared_type(node: exp.Expr) -> DataType | None:
     """The type of what a cast gives; VARCHAR(n) and CHAR(n) give a string there."""
-    found = spark_type(node) if isinstance(node, exp.DataType) else None
-    if found is None or found.name in _NESTED:
+    data_type = spark_type(node) if isinstance(node, exp.DataType) else None
+    if data_type is None or data_type.name in _NESTED:
         return None
-    return _STRING if found.is_text else found
+    return _STRING if data_type.is_text else data_type
 
 
 def expression_type(node: exp.Expr, columns: Columns) -> Typed:
@@ -239,15 +239,15 @@ def _cast(node: exp.Expr, columns: Columns) -> Typed:
 
 def _sum(node: exp.Expr, columns: Columns) -> Typed:
     inner = _typed(node.this, columns)
-    found: DataType | None = None
+    data_type: DataType | None = None
     if inner.data_type is not None:
         if inner.data_type.name in INTEGERS:
-            found = _BIGINT
+            data_type = _BIGINT
         elif inner.data_type.name in ("float", "double"):
-            found = _DOUBLE
+            data_type = _DOUBLE
         elif inner.data_type.name == "decimal" and inner.data_type.precision is not None:
-            found = DataType("decimal", min(inner.data_type.precision + 10, _MAX_PRECISION), inner.data_type.scale)
-    return Typed(found, any_nullable(inner.nullable, None))
+            data_type = DataType("decimal", min(inner.data_type.precision + 10, _MAX_PRECISION), inner.data_type.scale)
+    return Typed(data_type, any_nullable(inner.nullable, None))
 
 
 def _average(node: exp.Expr, columns: Columns) -> Typed:
@@ -257,8 +257,8 @@ def _average(node: exp.Expr, columns: Columns) -> Typed:
     if inner.data_type.name != "decimal":
         return Typed(_DOUBLE, any_nullable(inner.nullable, None))
     precision, scale = inner.data_type.precision or 10, inner.data_type.scale or 0
-    found = _decimal(precision + 4, scale + 4)
-    return Typed(found, any_nullable(inner.nullable, None))
+    data_type = _decimal(precision + 4, scale + 4)
+    return Typed(data_type, any_nullable(inner.nullable, None))
 
 
 def _window(node: exp.Expr, columns: Columns) -> Typed:
@@ -334,15 +334,15 @@ def _arithmetic(node: exp.Expr, columns: Columns) -> Typed:
 def _division(node: exp.Expr, columns: Columns) -> Typed:
     left, right = _typed(node.this, columns).data_type, _typed(node.expression, columns).data_type
     whole = (*INTEGERS, "double", "float")
-    known = left is not None and right is not None and left.name in whole and right.name in whole
-    return Typed(_DOUBLE if known else None, None)
+    are_whole = left is not None and right is not None and left.name in whole and right.name in whole
+    return Typed(_DOUBLE if are_whole else None, None)
 
 
 def _concat(node: exp.Expr, columns: Columns) -> Typed:
     parts = node.expressions if isinstance(node, exp.Concat) else [node.this, node.expression]
-    found = [_typed(part, columns) for part in parts]
-    texts = all(part.data_type is not None and not part.data_type.fields for part in found)
-    return Typed(_STRING if texts else None, any_nullable(*(part.nullable for part in found)))
+    types = [_typed(part, columns) for part in parts]
+    texts = all(part.data_type is not None and not part.data_type.fields for part in types)
+    return Typed(_STRING if texts else None, any_nullable(*(part.nullable for part in types)))
 
 
 _FUNCTIONS = {

@@ -98,12 +98,12 @@ def is_never(on: tuple[Conjunct, ...]) -> bool:
     return False
 
 
-def _any(found: list[bool | None]) -> bool | None:
-    return True if True in found else None if None in found else False
+def _any(answers: list[bool | None]) -> bool | None:
+    return True if True in answers else None if None in answers else False
 
 
-def _all(found: list[bool | None]) -> bool | None:
-    return False if False in found else None if None in found else True
+def _all(answers: list[bool | None]) -> bool | None:
+    return False if False in answers else None if None in answers else True
 
 
 def _tied(tree: exp.Expr | None, scope: Scope) -> bool | None:

@@ -72,18 +72,18 @@ class _Reader:
             return conjunction(parts) if isinstance(tree, exp.And) is not negated else disjunction(parts)
         if isinstance(tree, exp.Between):
             return self._between(tree, negated, depth)
-        chosen = self._chosen(tree, depth)
-        if chosen is not tree:
-            return self.read(chosen, negated, depth + 1)
+        branch = self._chosen(tree, depth)
+        if branch is not tree:
+            return self.read(branch, negated, depth + 1)
         folded = constant(tree)
         if folded is not None:
             return truth_of(folded, negated)
-        asked = self._equals_truth(tree)
-        if asked is not None:
-            return self.read(asked[0], negated is asked[1], depth + 1)
-        asked = self._asks_truth(tree)
-        if asked is not None:
-            inner = self.read(asked[0], negated is asked[1], depth + 1)
+        tested = self._equals_truth(tree)
+        if tested is not None:
+            return self.read(tested[0], negated is tested[1], depth + 1)
+        tested = self._asks_truth(tree)
+        if tested is not None:
+            inner = self.read(tested[0], negated is tested[1], depth + 1)
             never_null = self._is_never_null(inner)
             if never_null is not False:
                 return inner if never_null else self._other("nullable", tree, function_name(tree))
@@ -116,26 +116,26 @@ class _Reader:
             return None
         return inner, bool(value.this)
 
-    def _is_never_null(self, asked: Predicate) -> bool | None:
+    def _is_never_null(self, predicate: Predicate) -> bool | None:
         """Whether a condition is TRUE or FALSE for every row, so that Spark drops a question for NULL."""
-        if isinstance(asked, Truth):
-            return asked.known and asked.value is not None
-        if isinstance(asked, Other):
-            if asked.kind in ("nullable", "casts"):
+        if isinstance(predicate, Truth):
+            return predicate.known and predicate.value is not None
+        if isinstance(predicate, Other):
+            if predicate.kind in ("nullable", "casts"):
                 return None
-            return asked.name == "IS" and asked.kind in ("negation", "wrapped")
-        if isinstance(asked, (All, Some)):
-            answers = [self._is_never_null(part) for part in asked.parts]
+            return predicate.name == "IS" and predicate.kind in ("negation", "wrapped")
+        if isinstance(predicate, (All, Some)):
+            answers = [self._is_never_null(part) for part in predicate.parts]
             return False if False in answers else None if None in answers else True
-        if asked.operator in ("is null", "is not null", "<=>", "not <=>"):
+        if predicate.operator in ("is null", "is not null", "<=>", "not <=>"):
             return True
-        plain = asked.cast is None and asked.function is None and len(asked.column.path) == 1
-        if not plain or any(item.is_null for item in asked.constants):
+        plain = predicate.cast is None and predicate.function is None and len(predicate.column.path) == 1
+        if not plain or any(item.is_null for item in predicate.constants):
             return False
-        column = self.scope.target.column(asked.column.column) if asked.column.side == "target" else None
+        column = self.scope.target.column(predicate.column.column) if predicate.column.side == "target" else None
         if column is None or column.nullable is not False:
             return None if column is None or column.nullable is None else False
-        return True if all(item.known for item in asked.constants) else None
+        return True if all(item.known for item in predicate.constants) else None
 
     def _between(self, tree: exp.Between, negated: bool, depth: int) -> Predicate:
         low = self._leaf(exp.GTE(this=tree.this.copy(), expression=tree.args["low"].copy()), negated)
@@ -185,10 +185,15 @@ class _Reader:
             operator = MIRRORED.get(operator, operator)
         if right_constant is not None:
             if right_constant.is_null and operator == "<=>":
-                asked = self._against(left, "is not null" if negated else "is null", (), tree)
-                given = right_constant.data_type
-                typed = isinstance(asked, Comparison) and asked.cast is None and given and given.name != "void"
-                return replace(asked, cast=given) if isinstance(asked, Comparison) and typed else asked
+                predicate = self._against(left, "is not null" if negated else "is null", (), tree)
+                data_type = right_constant.data_type
+                typed = (
+                    isinstance(predicate, Comparison)
+                    and predicate.cast is None
+                    and data_type
+                    and data_type.name != "void"
+                )
+                return replace(predicate, cast=data_type) if isinstance(predicate, Comparison) and typed else predicate
             if right_constant.is_null:
                 return Truth(None)
             return self._against(left, NEGATED[operator] if negated else operator, (right_constant,), tree)
@@ -197,15 +202,17 @@ class _Reader:
             return self._with_itself(first, operator, negated, tree)
         if self.scope.side(tree) == "both":
             equal = operator in ("=", "<=>")
-            asked = self._other("two-sides", tree, "=" if equal and not negated else operator)
+            predicate = self._other("two-sides", tree, "=" if equal and not negated else operator)
             # `t.id = s.id` and `s.id = t.id` say the same, and are a factor that legs of an OR can have in common.
-            return replace(asked, tree=(operator, frozenset((left, right)))) if equal else asked
+            return replace(predicate, tree=(operator, frozenset((left, right)))) if equal else predicate
         return self._other("columns", tree, operator)
 
     def _with_itself(self, column: ColumnRef, operator: Operator, negated: bool, tree: exp.Expr) -> Predicate:
         """`t.k = t.k`: true, but for NULL."""
-        known = self.scope.target.column(column.column) if column.side == "target" and len(column.path) == 1 else None
-        if operator == "<=>" or (known is not None and known.nullable is False):
+        target_column = (
+            self.scope.target.column(column.column) if column.side == "target" and len(column.path) == 1 else None
+        )
+        if operator == "<=>" or (target_column is not None and target_column.nullable is False):
             return FALSE if negated else TRUE
         return self._other("columns", tree, operator)
 
@@ -215,20 +222,20 @@ class _Reader:
         if not values or any(item is None for item in constants):
             left = self.scope.side(tree)
             return self._other("two-sides" if left == "both" else "columns", tree, "IN")
-        found = tuple(item for item in constants if item is not None and not item.is_null)
-        if not found:
+        listed_values = tuple(item for item in constants if item is not None and not item.is_null)
+        if not listed_values:
             return Truth(None)
-        if negated and len(found) < len(constants):
+        if negated and len(listed_values) < len(constants):
             return self._other("never", tree, "NOT IN")
         operator: Operator = "not in" if negated else "in"
-        distinct = {item.value if item.known else object() for item in found}
-        if len(distinct) == 1 and len(found) == len(constants):  # next to NULL it stays a list
+        distinct = {item.value if item.known else object() for item in listed_values}
+        if len(distinct) == 1 and len(listed_values) == len(constants):  # next to NULL it stays a list
             operator = "<>" if negated else "="
-            found = found[:1]
+            listed_values = listed_values[:1]
         folded = constant(tree.this)
         if folded is not None:
             return Truth(None, known=False)
-        return self._against(tree.this, operator, found, tree)
+        return self._against(tree.this, operator, listed_values, tree)
 
     def _likes(self, tree: exp.Like, negated: bool) -> Predicate:
         """LIKE, and LIKE ALL and ANY of several patterns; `x NOT LIKE ANY (…)` asks for one that does not match."""
@@ -335,7 +342,7 @@ class _Reader:
         if not isinstance(last, exp.Identifier) or last.name.lower() != "system":
             return None
         call = tree.expression
-        references = [found for part in call.expressions if (found := self.scope.reference(part)) is not None]
+        references = [reference for part in call.expressions if (reference := self.scope.reference(part)) is not None]
         numbers = [int(part.name) for part in call.expressions if isinstance(part, exp.Literal) and part.name.isdigit()]
         if len(references) != 1 or len(references) + len(numbers) != len(call.expressions):
             return None

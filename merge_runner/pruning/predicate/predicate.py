@@ -141,16 +141,16 @@ def columns_of(predicate: Predicate) -> tuple[ColumnRef, ...]:
 
 def conjunction(parts: Sequence[Predicate]) -> Predicate:
     """AND of the parts: constants folded, nested ANDs opened."""
-    found: list[Predicate] = []
+    terms: list[Predicate] = []
     for part in parts:
         if isinstance(part, Truth) and part.known:
             if part.value is not True:
                 return part
             continue
-        found += part.parts if isinstance(part, All) else [part]
-    if not found:
+        terms += part.parts if isinstance(part, All) else [part]
+    if not terms:
         return TRUE
-    return found[0] if len(found) == 1 else All(tuple(dict.fromkeys(found)))
+    return terms[0] if len(terms) == 1 else All(tuple(dict.fromkeys(terms)))
 
 
 def disjunction(parts: Sequence[Predicate]) -> Predicate:
@@ -182,12 +182,12 @@ def _covers_everything(legs: Sequence[Predicate]) -> Predicate | None:
 
     Of the second Spark makes `x is not null or null`, by which Delta skips no file of NULLs and Iceberg does.
     """
-    asked: dict[tuple[ColumnRef, tuple[Constant, ...]], set[Operator]] = {}
+    operators_of: dict[tuple[ColumnRef, tuple[Constant, ...]], set[Operator]] = {}
     for leg in legs:
         bare = isinstance(leg, Comparison) and leg.cast is None and leg.function is None
         if isinstance(leg, Comparison) and bare and all(item.known for item in leg.constants):
-            asked.setdefault((leg.column, leg.constants), set()).add(leg.operator)
-    for (column, _), operators in asked.items():
+            operators_of.setdefault((leg.column, leg.constants), set()).add(leg.operator)
+    for (column, _), operators in operators_of.items():
         if {"is null", "is not null"} <= operators:
             return TRUE
         if any(NEGATED.get(operator) in operators for operator in operators):

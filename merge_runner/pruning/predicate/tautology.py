@@ -48,16 +48,16 @@ def _comparison(tree: exp.Expr | None) -> bool | None:
         exp.GT: operator.gt,
         exp.GTE: operator.ge,
     }
-    found = compare.get(type(tree)) if tree is not None else None
-    if tree is None or found is None:
+    compared = compare.get(type(tree)) if tree is not None else None
+    if tree is None or compared is None:
         return None
     left, right = tree.this, tree.args.get("expression")
     if not isinstance(left, exp.Literal) or not isinstance(right, exp.Literal) or left.is_string != right.is_string:
         return None
     if left.is_string:
         # Whether strings that differ are equal depends on their collation.
-        return found(left.this, right.this) if left.this == right.this else None
-    return found(Decimal(left.this), Decimal(right.this))
+        return compared(left.this, right.this) if left.this == right.this else None
+    return compared(Decimal(left.this), Decimal(right.this))
 
 
 Path = tuple[str, ...]
@@ -65,9 +65,9 @@ Path = tuple[str, ...]
 
 def assigned(assignment: Assignment, scope: Scope) -> Path:
     """The column, and the fields of structs below it, case folded and without the target's alias or name."""
-    found = scope.resolve(assignment.column)
+    reference = scope.resolve(assignment.column)
     # Only the target's columns can be written: what looks like the source's alias is a struct.
-    path = found.path if found.side == "target" else assignment.column
+    path = reference.path if reference.side == "target" else assignment.column
     return tuple(part.casefold() for part in path)
 
 
@@ -91,10 +91,10 @@ def conjunct_words(expr: Expr) -> frozenset[Words]:
 
 
 def _words(sql: Sql, start: int, stop: int) -> Words:
-    found = []
+    keys = []
     for i in range(start, stop):
         kind, word = sql.kind(i), sql.word(i)
         if kind in ("word", "name"):
             kind, word = "name", unquote(word).casefold()
-        found.append((kind, word))
-    return tuple(found)
+        keys.append((kind, word))
+    return tuple(keys)

@@ -31,7 +31,7 @@ _DECLARE = re.compile(
 
 def declared_variables(statements: Iterable[str], kind: Literal["session", "local"] = "session") -> dict[str, Variable]:
     """Return the variables that those of the statements declare that are DECLARE VARIABLE."""
-    found: dict[str, Variable] = {}
+    variables: dict[str, Variable] = {}
     for text in statements:
         match = _DECLARE.match(text)
         if match is None:
@@ -42,8 +42,8 @@ def declared_variables(statements: Iterable[str], kind: Literal["session", "loca
             value = constant(tree) if tree is not None else None
             data_type = value.data_type if value is not None else None
         for name in match["names"].split(","):
-            found[name.strip().rpartition(".")[2].strip("`").casefold()] = Variable(data_type, kind)
-    return found
+            variables[name.strip().rpartition(".")[2].strip("`").casefold()] = Variable(data_type, kind)
+    return variables
 
 
 def with_variables(statement: MergeStatement, scope: Scope) -> MergeStatement:
@@ -69,6 +69,6 @@ def _parameter(node: exp.Expr, scope: Scope) -> exp.Expr:
     parts = name_parts(node) if isinstance(node, exp.Column | exp.Dot) else None
     if not parts or not scope.is_variable(parts):
         return node
-    found = exp.Parameter(this=exp.var(parts[-1]))
-    found.meta["type"] = variable.data_type if (variable := scope.variables.get(parts[-1].casefold())) else None
-    return found
+    parameter = exp.Parameter(this=exp.var(parts[-1]))
+    parameter.meta["type"] = variable.data_type if (variable := scope.variables.get(parts[-1].casefold())) else None
+    return parameter

@@ -85,13 +85,13 @@ class JoinedRows:
 
     def conditions(self, node: exp.Expr) -> list[Term]:
         """The conditions that a condition joins by AND, and what `x IN (subquery)` says about x."""
-        found = list(conjuncts(condition(node, self.resolve)))
+        terms = list(conjuncts(condition(node, self.resolve)))
         parts = node.flatten() if isinstance(node, exp.And) else (node,)
         for part in parts:
             inner = part.unnest()
             if isinstance(inner, exp.In) and inner.args.get("query") is not None:
-                found += self._membership(inner)
-        return found
+                terms += self._membership(inner)
+        return terms
 
     def resolve(self, node: exp.Expr) -> Term | None:
         """The term of a column's node; None where it is not known which column it is."""
@@ -116,8 +116,8 @@ class JoinedRows:
         terms = [self.term(side) for side in sides]
         if len(terms) == 1 and isinstance(terms[0], Col):
             return Col(terms[0].relation, terms[0].name, fold(path[1:]))
-        known = [term for term in terms if term is not None]
-        return Call("coalesce", tuple(known)) if len(known) == len(terms) and len(path) == 1 else None
+        both = [term for term in terms if term is not None]
+        return Call("coalesce", tuple(both)) if len(both) == len(terms) and len(path) == 1 else None
 
     def typed(self, node: exp.Expr) -> Typed:
         """The type of a column's node; that of a field of a struct where the struct's is known."""
@@ -146,8 +146,8 @@ class JoinedRows:
         for relation in star.relations:
             for column in relation.rows.known:
                 if column.name.casefold() not in star.merged:
-                    known = TableColumn(column.name, *_parts(type_of(relation, column.name)))
-                    yield StarColumn(relation, known, column_of(relation, column.name))
+                    typed_column = TableColumn(column.name, *_parts(type_of(relation, column.name)))
+                    yield StarColumn(relation, typed_column, column_of(relation, column.name))
             if relation.rows.columns is None:
                 yield StarColumn(relation, None)
 
@@ -220,15 +220,15 @@ class JoinedRows:
         subject = term(node.this, self.resolve)
         if subject is None:
             return []
-        found: list[Term] = [Call("notnull", (subject,)), Call("opaque", tuple(columns(subject)))]
+        terms: list[Term] = [Call("notnull", (subject,)), Call("opaque", tuple(columns(subject)))]
         inner = self.queries.subquery_facts(node.args["query"])  # it sees the names around it too
         if inner.columns is not None and len(inner.columns) == 1:
             name = inner.columns[0].name.casefold()
             for item in inner.restrictions:
                 moved = replaced(item, lambda part: subject if part == Col(0, name) else None)
                 if all(column.relation != 0 for column in columns(moved)):
-                    found.append(moved)
-        return found
+                    terms.append(moved)
+        return terms
 
 
 def _parts(typed: Typed) -> tuple[DataType | None, bool | None]:

@@ -60,11 +60,11 @@ def not_of_itself(item: Term) -> Term:
 
 def renamed_term(part: Term, names: dict[Term, Col]) -> Term | None:
     """The output that a term is called by; a field of a struct by that of the struct."""
-    found = names.get(part)
-    if found is None and isinstance(part, Col) and part.path:
+    column = names.get(part)
+    if column is None and isinstance(part, Col) and part.path:
         whole = names.get(Col(part.relation, part.name))
         return Col(whole.relation, whole.name, part.path) if whole is not None else None
-    return found
+    return column
 
 
 def copy_restrictions(terms: Iterable[Term], value: Term, own: Col, restrictions: dict[Term, None]) -> None:
@@ -139,10 +139,10 @@ def hashed_keys(
             todo = [] if node is None or _skips_null(node, typed) else list(node.iter_expressions())
             while todo:
                 part = todo.pop()
-                found = term(part, resolve)
+                value = term(part, resolve)
                 todo += [] if _skips_null(part, typed) else _kept(part)
-                if found is not None:
-                    parts.add(found)
+                if value is not None:
+                    parts.add(value)
             if any(key and key <= parts for key in keys):
                 yield frozenset({output.name.casefold()})
 
@@ -160,8 +160,8 @@ def _kept(node: exp.Expr) -> list[exp.Expr]:
     if isinstance(node, exp.Paren) or (isinstance(node, exp.Cast) and node.is_type(*exp.DataType.TEXT_TYPES)):
         return [node.this]
     if isinstance(node, exp.Coalesce):
-        return [node.this] if all(isinstance(each, exp.Literal) for each in node.expressions) else []
-    if isinstance(node, exp.Concat | exp.DPipe) and not any(each.name for each in node.find_all(exp.Literal)):
+        return [node.this] if all(isinstance(literal, exp.Literal) for literal in node.expressions) else []
+    if isinstance(node, exp.Concat | exp.DPipe) and not any(literal.name for literal in node.find_all(exp.Literal)):
         return []  # without a separator ('1', '23') and ('12', '3') are one text
     return list(node.iter_expressions()) if isinstance(node, _JOINING) else []
 

@@ -32,10 +32,10 @@ def passed_on(statement: MergeStatement, lookup: Lookup, keys: frozenset[str] = 
     while len(parts) == 1 and parts[0].casefold() in ctes:
         parts = _table(ctes.pop(parts[0].casefold()), keys)
     for _ in range(_MOST_VIEWS):
-        known = lookup(parts) if parts else None
-        if known is None or known.query is None:
+        table = lookup(parts) if parts else None
+        if table is None or table.query is None:
             return parts or None
-        parts = _table(read_query(known.query).expression, keys)
+        parts = _table(read_query(table.query).expression, keys)
     return None
 
 
@@ -71,8 +71,8 @@ def _branches(node: exp.Expr) -> Iterator[exp.Select]:
         yield from _branches(node.left)
         yield from _branches(node.right)
     else:
-        found = node.unnest()
-        yield found if isinstance(found, exp.Select) else exp.Select()
+        select = node.unnest()
+        yield select if isinstance(select, exp.Select) else exp.Select()
 
 
 def _before_star(branch: exp.Select) -> list[exp.Expr]:

@@ -76,15 +76,15 @@ class VisibleQueries:
         self, name: str, tree: exp.Expr | None, columns: Sequence[str] = (), *, recursive: bool = False
     ) -> VisibleQueries:
         """The same with one more CTE, which itself sees those before it only; it is looked at when it is named."""
-        found: list[SourceFacts] = []
+        cache: list[SourceFacts] = []
 
         def facts() -> SourceFacts:
-            if not found:
+            if not cache:
                 if recursive and tree is not None and _names_itself(tree, name):
-                    found.append(renamed(UNREADABLE, columns))
+                    cache.append(renamed(UNREADABLE, columns))
                 else:
-                    found.append(renamed(self.facts(tree), columns))
-            return found[0]
+                    cache.append(renamed(self.facts(tree), columns))
+            return cache[0]
 
         return replace(self, ctes={**self.ctes, name.casefold(): facts})
 
@@ -98,19 +98,19 @@ class VisibleQueries:
             return UNREADABLE
         if len(parts) == 1 and (cte := self.ctes.get(parts[0].casefold())) is not None:
             return cte()
-        known = self.lookup(tuple(parts))
-        if known is None:
+        table = self.lookup(tuple(parts))
+        if table is None:
             return SourceFacts()
-        own = known.rows
+        own = table.rows
         folded = tuple(part.casefold() for part in parts)
-        if known.query is None:
+        if table.query is None:
             return own
         if folded in self.views or len(self.views) >= _MAX_VIEWS:
             return replace(own, readable=False)
 
         if folded not in self.seen:
             inner = VisibleQueries(self.lookup, views=(*self.views, folded), seen=self.seen)
-            self.seen[folded] = _with_declared(inner.facts(read_query(known.query).expression), own)
+            self.seen[folded] = _with_declared(inner.facts(read_query(table.query).expression), own)
         return self.seen[folded]
 
     def _facts(self, node: exp.Expr) -> SourceFacts:
@@ -121,23 +121,23 @@ class VisibleQueries:
                 names = [column.name for column in alias.columns]
                 queries = queries.with_cte(alias.name, cte.this, names, recursive=bool(ctes.args.get("recursive")))
         if isinstance(node, exp.Select):
-            found = select_facts(node, queries)
+            rows = select_facts(node, queries)
         elif isinstance(node, exp.SetOperation):
-            found = queries._combined(node)
+            rows = queries._combined(node)
         elif isinstance(node, exp.Values):
-            found = _values(node)
+            rows = _values(node)
         elif isinstance(node, exp.Subquery):
             if any(node.args.get(key) for key in ("pivots", "joins", "laterals")):
                 return UNREADABLE
-            found = queries._facts(node.this)
+            rows = queries._facts(node.this)
         elif isinstance(node, exp.Table) and not any(node.args.get(key) for key in ("pivots", "joins", "laterals")):
-            found = queries.table(tuple(part.name for part in node.parts) if _is_name(node) else ())
+            rows = queries.table(tuple(part.name for part in node.parts) if _is_name(node) else ())
         else:
             return UNREADABLE
         limit = node.args.get("limit")
         if limit is not None and isinstance(limit, exp.Limit) and limit.expression.name in ("0", "1"):
-            return replace(found, unique=(frozenset(),))
-        return found
+            return replace(rows, unique=(frozenset(),))
+        return rows
 
     def _combined(self, node: exp.SetOperation) -> SourceFacts:
         left, right = self.facts(node.this), self.facts(node.expression)
@@ -152,8 +152,8 @@ class VisibleQueries:
             if not isinstance(node, exp.Union):
                 return SourceFacts(restrictions=same, readable=readable)
             first = left.columns if left.columns is not None else left.some[: left.leading]
-            found = SourceFacts(None, (), same, readable, tuple(TableColumn(c.name) for c in first), len(first))
-            return _with_nulled(found, left, right)
+            rows = SourceFacts(None, (), same, readable, tuple(TableColumn(c.name) for c in first), len(first))
+            return _with_nulled(rows, left, right)
         renaming = by_position(right, left)
         others = [replaced(item, renaming) for item in right.restrictions] if right.columns is not None else []
         unique = [frozenset(c.name.casefold() for c in left.columns)] if distinct else []
@@ -176,8 +176,8 @@ class VisibleQueries:
                 TableColumn(own.name, wider(own.data_type, other.data_type), any_nullable(own.nullable, other.nullable))
                 for own, other in zip(left.columns, right.columns or [TableColumn("")] * len(left.columns), strict=True)
             )
-        found = SourceFacts(columns, tuple(unique), restrictions, readable)
-        return _with_nulled(found, left, right) if isinstance(node, exp.Union) else found
+        rows = SourceFacts(columns, tuple(unique), restrictions, readable)
+        return _with_nulled(rows, left, right) if isinstance(node, exp.Union) else rows
 
 
 def _apart(left: SourceFacts, right: SourceFacts, others: Sequence[Term]) -> list[frozenset[str]]:
@@ -186,26 +186,26 @@ def _apart(left: SourceFacts, right: SourceFacts, others: Sequence[Term]) -> lis
         return []
     moved = {own.name.casefold(): name.name.casefold() for name, own in zip(left.columns, right.columns, strict=True)}
     theirs = [frozenset(moved[name] for name in key) for key in right.unique if key <= moved.keys()]
-    lists = dict(each for item in others if (each := _as_list(item)) is not None)
-    found: list[frozenset[str]] = []
-    for column, values in (each for item in left.restrictions if (each := _as_list(item)) is not None):
+    lists = dict(entry for item in others if (entry := _as_list(item)) is not None)
+    keys: list[frozenset[str]] = []
+    for column, values in (entry for item in left.restrictions if (entry := _as_list(item)) is not None):
         constants = {*values, *lists.get(column, ())}
-        kinds = {each.kind for each in constants if isinstance(each, Lit)}
+        kinds = {constant.kind for constant in constants if isinstance(constant, Lit)}
         apart = column in lists and len(constants) == len(set(values)) + len(set(lists[column]))
         if apart and len(kinds) == 1 and kinds <= {"bool", "number", "text", "date", "timestamp"}:
-            found += [key | other | {column.name} for key in left.unique for other in theirs]
-    return list(dict.fromkeys(found))[:_MAX_UNION_KEYS]
+            keys += [key | other | {column.name} for key in left.unique for other in theirs]
+    return list(dict.fromkeys(keys))[:_MAX_UNION_KEYS]
 
 
 def _common_lists(one: Sequence[Term], other: Sequence[Term]) -> list[Term]:
     """The values of both branches where each has a list, or one value, for a column."""
-    lists = dict(each for item in one if (each := _as_list(item)) is not None)
-    found: list[Term] = []
+    lists = dict(entry for item in one if (entry := _as_list(item)) is not None)
+    terms: list[Term] = []
     for item in other:
         column, values = _as_list(item) or (None, ())
         if column is not None and column in lists:
-            found.append(Call("in", (column, *dict.fromkeys((*lists[column], *values)))))
-    return found
+            terms.append(Call("in", (column, *dict.fromkeys((*lists[column], *values)))))
+    return terms
 
 
 def _as_list(item: Term) -> tuple[Col, tuple[Term, ...]] | None:
@@ -239,9 +239,9 @@ def _with_declared(facts: SourceFacts, declared: SourceFacts) -> SourceFacts:
         return replace(facts, columns=declared.columns, some=declared.some, leading=0, unique=unique)
     columns = []
     for column in facts.columns:
-        known = declared.column(column.name) or column
-        nullable = False if known.nullable is False else column.nullable
-        columns.append(replace(column, data_type=column.data_type or known.data_type, nullable=nullable))
+        own = declared.column(column.name) or column
+        nullable = False if own.nullable is False else column.nullable
+        columns.append(replace(column, data_type=column.data_type or own.data_type, nullable=nullable))
     return replace(facts, columns=tuple(columns), unique=unique)
 
 
@@ -289,16 +289,16 @@ def _keys_of_values(
     if rows == 1:
         return (frozenset(),)
     places = range(len(names))
-    chosen = [(i,) for i in places] + [tuple(places)]
+    groups = [(i,) for i in places] + [tuple(places)]
     if len(names) <= _MAX_PAIRED_COLUMNS:
-        chosen += [(i, j) for i in places for j in places if i < j]
-    found: list[frozenset[str]] = []
-    for group in chosen:
+        groups += [(i, j) for i in places for j in places if i < j]
+    keys: list[frozenset[str]] = []
+    for group in groups:
         if all(isinstance(cell, Lit) for i in group for cell in cells[i]):
             distinct = {tuple(cells[i][row] for i in group) for row in range(rows)}
             if len(distinct) == rows and _of_one_kind(cells, group):
-                found.append(frozenset(names[i].casefold() for i in group))
-    return tuple(found)
+                keys.append(frozenset(names[i].casefold() for i in group))
+    return tuple(keys)
 
 
 def _of_one_kind(cells: Sequence[Sequence[Term | None]], group: Sequence[int]) -> bool:

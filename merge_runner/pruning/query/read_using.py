@@ -40,10 +40,10 @@ def inserted_columns(statement: MergeStatement, facts: SourceFacts) -> tuple[Tab
     scope = Scope.of(statement, TableLayout(columns=(), complete=True), facts.columns)
 
     def typed(node: exp.Expr) -> Typed:
-        found = scope.reference(node)
-        if found is None or found.side != "source" or len(found.path) > 1:
+        reference = scope.reference(node)
+        if reference is None or reference.side != "source" or len(reference.path) > 1:
             return Typed()
-        column = facts.column(found.column)
+        column = facts.column(reference.column)
         return Typed(column.data_type, column.nullable) if column else Typed()
 
     columns = []

@@ -38,8 +38,8 @@ def _span(source: SourceFacts, column: Col) -> tuple[timedelta, bool] | None:
     for term in source.restrictions:
         if is_date and isinstance(term, Call) and term.name == "in" and term.args[0] == column:
             return len(set(term.args[1:])) * _DAY, False
-    known = [(name, _day(value) if is_date else value) for name, value in source.facts.bounds(column)]
-    return _shortest([(name, value) for name, value in known if isinstance(value, Lit)])
+    bounds = [(name, _day(value) if is_date else value) for name, value in source.facts.bounds(column)]
+    return _shortest([(name, value) for name, value in bounds if isinstance(value, Lit)])
 
 
 def _day(value: Term) -> Term | None:
@@ -47,14 +47,14 @@ def _day(value: Term) -> Term | None:
     return day(value.value) if isinstance(value, Lit) and value.kind == "text" else value
 
 
-def _shortest(known: Sequence[tuple[str, Lit]]) -> tuple[timedelta, bool] | None:
+def _shortest(bounds: Sequence[tuple[str, Lit]]) -> tuple[timedelta, bool] | None:
     spans = []
-    for name, low in known:
+    for name, low in bounds:
         if name == "=" and low.kind in ("date", "today"):
             return _DAY, False
         if name not in (">", ">="):
             continue
-        upper = [(other, high) for other, high in known if other in ("<", "<=") and high.kind == low.kind]
+        upper = [(other, high) for other, high in bounds if other in ("<", "<=") and high.kind == low.kind]
         spans += [(span, False) for other, high in upper if (span := _between(name, low, other, high)) is not None]
         months, rest = low.value if low.moves else (1, 0)
         if not months and rest < 0:

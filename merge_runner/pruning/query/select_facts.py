@@ -133,11 +133,15 @@ class _Select:
             name, value = node.alias, node.this
         elif (parts := name_parts(node)) is not None:
             name = parts[-1]
-        found = term(value, self.resolve)
-        if found is not None and is_constant(found) and (aggregates(value) or value.find(exp.Star) is not None):
-            found = None  # count(*) and struct(*) name no column, and are others in each group or row
+        value_term = term(value, self.resolve)
+        if (
+            value_term is not None
+            and is_constant(value_term)
+            and (aggregates(value) or value.find(exp.Star) is not None)
+        ):
+            value_term = None  # count(*) and struct(*) name no column, and are others in each group or row
         typed = expression_type(value, self.typed)
-        self.outputs.append(Output(name, self._itself() if found is None else found, typed, value))
+        self.outputs.append(Output(name, self._itself() if value_term is None else value_term, typed, value))
         if isinstance(node, exp.Alias):
             self.rows.scope.items.setdefault(name.casefold(), value)
 
@@ -149,8 +153,10 @@ class _Select:
         if (whole := self._struct(qualifier)) is not None:
             self._leave_open()
             fields = (part for key in self.rows.keys for part in key if isinstance(part, Col) and len(part.path) == 1)
-            known = {part.path[0]: part for part in fields if Col(part.relation, part.name) == whole}
-            self.outputs += [Output(name, part, UNKNOWN) for name, part in known.items() if name not in left_out]
+            fields_of_keys = {part.path[0]: part for part in fields if Col(part.relation, part.name) == whole}
+            self.outputs += [
+                Output(name, part, UNKNOWN) for name, part in fields_of_keys.items() if name not in left_out
+            ]
             return
         for item in self.rows.star(qualifier):
             relation, column = item.relation, item.column
@@ -281,11 +287,13 @@ class _Select:
     def _projected(self, terms: list[Term], keys: list[Key], *, one: bool, several: bool) -> SourceFacts:
         select, outputs = self.select, self.outputs
         known = Facts(terms)
-        found: list[TableColumn] = []
+        table_columns: list[TableColumn] = []
         names: dict[Term, Col] = {}
         restrictions: dict[Term, None] = {}
         for place, output in enumerate(outputs):
-            found.append(TableColumn(output.name, output.typed.data_type, self._nullable(output, known, one, several)))
+            table_columns.append(
+                TableColumn(output.name, output.typed.data_type, self._nullable(output, known, one, several))
+            )
             if not output.name and is_constant(output.term) and not one and not several:
                 restrictions[fixed_to(Col(0, name_at("", place)), output.term)] = None
             if output.name:
@@ -293,9 +301,9 @@ class _Select:
         if not several:
             self._name_fields(keys, names)
         absent = [] if one or several else list(absences(select, self.rows))
-        compared = frozenset[Term](own for each in absent for _, own, _ in each.pairs)
+        compared = frozenset[Term](own for absence in absent for _, own, _ in absence.pairs)
         self._pass_on(terms, [*keys, compared], names)
-        passed = tuple(each for item in absent if (each := item.of_columns(names.get)) is not None)
+        passed = tuple(passed_on for item in absent if (passed_on := item.of_columns(names.get)) is not None)
         for item in list(names):
             for other in known.same_as(item):
                 names.setdefault(other, names[item])
@@ -312,13 +320,13 @@ class _Select:
         unique += hashed_keys(outputs, keys, self.resolve, self.typed)
         if select.args.get("distinct") is not None and self.complete and not select.args["distinct"].args.get("on"):
             unique.append(frozenset(output.name.casefold() if output.name else NAMELESS for output in outputs))
-        kept = tuple(dict.fromkeys(unique))[:_MAX_KEYS]
+        first_keys = tuple(dict.fromkeys(unique))[:_MAX_KEYS]
         not_null, nulled = self._histories(names, known) if not several and not one else ((), frozenset())
-        facts = SourceFacts(None, kept, tuple(restrictions), self.rows.readable, (), 0, not_null, nulled, passed)
+        facts = SourceFacts(None, first_keys, tuple(restrictions), self.rows.readable, (), 0, not_null, nulled, passed)
         if self.complete:
-            return replace(facts, columns=tuple(found))
+            return replace(facts, columns=tuple(table_columns))
         leading = self.leading or 0
-        some = tuple(column for place, column in enumerate(found) if column.name or place < leading)
+        some = tuple(column for place, column in enumerate(table_columns) if column.name or place < leading)
         return replace(facts, some=some, leading=leading)
 
     def _histories(self, names: dict[Term, Col], known: Facts) -> tuple[tuple[frozenset[str], ...], frozenset[str]]:
@@ -355,14 +363,14 @@ class _Select:
         node = output.node
         if node is None:  # of a star: two columns that USING has made one
             return not is_plain(output.term) and any(column in restricted for column in columns(output.term))
-        if is_plain(output.term) and not any(self._is_itself(each) for each in columns(output.term)):
+        if is_plain(output.term) and not any(self._is_itself(column) for column in columns(output.term)):
             return False
         if node.find(exp.Query) is not None or is_generator(node):
             return True
         if isinstance(node, PICKING) and isinstance(output.term, Call) and is_plain(output.term.args[0]):
             return False  # `copy_picked` decides
-        found = (self.resolve(column) for column in node.find_all(exp.Column) if restricted)
-        return any(column in restricted for item in found if item is not None for column in columns(item))
+        terms = (self.resolve(column) for column in node.find_all(exp.Column) if restricted)
+        return any(column in restricted for item in terms if item is not None for column in columns(item))
 
     def _nullable(self, output: Output, known: Facts, one: bool, several: bool) -> bool | None:
         nullable = output.typed.nullable

@@ -34,14 +34,14 @@ class TargetView:
 
 def target_view(parts: tuple[str, ...], lookup: Lookup) -> TargetView | None:
     """Return the view that a name means; None where it is no view, or not known to be one."""
-    known = lookup(parts) if parts else None
-    if known is None or known.query is None:
+    table = lookup(parts) if parts else None
+    if table is None or table.query is None:
         return None
     fault: str | None = None
     for _ in range(_MOST_VIEWS):
-        if not known.temporary:
+        if not table.temporary:
             fault = fault or "is a view that is not temporary"
-        query = read_query(known.query or "").expression
+        query = read_query(table.query or "").expression
         if query is None:
             return TargetView(fault=fault)
         parts, columns, own = _table(query)
@@ -49,7 +49,7 @@ def target_view(parts: tuple[str, ...], lookup: Lookup) -> TargetView | None:
         below = lookup(parts) if parts else None
         if below is None or below.query is None:
             return _over(parts, columns, fault, below)
-        known = below
+        table = below
     return TargetView(fault=fault)
 
 
@@ -58,8 +58,8 @@ def target_layout(parts: tuple[str, ...], lookup: Lookup) -> TableLayout:
     view = target_view(parts, lookup)
     if view is not None:
         return view.layout
-    known = lookup(parts) if parts else None
-    return known.layout if known is not None else UNKNOWN
+    table = lookup(parts) if parts else None
+    return table.layout if table is not None else UNKNOWN
 
 
 def _over(
@@ -88,10 +88,10 @@ def _table(query: exp.Expr) -> tuple[tuple[str, ...], tuple[str, ...] | None, st
         if any(query.args.get(key) for key in _MORE):
             fault = "filters its table" if query.args.get("where") else "is more than the rows of a table"
         if not _is_star(query):
-            names = [each for each in query.expressions if type(each) is exp.Column]
+            names = [column for column in query.expressions if type(column) is exp.Column]
             if len(names) < len(query.expressions):
                 fault = fault or "computes or renames columns"
-            columns = tuple(each.name.casefold() for each in names)
+            columns = tuple(column.name.casefold() for column in names)
         query = origin.this
     if any(query.args.get(key) for key in _MORE_OF_A_TABLE):
         fault = fault or "is more than the rows of a table"

@@ -36,7 +36,7 @@ def unknown_names(read: ReadSelect, *, variables: bool = False) -> Iterator[Unkn
         return
     aliases = {name.casefold() for item in read.select.expressions for name in _aliases(item)}
     # The condition of a semi join sees the relation that it joins.
-    scope = replace(read.scope, relations=[replace(each, is_visible=True) for each in read.scope.relations])
+    scope = replace(read.scope, relations=[replace(relation, is_visible=True) for relation in read.scope.relations])
     for node in _names(read.select):
         parts = name_parts(node) or ()
         resolution = scope.resolve(parts)
@@ -44,7 +44,7 @@ def unknown_names(read: ReadSelect, *, variables: bool = False) -> Iterator[Unkn
             continue
         column = resolution.path[0]
         if resolution.relation is not None:
-            owners = [each for each in scope.relations if set(each.names) & set(resolution.relation.names)]
+            owners = [relation for relation in scope.relations if set(relation.names) & set(resolution.relation.names)]
             if column.casefold() in HIDDEN or scope.has_field(parts) is None:
                 continue
         else:
