@@ -74,11 +74,11 @@ def _of_subquery(node: exp.Expr, rows: JoinedRows) -> Absence | None:
     select = query.unnest() if query is not None else None
     if not isinstance(select, exp.Select) or {key for key, value in select.args.items() if value} - _PLAIN:
         return None
-    item, *others = from_items(select)
-    table = whole_table(item, rows.queries)
-    if others or not table:
+    items = list(from_items(select))
+    table = whole_table(items[0], rows.queries) if len(items) == 1 else ()
+    if not table:
         return None
-    inner = Relation(qualifiers(item.alias, item.parts), rows.queries.table(item.parts), _INNER)
+    inner = Relation(qualifiers(items[0].alias, items[0].parts), rows.queries.table(items[0].parts), _INNER)
     scope: Scope = sql.Scope([inner], rows.scope)
 
     def resolve(column: exp.Expr) -> Term | None:
