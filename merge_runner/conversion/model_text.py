@@ -17,7 +17,7 @@ from merge_runner.merge.syntax.placeholder import PLACEHOLDER, as_written, has_p
 from merge_runner.merge.syntax.sql import Sql, tokenize
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.relation import quote
-from merge_runner.sql.ctes import Ctes, named_tables, source_queries
+from merge_runner.sql.ctes import Ctes, named_tables, names_cte, source_queries
 from merge_runner.text import Span
 
 Call = Callable[[tuple[str, ...]], str | None]
@@ -164,7 +164,7 @@ def _tables(statement: MergeStatement) -> Iterator[tuple[Span, tuple[str, ...]]]
     """Yield the tables that the source reads, with the spans of their names in the statement."""
     ctes = {cte.name.casefold() for cte in statement.ctes}
     source = statement.source
-    if source.parts and not (len(source.parts) == 1 and source.parts[0].casefold() in ctes):
+    if source.parts and not names_cte(source.parts, ctes):
         yield source.relation, source.parts
     for query, visible in source_queries(statement):
         yield from _tables_of(query, visible)

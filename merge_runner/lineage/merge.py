@@ -15,7 +15,7 @@ from merge_runner.lineage.scope import Relation, Scope, name_value
 from merge_runner.lineage.value import NOTHING, Value, union, unknown
 from merge_runner.merge.read_query import read_expression, read_query
 from merge_runner.merge.statement import Assignment, Clause, Expr, MergeStatement
-from merge_runner.sql.names import qualifiers
+from merge_runner.sql.names import fold, qualifiers
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class _Merge:
     def _assigned_column(self, assignment: Assignment) -> str:
         """The column that an assignment writes, with a qualifier or without, or a field of it."""
         parts = assignment.column
-        folded = tuple(part.casefold() for part in parts)
+        folded = fold(parts)
         for name in self.target_side.names:
             if len(folded) > len(name) and folded[: len(name)] == name:
                 return parts[len(name)]

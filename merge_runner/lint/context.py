@@ -22,7 +22,7 @@ from merge_runner.pruning.judge.unknown_qualifiers import unknown_qualifiers
 from merge_runner.pruning.predicate.scope import Variables
 from merge_runner.pruning.query.unknown_names import unknown_names
 from merge_runner.relation import Relation
-from merge_runner.sql.ctes import named_tables, source_queries, statement_ctes
+from merge_runner.sql.ctes import named_tables, names_cte, source_queries, statement_ctes
 from merge_runner.template.rendered_text import RenderedText
 from merge_runner.text import Place, SourceText, Span
 
@@ -220,8 +220,7 @@ class LintedMerge(JudgedMerge):
 
         statement = self.statement
         source = statement.source
-        is_cte = len(source.parts) == 1 and source.parts[0].casefold() in statement_ctes(statement)
-        names = set() if is_cte else {source.parts}
+        names = set() if names_cte(source.parts, statement_ctes(statement)) else {source.parts}
         seen: set[tuple[str, ...]] = {()}
         queries = [(query.expression, visible) for query, visible in source_queries(statement)]
         while queries or names - seen:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -40,6 +40,11 @@ def with_ctes(node: exp.Expr, visible: Ctes) -> Ctes:
     return visible
 
 
+def names_cte(parts: Sequence[str], visible: Collection[str]) -> bool:
+    """Whether a name in FROM or USING, given by its unquoted parts, means a CTE; `visible` are case folded."""
+    return len(parts) == 1 and parts[0].casefold() in visible
+
+
 def named_tables(tree: exp.Expr, visible: Ctes) -> Iterator[tuple[exp.Table, Cte | None]]:
     """Yield what a query names in FROM and joins, its subqueries included, with the CTE that a name means.
 
@@ -49,8 +54,8 @@ def named_tables(tree: exp.Expr, visible: Ctes) -> Iterator[tuple[exp.Table, Cte
     while todo:
         node, visible = todo.pop()
         if isinstance(node, exp.Table):
-            is_bare = len(node.parts) == 1
-            yield node, visible.get(node.parts[0].name.casefold()) if is_bare else None
+            is_bare = isinstance(node.this, exp.Identifier) and len(node.parts) == 1  # no table function
+            yield node, visible.get(node.name.casefold()) if is_bare else None
         inside = with_ctes(node, visible)
         own = node.args.get("with_")
         children = [(child, inside) for child in node.iter_expressions() if child is not own]

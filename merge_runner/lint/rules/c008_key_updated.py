@@ -45,6 +45,7 @@ from merge_runner.lint.finding import Severity
 from merge_runner.lint.rule import Hit
 from merge_runner.pruning.predicate.join_keys import join_keys
 from merge_runner.pruning.predicate.tautology import assigned, overlap
+from merge_runner.sql.names import fold
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
@@ -101,7 +102,7 @@ def _is_harmless(merge: LintedMerge, clause: Clause, key: JoinKey, path: tuple[s
 
 
 def _path(key: JoinKey) -> tuple[str, ...]:
-    return tuple(part.casefold() for part in key.column.path)
+    return fold(key.column.path)
 
 
 def _same(left: tuple[str, ...], right: tuple[str, ...]) -> bool:

@@ -80,7 +80,7 @@ from merge_runner.pruning.judge.refused_types import refusals
 from merge_runner.pruning.layout.layout import UNKNOWN
 from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.pruning.query.target_view import target_view
-from merge_runner.sql.names import name_parts
+from merge_runner.sql.names import fold, name_parts
 from merge_runner.text import Place, Span
 
 if TYPE_CHECKING:
@@ -309,7 +309,7 @@ def _span(part: Expr, node: exp.Expr) -> Span:
 def _column(engine: _Engine, clause: Clause, column: tuple[str, ...], span: Span, scope: Scope) -> Iterator[Hit]:
     if clause.action != "insert" or engine.runs("field of a struct in INSERT", insert_only=True):
         return
-    folded = tuple(part.casefold() for part in column)
+    folded = fold(column)
     own = next((name for name in scope.target_names if folded[: len(name)] == name and len(folded) > len(name)), ())
     if len(folded) > len(own) + 1:
         field_name = ".".join(column)

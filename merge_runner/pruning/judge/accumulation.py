@@ -9,6 +9,7 @@ from sqlglot import exp
 from merge_runner.merge.statement import Assignment, Clause, Expr, MergeStatement
 from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.pruning.predicate.tautology import Path, assigned
+from merge_runner.sql.names import fold
 
 _APPENDING = (exp.Concat, exp.ConcatWs, exp.DPipe, exp.ArrayAppend, exp.ArrayPrepend, exp.ArrayConcat)
 _SAME = (exp.Paren, exp.Cast, exp.TryCast, exp.Coalesce)
@@ -41,7 +42,7 @@ def _adds(node: exp.Expr, own: Path, scope: Scope, *, adding: bool) -> bool:
     """Whether the value is the target's own with something added; `adding`: something is added around it already."""
     reference = scope.reference(node)
     if reference is not None:
-        return adding and reference.side == "target" and _folded(reference.path) == own
+        return adding and reference.side == "target" and fold(reference.path) == own
     if isinstance(node, exp.Case | exp.If):
         return not adding and _in_branches(node, own, scope)
     if isinstance(node, exp.Sub):
@@ -84,8 +85,4 @@ def _of_target(trees: Sequence[exp.Expr], scope: Scope) -> Iterator[Path]:
     for tree in trees:
         for reference in scope.columns(tree):
             if reference.side != "source":
-                yield _folded(reference.path)
-
-
-def _folded(path: Sequence[str]) -> Path:
-    return tuple(part.casefold() for part in path)
+                yield fold(reference.path)

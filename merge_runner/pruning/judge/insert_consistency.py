@@ -17,7 +17,7 @@ from merge_runner.pruning.logic.restriction import strict_column
 from merge_runner.pruning.logic.term import Call, Col, Term, columns, conjuncts, is_constant
 from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.pruning.query.source import SourceFacts
-from merge_runner.sql.names import name_parts
+from merge_runner.sql.names import fold, name_parts
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -91,7 +91,7 @@ def _on_terms(scope: Scope) -> Resolve:
         reference = scope.resolve(parts)
         if reference.side not in ("target", "source"):
             return None
-        path = tuple(part.casefold() for part in reference.path)
+        path = fold(reference.path)
         return Col(TARGET if reference.side == "target" else SOURCE, path[0], path[1:])
 
     return TermCache(resolve)
@@ -114,7 +114,7 @@ def _terms_of_one(scope: Scope, relation: int) -> Resolve:
         parts, reference = name_parts(node), scope.reference(node)
         if parts is None or reference is None or len(reference.path) < len(parts):
             return resolve(node)
-        path = tuple(part.casefold() for part in parts)
+        path = fold(parts)
         return Col(relation, path[0], path[1:])
 
     return TermCache(resolve_one)

@@ -8,6 +8,7 @@ from merge_runner.pruning.logic.canonical import term
 from merge_runner.pruning.logic.term import Col
 from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.pruning.query.source import Absence, SourceFacts
+from merge_runner.sql.names import fold
 
 
 def inserts_new_keys_alone(statement: MergeStatement, scope: Scope, source: SourceFacts) -> bool:
@@ -15,7 +16,7 @@ def inserts_new_keys_alone(statement: MergeStatement, scope: Scope, source: Sour
 
     ON compares the key as the source does, and each INSERT writes it, so that the next run leaves the row out, too.
     """
-    target = tuple(part.casefold() for part in statement.target.parts)
+    target = fold(statement.target.parts)
     absences = [absence for absence in source.absent if absence.table == target]
     if not absences:
         return False

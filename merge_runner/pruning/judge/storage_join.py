@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 from merge_runner.pruning.layout.layout import PartitionField, TableLayout
 from merge_runner.pruning.predicate.join_keys import join_keys
+from merge_runner.sql.ctes import names_cte
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def source_partitions(merge: JudgedMerge) -> tuple[PartitionField, ...] | None:
     if source.kind != "table" or not source.parts:
         return None
     ctes = {cte.name.casefold() for cte in merge.statement.ctes}
-    if len(source.parts) == 1 and source.parts[0].casefold() in ctes:
+    if names_cte(source.parts, ctes):
         return None
     table = merge.lookup(source.parts)
     if table is None or table.query is not None or not _joins_by_storage(table.layout):

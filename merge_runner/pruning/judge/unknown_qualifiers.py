@@ -15,7 +15,7 @@ from merge_runner.merge.syntax.placeholder import has_placeholder
 from merge_runner.pruning.layout.layout import TableLayout
 from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.pruning.query.source import SourceFacts
-from merge_runner.sql.names import name_parts
+from merge_runner.sql.names import fold, name_parts
 from merge_runner.text import Span
 
 Evidence = Literal["no such column", "hidden by an alias", "inside USING", "misspelled", "the source in SET"]
@@ -130,14 +130,14 @@ class _Qualifiers:
 
     def _names_assigned(self, assignment: Assignment) -> Iterator[_Name]:
         parts = assignment.column
-        folded = tuple(part.casefold() for part in parts)
+        folded = fold(parts)
         if len(parts) > 1 and not self._is_of(folded, self.scope.target_names):
             start = assignment.span.start
             length = self.statement.text[start : assignment.span.end].find(".")
             yield _Name(parts, Span(start, start + max(length, 1)), frozenset({"target"}), is_assigned=True)
 
     def _is_known(self, parts: tuple[str, ...]) -> bool:
-        folded = tuple(part.casefold() for part in parts)
+        folded = fold(parts)
         return self._is_of(folded, (*self.scope.target_names, *self.scope.source_names))
 
     def _is_of(self, folded: tuple[str, ...], names: tuple[tuple[str, ...], ...]) -> bool:
@@ -179,9 +179,9 @@ class _Qualifiers:
 
     def _hidden(self, name: _Name) -> tuple[str, str] | None:
         """The name of a table that has an alias, where the name is qualified by it, and the alias."""
-        folded = tuple(part.casefold() for part in name.parts)
+        folded = fold(name.parts)
         for relation in self._relations:
-            table = tuple(part.casefold() for part in relation.parts)
+            table = fold(relation.parts)
             for start in range(len(table)):
                 size = len(table) - start
                 if relation.alias and len(folded) > size and folded[:size] == table[start:]:

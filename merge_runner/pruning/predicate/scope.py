@@ -177,7 +177,7 @@ class Scope:
 
         What is qualified as one may be declared in another script of the session.
         """
-        folded = tuple(part.casefold() for part in parts)
+        folded = fold(parts)
         if len(folded) > 1 and (variable := self.variables.get(folded[0])) is not None and variable.kind == "row":
             # A loop over rows whose variable has the name of a column with fields is not written.
             own = self.resolve(parts).path == parts
@@ -245,4 +245,4 @@ class Scope:
 
 def is_qualified_variable(parts: tuple[str, ...]) -> bool:
     """Whether a name is a session variable's, `session.v` or `system.session.v`, where no column has its first part."""
-    return tuple(part.casefold() for part in parts[:-1]) in _OF_VARIABLES
+    return fold(parts[:-1]) in _OF_VARIABLES

@@ -15,6 +15,7 @@ from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.grammar import conjuncts
 from merge_runner.merge.syntax.sql import Sql, tokenize
 from merge_runner.pruning.predicate.scope import Scope
+from merge_runner.sql.names import fold
 
 
 def truth(tree: exp.Expr | None) -> bool | None:
@@ -68,7 +69,7 @@ def assigned(assignment: Assignment, scope: Scope) -> Path:
     reference = scope.resolve(assignment.column)
     # Only the target's columns can be written: what looks like the source's alias is a struct.
     path = reference.path if reference.side == "target" else assignment.column
-    return tuple(part.casefold() for part in path)
+    return fold(path)
 
 
 def overlap(one: Path, other: Path) -> bool:

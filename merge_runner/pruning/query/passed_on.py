@@ -10,6 +10,7 @@ from sqlglot import exp
 from merge_runner.merge.read_query import read_query
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.pruning.query.source import Lookup
+from merge_runner.sql.ctes import names_cte
 
 _MORE = ("joins", "laterals", "group", "having", "distinct", "pivots", "windows", "qualify", "with_")
 
@@ -29,7 +30,7 @@ def passed_on(statement: MergeStatement, lookup: Lookup, keys: frozenset[str] = 
         parts = source.parts
     else:
         parts = _table(source.query.expression if source.query is not None else None, keys)
-    while len(parts) == 1 and parts[0].casefold() in ctes:
+    while names_cte(parts, ctes):
         parts = _table(ctes.pop(parts[0].casefold()), keys)
     for _ in range(_MOST_VIEWS):
         table = lookup(parts) if parts else None

@@ -20,7 +20,8 @@ from merge_runner.pruning.predicate.expression_type import any_nullable, express
 from merge_runner.pruning.query.renamed import by_position, renamed
 from merge_runner.pruning.query.select_facts import select_facts
 from merge_runner.pruning.query.source import UNREADABLE, Lookup, SourceFacts
-from merge_runner.sql.ctes import named_tables
+from merge_runner.sql.ctes import named_tables, names_cte
+from merge_runner.sql.names import fold
 
 if TYPE_CHECKING:
     from merge_runner.pruning.query.relation import ReadSelect
@@ -90,7 +91,7 @@ class VisibleQueries:
 
     def is_cte(self, parts: Sequence[str]) -> bool:
         """Whether a name in FROM means a CTE."""
-        return len(parts) == 1 and parts[0].casefold() in self.ctes
+        return names_cte(parts, self.ctes)
 
     def table(self, parts: Sequence[str]) -> SourceFacts:
         """What is known of the rows of a table, view or CTE, given the unquoted parts of its name."""
@@ -102,7 +103,7 @@ class VisibleQueries:
         if table is None:
             return SourceFacts()
         own = table.rows
-        folded = tuple(part.casefold() for part in parts)
+        folded = fold(parts)
         if table.query is None:
             return own
         if folded in self.views or len(self.views) >= _MAX_VIEWS:

@@ -19,7 +19,8 @@ from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.keywords import words
 from merge_runner.merge.syntax.lexer import lex
 from merge_runner.pruning.query.source import Lookup
-from merge_runner.sql.ctes import Ctes, named_tables, source_queries, statement_ctes
+from merge_runner.sql.ctes import Ctes, named_tables, names_cte, source_queries, statement_ctes
+from merge_runner.sql.names import fold
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def source_reading(statement: MergeStatement, lookup: Lookup, marks: Sequence[Ma
         reader.query(query, statement.text, visible)
     if source.query is None and not source.parts:
         reader.cannot_read("its source has a name that is known at run time only", source.relation)
-    elif source.query is None and not (len(source.parts) == 1 and source.parts[0].casefold() in ctes):
+    elif source.query is None and not names_cte(source.parts, ctes):
         reader.table(source.parts)
     return SourceReading(
         None if statement.ctes else _scan(statement, lookup, frozenset(id(mark.nodes[0]) for mark in marks)),
@@ -177,7 +178,7 @@ class _Reader:
                 self.table(parts)
 
     def table(self, parts: tuple[str, ...]) -> None:
-        folded = tuple(part.casefold() for part in parts)
+        folded = fold(parts)
         if folded in self.seen:
             return
         self.seen.add(folded)

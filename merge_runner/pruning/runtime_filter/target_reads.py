@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.merge.syntax.sql import tokenize
+from merge_runner.sql.names import fold
 from merge_runner.text import Span
 
 
@@ -81,7 +82,7 @@ def target_reads(statement: MergeStatement) -> tuple[TargetRead, ...]:
     parts, source = statement.target.parts, statement.source
     if not parts:
         return ()
-    if source.query is None and _folded(source.parts) == _folded(parts):
+    if source.query is None and fold(source.parts) == fold(parts):
         return (TargetRead(source.relation, only_aggregates=False),)
     queries = [cte.query for cte in statement.ctes] + ([source.query] if source.query is not None else [])
     return tuple(target_read for query in queries for target_read in _reads(query, parts, statement))
@@ -103,7 +104,7 @@ def _reads(query: Expr, parts: tuple[str, ...], statement: MergeStatement) -> It
 
 def names_target(table: exp.Table, target: tuple[str, ...]) -> bool:
     """Return whether a table of a query is named by the parts of the target's name."""
-    return _folded(tuple(name.name for name in _names(table))) == _folded(target)
+    return fold(tuple(name.name for name in _names(table))) == fold(target)
 
 
 def read_of(table: exp.Table, query: Expr) -> TargetRead:
@@ -133,7 +134,3 @@ def _is_aggregate(item: exp.Expr) -> bool:
     if item.find(exp.AggFunc) is None or item.find(exp.Window, exp.Query) is not None:
         return False
     return all(column.find_ancestor(exp.AggFunc) is not None for column in item.find_all(exp.Column))
-
-
-def _folded(parts: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(part.casefold() for part in parts)
