@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -85,16 +86,31 @@ def journal_has(root, process, text):
         time.sleep(0.2)
 
 
+def task_seconds(jvm):
+    """Seconds of processor that the threads of tasks of a JVM have taken."""
+    ticks = 0
+    for thread in Path(f"/proc/{jvm}/task").iterdir():
+        with suppress(OSError):  # it has ended meanwhile
+            if (thread / "comm").read_text().startswith("Executor task"):
+                fields = (thread / "stat").read_text().rpartition(")")[2].split()
+                ticks += int(fields[11]) + int(fields[12])  # in user and in kernel mode
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def in_its_merge(root, process):
-    """The JVM, once the endless MERGE runs: the table is there, and nothing else is waited for."""
+    """The JVM, once the endless MERGE runs: the table is there, and since then tasks have computed for a while."""
     created = root / "warehouse/lost/lost/_delta_log/00000000000000000000.json"
     deadline = time.monotonic() + 120
     while not created.exists():
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.2)
-    time.sleep(4)
-    return java_below(process.pid)
+    jvm = java_below(process.pid)
+    before = task_seconds(jvm)
+    while task_seconds(jvm) < before + 4:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    return jvm
 
 
 def results(root):
