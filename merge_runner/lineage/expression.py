@@ -120,7 +120,8 @@ class Expressions:
             return self._parts(node.iter_expressions()).direct("transformation")
         if isinstance(node, _COUNTS) and isinstance(node.this, exp.Star):
             return NOTHING
-        inside = replace(self, scope=replace(self.scope, outputs={}))  # in HAVING an aggregate sees FROM
+        # In HAVING an aggregate sees FROM.
+        inside = replace(self, scope=replace(self.scope, outputs={})) if self.scope.outputs else self
         return inside._parts(node.iter_expressions()).direct("aggregation")
 
     def _named_function(self, node: exp.Expr) -> Value:

@@ -154,11 +154,8 @@ class _Merge:
     def _assigned_column(self, assignment: Assignment) -> str:
         """The column that an assignment writes, with a qualifier or without, or a field of it."""
         parts = assignment.column
-        folded = fold(parts)
-        for name in self.target_side.names:
-            if len(folded) > len(name) and folded[: len(name)] == name:
-                return parts[len(name)]
-        return parts[0]
+        path = self.target_side.path(parts, fold(parts)) or parts
+        return path[0]
 
     def _star(self, clause: Clause) -> tuple[dict[str, tuple[str, Value]], Value]:
         """`UPDATE SET *` and `INSERT *`: every column of the target from the source's of its name.

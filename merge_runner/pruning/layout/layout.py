@@ -38,6 +38,10 @@ class TableColumn:
     filled: bool = False
     identity: Identity | None = None
 
+    def has_field(self, name: str) -> bool | None:
+        """Whether it has a field of this name; None where its type is not known."""
+        return None if self.data_type is None else self.data_type.has_field(name)
+
 
 @dataclass(frozen=True)
 class PartitionField:
@@ -108,7 +112,7 @@ class TableLayout:
     def has_field(self, column: str, name: str) -> bool | None:
         """Whether a column has a field; None where its type is not known."""
         struct = self.column(column)
-        return None if struct is None or struct.data_type is None else struct.data_type.has_field(name)
+        return None if struct is None else struct.has_field(name)
 
     def column_names(self) -> list[str]:
         """The names of the columns that are known, in their order."""

@@ -75,46 +75,14 @@ _SIDES: dict[int, Side] = {1: "target", 2: "source"}
 
 
 @dataclass(frozen=True)
-class _SourceColumns:
-    """The columns of a source: `columns` None: they are not all known; `names` are those that are, case folded."""
-
-    columns: tuple[TableColumn, ...] | None
-    names: frozenset[str]
-
-    def has_column(self, name: str) -> bool | None:
-        if name.casefold() in self.names or self._column(name) is not None:
-            return True
-        return None if self.columns is None else False
-
-    def has_field(self, column: str, name: str) -> bool | None:
-        struct = self._column(column)
-        return None if struct is None or struct.data_type is None else struct.data_type.has_field(name)
-
-    def column_names(self) -> list[str]:
-        return [column.name for column in self.columns or ()]
-
-    @property
-    def names_known(self) -> bool:
-        return self.columns is not None
-
-    def _column(self, name: str) -> TableColumn | None:
-        folded = name.casefold()
-        return next((column for column in self.columns or () if column.name.casefold() == folded), None)
-
-
-@dataclass(frozen=True)
 class Scope:
-    """The names of one MERGE. `source` are the source's columns, None where they are not all known.
-
-    `in_source` are the names of those that are known in any case, case folded. `variables` are those of the session.
-    """
+    """The names of one MERGE: `target` and `source` say which columns are known, `variables` are the session's."""
 
     target_names: tuple[tuple[str, ...], ...]
     """What the target's columns may be qualified by, case folded: the alias, or the name and its endings."""
     source_names: tuple[tuple[str, ...], ...]
     target: TableLayout
-    source: tuple[TableColumn, ...] | None
-    in_source: frozenset[str] = frozenset()
+    source: TableLayout
     variables: Variables = field(default_factory=dict)
     _references: dict[tuple[str, ...], ColumnRef] = field(default_factory=dict, repr=False, compare=False)
     """Names that were resolved before: a MERGE says the same few again and again."""
@@ -134,13 +102,15 @@ class Scope:
         some: tuple[TableColumn, ...] = (),
         variables: Variables | None = None,
     ) -> Scope:
-        """The names that ON and WHEN MATCHED see; `some` are columns of a source that are not all known."""
+        """The names that ON and WHEN MATCHED see.
+
+        `source` are the source's columns, None where they are not all known; `some` are those that are then.
+        """
         return cls(
             qualifiers(statement.target.alias, statement.target.parts),
             qualifiers(statement.source.alias, statement.source.parts),
             target,
-            source,
-            frozenset(column.name.casefold() for column in some if column.name),
+            TableLayout(columns=some if source is None else source, complete=source is not None),
             variables or {},
         )
 
@@ -202,13 +172,9 @@ class Scope:
         return ColumnRef("unknown", parts, variable.kind if variable is not None else None)
 
     @cached_property
-    def _names(self) -> sql.Scope[sql.Columns, None]:
-        source = _SourceColumns(self.source, self.in_source)
-        relations: list[sql.Relation[sql.Columns]] = [
-            sql.Relation(self.target_names, self.target, 1),
-            sql.Relation(self.source_names, source, 2),
-        ]
-        return sql.Scope(relations)
+    def _names(self) -> sql.Scope[TableLayout, None]:
+        sides = ((self.target_names, self.target), (self.source_names, self.source))
+        return sql.Scope([sql.Relation(names, layout, number) for number, (names, layout) in enumerate(sides, start=1)])
 
     def reference(self, node: exp.Expr) -> ColumnRef | None:
         """What a column, or a path of names into one, refers to; None for any other expression."""

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from merge_runner.formats.types import DataType
 from merge_runner.pruning.layout.layout import TableColumn
 from merge_runner.pruning.logic.canonical import condition, term
 from merge_runner.pruning.logic.fold import replaced
@@ -29,7 +28,7 @@ from merge_runner.pruning.query.relation import (
 from merge_runner.pruning.query.renamed import renamed
 from merge_runner.pruning.query.source import UNREADABLE, SourceFacts
 from merge_runner.sql import scope as sql
-from merge_runner.sql.from_clause import FromItem, Join, from_items
+from merge_runner.sql.from_clause import FromItem, Join
 from merge_runner.sql.names import fold, name_parts
 
 Key = frozenset[Term]
@@ -59,9 +58,9 @@ class JoinedRows:
         """The relations of FROM."""
         return self.scope.relations
 
-    def read(self, select: exp.Select) -> None:
-        """Reads FROM, the joins, the lateral views and WHERE of a query."""
-        for item in from_items(select):
+    def read(self, select: exp.Select, items: Sequence[FromItem]) -> None:
+        """Read the relations of FROM, and WHERE, of a query."""
+        for item in items:
             relation = self.scope.add(item, self._facts(item))
             self.readable &= relation.rows.readable
             if item.join is not None:
@@ -142,12 +141,14 @@ class JoinedRows:
             yield StarColumn(None, None)
             return
         for name, merged in star.merged.items():
-            yield StarColumn(None, TableColumn(name, *_parts(self.type(merged))), self.term(merged))
+            typed = self.type(merged)
+            yield StarColumn(None, TableColumn(name, typed.data_type, typed.nullable), self.term(merged))
         for relation in star.relations:
             for column in relation.rows.known:
                 if column.name.casefold() not in star.merged:
-                    typed_column = TableColumn(column.name, *_parts(type_of(relation, column.name)))
-                    yield StarColumn(relation, typed_column, column_of(relation, column.name))
+                    typed = type_of(relation, column.name)
+                    star_column = TableColumn(column.name, typed.data_type, typed.nullable)
+                    yield StarColumn(relation, star_column, column_of(relation, column.name))
             if relation.rows.columns is None:
                 yield StarColumn(relation, None)
 
@@ -229,10 +230,6 @@ class JoinedRows:
                 if all(column.relation != 0 for column in columns(moved)):
                     terms.append(moved)
         return terms
-
-
-def _parts(typed: Typed) -> tuple[DataType | None, bool | None]:
-    return typed.data_type, typed.nullable
 
 
 def _field_type(whole: Typed, path: Sequence[str]) -> Typed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -69,9 +70,10 @@ class _Select:
     def __init__(self, select: exp.Select, queries: Queries) -> None:
         self.select = select
         self.rows = JoinedRows(queries)
-        self.is_too_wide = sum(1 for _ in from_items(select)) > _MAX_RELATIONS
+        items = list(from_items(select))
+        self.is_too_wide = len(items) > _MAX_RELATIONS
         if not self.is_too_wide:
-            self.rows.read(select)
+            self.rows.read(select, items)
         queries.record(ReadSelect(select, replace(self.rows.scope, items={}), self.rows.typed, self.rows.star))
         self.outputs: list[Output] = []
         self.complete = True
@@ -104,7 +106,7 @@ class _Select:
             terms = []
         having = select.args.get("having")
         if having is not None:
-            terms += conjuncts(condition(having.this, self._resolve_in_having))
+            terms += conjuncts(condition(having.this, partial(self._resolve_in_having, grouping_names(select))))
         for struct in self.expanded:
             self._expand(struct, keys)
         for output in self.outputs:
@@ -213,10 +215,11 @@ class _Select:
         alias = _alias(node, resolution)
         return term(alias, self.resolve) if alias is not None else self.rows.term(resolution)
 
-    def _resolve_in_having(self, node: exp.Expr) -> Term | None:
+    def _resolve_in_having(self, grouped: frozenset[str], node: exp.Expr) -> Term | None:
+        """The term of a column's node in HAVING; `grouped` are the names that GROUP BY has by themselves."""
         parts = name_parts(node) or ("",)
         alias = self.rows.scope.items.get(parts[0].casefold()) if len(parts) == 1 else None
-        if alias is None or parts[0].casefold() in grouping_names(self.select) or node.find_ancestor(exp.AggFunc):
+        if alias is None or parts[0].casefold() in grouped or node.find_ancestor(exp.AggFunc):
             return self.resolve(node)
         return term(alias, self.resolve)
 

@@ -108,7 +108,7 @@ class SourceFacts:
     def has_field(self, column: str, name: str) -> bool | None:
         """Whether a column has a field; None where its type is not known."""
         struct = self.column(column)
-        return None if struct is None or struct.data_type is None else struct.data_type.has_field(name)
+        return None if struct is None else struct.has_field(name)
 
     def column_names(self) -> list[str]:
         """The names that are known, in their order; "" for a column that has none to write."""

@@ -134,7 +134,11 @@ def _listed_values(column: ColumnRef, values: exp.Expr, null_safe: bool, layout:
 
 def _source_type(values: exp.Expr, scope: Scope) -> DataType | None:
     """The type of an expression on the source's side; None where it is not known."""
-    types = {column.name.casefold(): Typed(column.data_type) for column in scope.source or ()}
+    types = (
+        {column.name.casefold(): Typed(column.data_type) for column in scope.source.columns or ()}
+        if scope.source.complete
+        else {}
+    )
 
     def typed(node: exp.Expr) -> Typed:
         reference = scope.reference(node)
