@@ -6,11 +6,14 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from merge_runner.api.arguments import Names, as_path, events_to
+from merge_runner.api.arguments import Names, as_path, events_to, texts
 from merge_runner.api.loaded_project import LoadedProject
 from merge_runner.graph.selection.select import Selection
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from merge_runner.comparison.report import DiffReport
     from merge_runner.engine.driver.driver import Driver
     from merge_runner.plan.explain.explain import Explanation
     from merge_runner.run.catalog import WrittenCatalog
@@ -109,6 +112,52 @@ class QueriedProject(LoadedProject):
         events = events_to(on_event)
         with starting(self.start, self.prepared, events, driver) as source:
             return show(self.prepared, ids, inline, limit, events, source)
+
+    def diff(
+        self,
+        select: Names | Selection = (),
+        exclude: Names = (),
+        *,
+        against: str | None = None,
+        state: str | Path | None = None,
+        version: int | None = None,
+        timestamp: datetime | None = None,
+        branch: str | None = None,
+        rebuild: bool = False,
+        key: Names = (),
+        where: str | None = None,
+        limit: int = 5,
+        tolerance: float = 0.0,
+        exclude_columns: Names = (),
+        selector: str | None = None,
+        on_event: Listener | None = None,
+        driver: Driver | None = None,
+    ) -> DiffReport:
+        """Compare the table of each selected model with another state of it; nodes without a table are left out.
+
+        The other state is one of: that of the target `against`; an earlier `version`, or that at a `timestamp`; that on
+        a `branch`; what a `rebuild` gives; else the table that the manifest.json in the folder `state` names. `key`
+        replaces the columns that identify a row. Raises ValueError where none, or more than one, is named.
+        """
+        from merge_runner.api.node_run import starting
+        from merge_runner.engine.compare import Criteria
+        from merge_runner.run.diff.diff import diff
+        from merge_runner.run.diff.other_state import other_state
+
+        ids = self.select(select, exclude, selector, state).ids
+        other = other_state(
+            self.prepared,
+            against=against,
+            state=as_path(state),
+            version=version,
+            timestamp=timestamp,
+            branch=branch,
+            rebuild=rebuild,
+        )
+        criteria = Criteria(texts(key), where, limit, tolerance, texts(exclude_columns))
+        events = events_to(on_event)
+        with starting(self.start, self.prepared, events, driver) as source:
+            return diff(self.prepared, ids, other, criteria, events, source)
 
     def source_freshness(
         self,

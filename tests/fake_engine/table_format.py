@@ -150,6 +150,11 @@ class FakeFormat:
     def shuffles(self, *_: object) -> None:
         """Return that a plan does not show them."""
 
+    @contextmanager
+    def unshared_files(self, session: FakeSession, left: Any, right: Any, names: tuple[str, str]) -> Iterator[None]:
+        """Yield that the files of a lake's tables are not known."""
+        yield None
+
     def optimize(self, session: FakeSession, step: Any, stamp: str) -> Compaction:
         """Compact all files into one, in a commit with the stamp."""
         with temporary_confs(session, stamp_confs(stamp)):

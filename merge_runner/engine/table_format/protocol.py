@@ -102,6 +102,26 @@ class VacuumResult:
     kept: str | None = None
 
 
+@dataclass(frozen=True)
+class TableVersion:
+    """A table as of a version; None: as it is now."""
+
+    table: Relation
+    version: int | None = None
+
+    def __str__(self) -> str:
+        return str(self.table) if self.version is None else f"{self.table} VERSION AS OF {self.version}"
+
+
+@dataclass(frozen=True)
+class FileViews:
+    """How many files one of two tables has alone, the other one has alone, and both have."""
+
+    left: int
+    right: int
+    shared: int
+
+
 Ask = Callable[[str], str]
 """Gives the engine's plan of a statement. Raises EngineError where it has none."""
 
@@ -229,6 +249,14 @@ class TableFormat(Protocol):
 
         None where a plan does not show how the MERGE runs. `conf` and `declared` are the confs and properties of the
         model's config.
+        """
+
+    def unshared_files(
+        self, session: SparkSession, left: TableVersion, right: TableVersion, names: tuple[str, str]
+    ) -> AbstractContextManager[FileViews | None]:
+        """Define two temporary views, inside the block, of the rows in the files that one of two tables has alone.
+
+        The rows in the other files are the same in both. None where that is not known of any file: no view is defined.
         """
 
     def optimize(self, session: SparkSession, step: OptimizeTable, stamp: str) -> Compaction:

@@ -290,6 +290,14 @@ class Catalog:
                     self._attached.add(name)
 
 
+@dataclass(frozen=True)
+class CatalogSession:
+    """A session, and what the process has attached in its catalog."""
+
+    session: SparkSession
+    catalog: Catalog
+
+
 def no_columns(name: str, place: Place) -> EngineError:
     """Return the error of a table that does not exist and whose columns come from a source that reads it, at `read`."""
     return EngineError(

@@ -57,6 +57,8 @@ class Prepared:
     templates: Templates
     graph: Graph
     invocation: Invocation
+    flags: Flags
+    """What it was loaded with."""
     on_log: Callable[[Log], None] = field(default=lambda _log: None, repr=False)
     """Receives what templates log while they are compiled."""
     deferral: Deferral = field(default_factory=Deferral)
@@ -77,6 +79,10 @@ class Prepared:
             *(self.files, self.templates, self.graph, self.invocation, self.deferral, self.on_log, self.reads),
             *(self.sample, self.asking),
         )
+
+    def in_target(self, target: str) -> Prepared:
+        """Load the same project with another target of the profile. Raises ProblemsError."""
+        return prepare(self.files.root, replace(self.flags, target=target), self.invocation.env, self.on_log)
 
     @cached_property
     def first_run(self) -> Prepared:
@@ -234,7 +240,7 @@ def prepare(
         others = [problem for problem in error.problems if not _follows(problem, problems)]
         raise ProblemsError(dict.fromkeys([*problems, *others])) from None
     problems.check()
-    return Prepared(files, templates, graph, invocation, on_log)
+    return Prepared(files, templates, graph, invocation, flags, on_log)
 
 
 def prepare_to_lint(
@@ -268,7 +274,7 @@ def prepare_to_lint(
     blocking = [*_blocking(problems), *(problem for problem in jinja_problems if problem.code not in JINJA_PROBLEMS)]
     if blocking:
         raise ProblemsError(blocking)
-    return Prepared(files, templates, graph, invocation, store=store, reads=Reads(cache)), tuple(jinja_problems)
+    return Prepared(files, templates, graph, invocation, flags, store=store, reads=Reads(cache)), tuple(jinja_problems)
 
 
 def _store(files: ProjectFiles, env: Mapping[str, str]) -> Store | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from merge_runner.project.syntax.point_in_time import read_time
 from merge_runner.relation import Relation
 
 PROPERTY = "merge_runner.sample"
@@ -66,7 +67,7 @@ def read_sample(text: str, now: datetime) -> Sample:
         except (OverflowError, ValueError):
             raise ValueError(f"{text!r} begins before the year 1") from None
     window = _mapping(text)
-    start, until = (_time(window[key]) if key in window else None for key in ("start", "end"))
+    start, until = (read_time(window[key]) if key in window else None for key in ("start", "end"))
     if start is not None and until is not None and start >= until:
         raise ValueError(f"the window ends at {until:%Y-%m-%d %H:%M:%S}, which is not after its start")
     return Sample(text.strip(), start, until)
@@ -82,15 +83,6 @@ def _mapping(text: str) -> Mapping[str, Any]:
     if not isinstance(mapping, dict) or not mapping or not mapping.keys() <= {"start", "end"}:
         raise ValueError(f"{text!r} is no window: write {_FORMS}")
     return mapping
-
-
-def _time(value: Any) -> datetime:
-    """Return a time in UTC; one without an offset is UTC."""
-    try:
-        time = datetime.fromisoformat(str(value))
-    except ValueError:
-        raise ValueError(f"{str(value)!r} is no time: write 2026-01-31 or 2026-01-31 18:00:00") from None
-    return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
 
 
 def _plus(time: datetime, unit: str, number: int) -> datetime:

@@ -18,8 +18,8 @@ from merge_runner.graph.graph import Graph, ModelNode, Node, SourceNode, UnitTes
 from merge_runner.graph.table_catalog import no_catalog_problem
 from merge_runner.merge.clock import stopped_clock
 from merge_runner.merge.splice import splice
-from merge_runner.merge.statement import MergeStatement
 from merge_runner.plan.layout.layouts import Layouts
+from merge_runner.plan.layout.row_key import row_key
 from merge_runner.plan.layout.table_layout import declared_columns, own_relation, table_layout
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.load.query import query
@@ -36,9 +36,6 @@ from merge_runner.project.schema.properties import Column
 from merge_runner.project.schema.unit_test import Expect, Overrides
 from merge_runner.project.schema.unit_test import Given as GivenRows
 from merge_runner.project.syntax.places import KeyPath
-from merge_runner.pruning.layout.layout import UNKNOWN
-from merge_runner.pruning.predicate.join_keys import join_keys
-from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.relation import Relation, changes_of
 from merge_runner.template.templates import RUN_FLAGS
 from merge_runner.testing.rows import RowError, Rows, Types, check_names, read_rows, rows_query
@@ -151,7 +148,7 @@ class _UnitTestPlanner:
             text,
             edits,
             expected,
-            self._key(statement),
+            tuple(row_key(self.model.config, statement)),
             self._confs(),
             reads_itself,
         )
@@ -387,14 +384,6 @@ class _UnitTestPlanner:
         if isinstance(self.real.graph.nodes[unique_id], SourceNode):
             names = (*names, *_WORD.findall(text))
         return (*names, *_OF_A_CHANGE) if key != unique_id else names
-
-    def _key(self, statement: MergeStatement | None) -> tuple[str, ...]:
-        """Return the columns that identify a row: the model's `unique_key`, else what ON ties to the source."""
-        key = self.model.config.unique_key
-        if key or statement is None:
-            return key
-
-        return tuple(key.column.column for key in join_keys(statement.on, Scope.of(statement, UNKNOWN)))
 
 
 def _types(columns: Iterable[Column]) -> Types:

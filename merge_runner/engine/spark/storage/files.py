@@ -167,6 +167,13 @@ def delete(session: SparkSession, place: Uri) -> None:
         files.delete(path, False)
 
 
+def delete_folder(session: SparkSession, place: Uri) -> None:
+    """Remove a folder with all that is in it. Raises EngineError."""
+    with engine_errors():
+        files, path = _of(session, place)
+        files.delete(path, True)
+
+
 def remove_empty_log(session: SparkSession, location: Location) -> None:
     """Remove the log of a table that has no commit: a process that was killed leaves it, and CREATE stops there.
 

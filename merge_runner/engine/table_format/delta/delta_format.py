@@ -13,6 +13,7 @@ from merge_runner.engine.table_format.delta.merge_metrics import merge_figures
 from merge_runner.engine.table_format.delta.stored_metadata import stored_metadata
 from merge_runner.engine.table_format.delta.stored_version import stored_versions, versions
 from merge_runner.engine.table_format.delta.target_files import target_files
+from merge_runner.engine.table_format.delta.unshared_files import unshared_files
 from merge_runner.formats import Format
 from merge_runner.formats.delta.capabilities import DELTA
 
@@ -49,6 +50,7 @@ class DeltaFormat:
     versions = staticmethod(versions)
     stored_metadata = staticmethod(stored_metadata)
     target_files = staticmethod(target_files)
+    unshared_files = staticmethod(unshared_files)
     batch_confs = staticmethod(batches.batch_confs)
     recorded_batches = staticmethod(batches.recorded_batches)
     merge_figures = staticmethod(merge_figures)

@@ -15,6 +15,7 @@ from merge_runner.engine.table_format.iceberg.shuffle_trials import remedied_shu
 from merge_runner.engine.table_format.iceberg.stored_metadata import stored_metadata
 from merge_runner.engine.table_format.iceberg.stored_version import stored_versions, versions
 from merge_runner.engine.table_format.iceberg.target_files import target_files
+from merge_runner.engine.table_format.iceberg.unshared_files import unshared_files
 from merge_runner.engine.table_format.protocol import Ask
 from merge_runner.formats import Format
 from merge_runner.formats.iceberg.capabilities import ICEBERG
@@ -48,6 +49,7 @@ class IcebergFormat:
     versions = staticmethod(versions)
     stored_metadata = staticmethod(stored_metadata)
     target_files = staticmethod(target_files)
+    unshared_files = staticmethod(unshared_files)
     batch_confs = staticmethod(batches.batch_confs)
     recorded_batches = staticmethod(batches.recorded_batches)
     merge_figures = staticmethod(merge_figures)

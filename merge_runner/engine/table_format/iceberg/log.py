@@ -49,7 +49,7 @@ class Branches:
 
 def branches(session: SparkSession, table: Relation) -> Branches:
     """The branches of a table as they are now. Raises EngineError."""
-    iceberg_table = _table(session, table)
+    iceberg_table = load_table(session, table)
     if iceberg_table is None:
         refs = run_statement(session, f"SELECT name, snapshot_id FROM {table}.refs WHERE type = 'BRANCH'")
         properties = {row["key"]: row["value"] for row in run_statement(session, f"SHOW TBLPROPERTIES {table}")}
@@ -63,7 +63,7 @@ def latest_snapshots(session: SparkSession, table: Relation, limit: int) -> Iter
     These are the snapshots of its branch, or of main: what was rolled back, and what another branch holds, is not in
     the table for it. Raises EngineError.
     """
-    yield from _snapshots(session, table, _table(session, table), limit)
+    yield from _snapshots(session, table, load_table(session, table), limit)
 
 
 def _snapshots(session: SparkSession, table: Relation, iceberg_table: Any, limit: int) -> Iterator[Commit]:
@@ -99,7 +99,7 @@ def keeps_snapshots(session: SparkSession, table: Relation) -> bool:
 
     Nessie (0.99.0) gives clients the newest one alone, without its parent: its history is a separate one.
     """
-    iceberg_table = _table(session, table)
+    iceberg_table = load_table(session, table)
     if iceberg_table is not None:
         with engine_errors():
             return not iceberg_table.properties().containsKey(_OF_NESSIE)
@@ -108,7 +108,7 @@ def keeps_snapshots(session: SparkSession, table: Relation) -> bool:
 
 def table_state(session: SparkSession, table: Relation) -> TableState:
     """The newest state of a table as the session reads it, other processes' commits included. Raises EngineError."""
-    iceberg_table = _table(session, table)
+    iceberg_table = load_table(session, table)
     head = next(_snapshots(session, table, iceberg_table, 1), None)
     if head is None:
         return TableState(None, 0, 0)
@@ -133,7 +133,7 @@ def metadata_text(session: SparkSession, table: Relation) -> str | None:
     None as well for a table whose scans the catalog plans (`scan-planning-mode: server`): it may hide rows from some
     users, and show them later, without a commit. Raises EngineError.
     """
-    iceberg_table = _table(session, table)
+    iceberg_table = load_table(session, table)
     if iceberg_table is None:
         return None
     with engine_errors():
@@ -158,7 +158,7 @@ def ancestry(session: SparkSession, table: Relation, head: int | None) -> list[i
 
 def snapshot_summary(session: SparkSession, table: Relation, snapshot_id: int) -> dict[str, str]:
     """The summary of a snapshot; empty where there is no such snapshot, or no JVM to ask. Raises EngineError."""
-    iceberg_table = _table(session, table)
+    iceberg_table = load_table(session, table)
     with engine_errors():
         snapshot = iceberg_table.snapshot(snapshot_id) if iceberg_table is not None else None
         return dict(snapshot.summary()) if snapshot is not None else {}
@@ -191,7 +191,7 @@ def _is_true(value: str | None) -> bool:
     return value is not None and value.lower() == "true"
 
 
-def _table(session: SparkSession, table: Relation) -> Any:
+def load_table(session: SparkSession, table: Relation) -> Any:
     """Iceberg's own Table as it is now; None where the session has no JVM here."""
     jvm_session = getattr(session, "_jsparkSession", None)
     if jvm_session is None:

@@ -1,0 +1,114 @@
+"""The files that one of two snapshots of an Iceberg table has and the other one has not, as views of their rows.
+
+A scan of Iceberg's is a list of tasks: a data file, and the delete files that apply to it. Two tasks with the same
+files give the same rows. Tasks that were planned can be read by themselves, as Iceberg's compaction does it
+(`ScanTaskSetManager`, 1.12.0).
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from merge_runner.engine.spark.errors import engine_errors
+from merge_runner.engine.spark.jvm_util import active_session, java_class
+from merge_runner.engine.table_format.iceberg.log import load_table
+from merge_runner.engine.table_format.protocol import FileViews, TableVersion
+from merge_runner.relation import Relation
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_MOST = 10_000
+"""Files of a snapshot that are looked at one by one; a table with more is read as a whole."""
+_TASK_SETS = "org.apache.iceberg.spark.ScanTaskSetManager"
+_Files = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Scan:
+    """The tasks of a scan of a snapshot by the names of their files; Iceberg's own Table, and the snapshot's id."""
+
+    relation: Relation
+    table: Any
+    snapshot: int
+    schema: int
+    tasks: Mapping[_Files, Any]
+
+
+@contextmanager
+def unshared_files(
+    session: SparkSession, left: TableVersion, right: TableVersion, names: tuple[str, str]
+) -> Iterator[FileViews | None]:
+    """Define temporary views of the rows in files that are not shared; see the protocol. Raises EngineError."""
+    with engine_errors(), active_session(session):
+        first, second = _scan(session, left), _scan(session, right)
+    if first is None or second is None or not _have_same_columns(first, second):
+        yield None
+        return
+    shared = first.tasks.keys() & second.tasks.keys()
+    only = [[scan.tasks[files] for files in scan.tasks.keys() - shared] for scan in (first, second)]
+    with _view(session, first, only[0], names[0]), _view(session, second, only[1], names[1]):
+        yield FileViews(len(only[0]), len(only[1]), len(shared))
+
+
+def _have_same_columns(left: _Scan, right: _Scan) -> bool:
+    return (str(left.table.uuid()), left.schema) == (str(right.table.uuid()), right.schema)
+
+
+def _scan(session: SparkSession, side: TableVersion) -> _Scan | None:
+    """Return the scan of a table; None where it cannot be asked, has no rows yet, or too many files.
+
+    None as well where it has other columns now than its newest snapshot.
+    """
+    table = load_table(session, side.table)
+    if table is None:
+        return None
+    snapshot = table.currentSnapshot() if side.version is None else table.snapshot(side.version)
+    if snapshot is None or int(snapshot.summary().getOrDefault("total-data-files", "0")) > _MOST:
+        return None
+    if side.version is None and snapshot.schemaId() != table.schema().schemaId():
+        return None
+    tasks = {_files(task): task for task in _planned_tasks(table, snapshot)}
+    return _Scan(side.table, table, int(snapshot.snapshotId()), int(snapshot.schemaId()), tasks)
+
+
+def _planned_tasks(table: Any, snapshot: Any) -> Iterator[Any]:
+    planned = table.newScan().useSnapshot(snapshot.snapshotId()).planFiles()
+    try:
+        tasks = planned.iterator()
+        while tasks.hasNext():
+            yield tasks.next()
+    finally:
+        planned.close()
+
+
+def _files(task: Any) -> _Files:
+    """Return what identifies the rows of a task: several deletion vectors lie in one file."""
+    deletes = sorted(f"{delete.location()}@{delete.contentOffset()}" for delete in task.deletes())
+    return (str(task.file().location()), *deletes)
+
+
+@contextmanager
+def _view(session: SparkSession, scan: _Scan, tasks: Sequence[Any], name: str) -> Iterator[None]:
+    """A temporary view of the rows of some tasks of a scan, inside the block."""
+    with engine_errors(), active_session(session):
+        reader = session.read.format("iceberg").option("versionAsOf", str(scan.snapshot))
+        task_sets, task_set = java_class(session, _TASK_SETS).get(), str(uuid.uuid4())
+        if tasks:
+            java_tasks = java_class(session, "java.util.ArrayList")()
+            for task in tasks:
+                java_tasks.add(task)
+            task_sets.stageTasks(scan.table, task_set, java_tasks)
+            rows = reader.option("scan-task-set-id", task_set).load(str(scan.relation))
+        else:
+            rows = reader.load(str(scan.relation)).where("false")
+        rows.createOrReplaceTempView(name)
+    try:
+        yield
+    finally:
+        with engine_errors():
+            task_sets.removeTasks(scan.table, task_set)

@@ -1,0 +1,15 @@
+"""A point in time as options and YAML have it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import Any
+
+
+def read_time(value: Any) -> datetime:
+    """Return a time in UTC; one without an offset is UTC. Raises ValueError where it is none."""
+    try:
+        time = datetime.fromisoformat(str(value))
+    except ValueError:
+        raise ValueError(f"{str(value)!r} is no time: write 2026-01-31 or 2026-01-31 18:00:00") from None
+    return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)

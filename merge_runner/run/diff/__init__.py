@@ -1,0 +1,1 @@
+"""`diff`: the table of a model, compared with another state of it."""

@@ -1,0 +1,120 @@
+"""Compares the tables of selected models with another state of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeGuard
+
+from merge_runner.comparison.report import DiffReport, FailedComparison, TableDifference
+from merge_runner.engine.compare import Criteria, compare_tables
+from merge_runner.engine.driver.driver import Driver
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.startup import DriverStart
+from merge_runner.engine.tables.catalog import Catalog, CatalogSession
+from merge_runner.errors import ProblemsError
+from merge_runner.graph.graph import ModelNode, Node, RefNode, run_config
+from merge_runner.plan.layout.row_key import row_key
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.run.diff.other_state import OtherProject, OtherState, Rebuild, Side, other_side, project_side
+from merge_runner.run.execution.driver_scope import driving
+from merge_runner.run.results.events import Events
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """The comparison of all nodes of an invocation."""
+
+    prepared: Prepared
+    other: OtherState
+    criteria: Criteria
+    driver: Driver
+    catalog: Catalog
+
+    def of(self, node: RefNode) -> TableDifference | FailedComparison:
+        """Compare the table of a node with its other state."""
+        try:
+            with self.driver.session(dict(run_config(node).conf)) as session:
+                engine = CatalogSession(session, self.catalog)
+                left = project_side(self.prepared, node, engine)
+                with other_side(self.other, self.prepared, node, engine) as right:
+                    return self._compare(node, left, right, engine)
+        except EngineError as error:
+            message = error.message if error.hint is None else f"{error.message}; {error.hint}"
+        except ProblemsError as error:
+            message = "; ".join(map(str, error.problems))
+        if isinstance(self.other, OtherProject):
+            message = self.other.prepared.conceal(message)
+        return FailedComparison(node.name, self.prepared.conceal(message))
+
+    def _compare(self, node: RefNode, left: Side, right: Side, engine: CatalogSession) -> TableDifference:
+        criteria = replace(self.criteria, key=self.criteria.key or self._key(node), sensitive=sensitive_columns(node))
+        format = self.catalog.table_format(left.format) if left.format and left.format == right.format else None
+        outcome = compare_tables(engine.session, left.table, right.table, format, criteria)
+        return TableDifference(
+            node.name,
+            left.label,
+            right.label,
+            tuple(criteria.key),
+            outcome.rows,
+            outcome.changed,
+            outcome.columns.schema,
+            self._layout_difference(left, right, engine),
+            outcome.examples,
+            outcome.files,
+        )
+
+    def _key(self, node: RefNode) -> Sequence[str]:
+        """Return the columns that identify a row; none where the text asks the engine and config names none."""
+        statement = None
+        if isinstance(node, ModelNode) and node.materialized == "merge" and not node.config.unique_key:
+            try:
+                statement = self.prepared.compiler.merge(node.unique_id)
+            except ProblemsError:
+                return ()
+        return row_key(node.config, statement)
+
+    def _layout_difference(self, left: Side, right: Side, engine: CatalogSession) -> Mapping[str, tuple[str, str]]:
+        """Return what of the two tables is laid out in another way; nothing of versions of one table, and of views."""
+        if left.table.table == right.table.table or left.format is None or right.format is None:
+            return {}
+        sides = []
+        for side in (left, right):
+            layout = self.catalog.table_format(side.format).layout(engine.session, side.table.table)
+            columns = {"partition_by": layout.partition_by, "cluster_by": layout.cluster_by, "sort_by": layout.sort_by}
+            sides.append({"format": str(side.format), **{what: ", ".join(names) for what, names in columns.items()}})
+        return {what: (value, sides[1][what]) for what, value in sides[0].items() if value != sides[1][what]}
+
+
+def diff(
+    prepared: Prepared,
+    ids: Sequence[str],
+    other: OtherState,
+    criteria: Criteria,
+    events: Events,
+    driver: Driver | DriverStart,
+) -> DiffReport:
+    """Compare the tables of the nodes `ids` with their other states; nodes without rows of their own are left out.
+
+    What keeps one from being compared is in the report. `driver` is used as `driving` uses it.
+    """
+    nodes = [node for node in map(prepared.graph.nodes.__getitem__, ids) if _is_compared(node, other)]
+    if not nodes:
+        return DiffReport(())
+    with driving(prepared, events, driver) as running:
+        comparison = _Comparison(prepared, other, criteria, running, Catalog(running.table_format))
+        return DiffReport(tuple(map(comparison.of, nodes)))
+
+
+def sensitive_columns(node: RefNode) -> frozenset[str]:
+    """Return the columns of a node whose values must not be shown: `meta: {sensitive: true}`."""
+    return frozenset(name for name, column in node.columns.items() if column.get("meta", {}).get("sensitive") is True)
+
+
+def _is_compared(node: Node, other: OtherState) -> TypeGuard[RefNode]:
+    """Whether a node has rows in the other state: an earlier state of a view is not kept, a seed is not rebuilt."""
+    if not isinstance(node, RefNode) or node.materialized == "ephemeral":
+        return False
+    if isinstance(other, Rebuild):
+        return node.materialized in ("merge", "table")
+    return isinstance(other, OtherProject) or node.materialized != "view"
