@@ -135,11 +135,13 @@ class LoadedProject:
         return type(self)(replace(prepared, deferral=deferral), self.start)
 
     def check(self) -> None:
-        """Check every template, query and unit test. Raises ProblemsError."""
+        """Check every template, hook of a run, query and unit test. Raises ProblemsError."""
         from merge_runner.plan.load.query import check_queries
+        from merge_runner.plan.load.run_hooks import check_run_hooks
         from merge_runner.plan.model_tests.unit_tests import check_unit_tests
 
         self.prepared.templates.check()
+        check_run_hooks(self.prepared)
         check_queries(self.graph)
         check_unit_tests(self.prepared)
 

@@ -17,11 +17,14 @@ from merge_runner.graph.streams import streams_read
 from merge_runner.pages.runs.history import kept_runs
 from merge_runner.plan.branch_plan import check_isolated, is_view, on_branch
 from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.load.run_hooks import check_run_hooks
 from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.nodes.maintenance import has_table, is_maintained
 from merge_runner.relation import Relation
 from merge_runner.run.execution.dag_run import NodeRun
 from merge_runner.run.execution.driver_scope import driving
+from merge_runner.run.execution.run_hooks import COMMANDS as WITH_HOOKS
+from merge_runner.run.execution.run_hooks import RunHooks
 from merge_runner.run.execution.scratch_folder import scratch_folder
 from merge_runner.run.node.run_context import Nodes
 from merge_runner.run.results.artifacts import plan_nodes
@@ -75,6 +78,9 @@ def build(
     )
     if on_a_branch:
         check_isolated(plans, nodes)
+    if command in WITH_HOOKS:
+        check_run_hooks(planned)
+    hooks = RunHooks(planned, invocation, command, events)
     durations = recorded_durations(prepared.target_path / "run_results.json")
     reuse = _reuse(planned, command, settings, invocation.id)
     node_run = NodeRun(planned, Nodes(plans, compile_times, durations), settings, invocation.id, events, reuse)
@@ -85,7 +91,7 @@ def build(
             at_end = partial(_keep, node_run, prepared, invocation, None if optimizes else audit_table(profile))
             try:
                 if not isinstance(driver, DriverStart) or not node_run.leave_out():
-                    _run_on_drivers(node_run, prepared, at_end, driver)
+                    _run_on_drivers(node_run, hooks, prepared, at_end, driver)
             finally:
                 _save(reuse, events)
     return invocation.results
@@ -122,13 +128,15 @@ def _keep(
 
 def _run_on_drivers(
     node_run: NodeRun,
+    hooks: RunHooks,
     prepared: Prepared,
     at_end: Callable[[Driver], None],
     driver: Driver | DriverStart,
 ) -> None:
     """Run the nodes on `driver`; where it was started for them and is lost, run what has not begun on another.
 
-    After the last one, what is left has failed. `at_end` is called with the driver that has run the last node.
+    After the last one, what is left has failed. `hooks` run before the first node and after the last. `at_end` is
+    called with the driver that has run the last node.
     """
     events, branch, recreated = node_run.events, node_run.settings.branch, frozenset(node_run.settings.recreated)
     for others in range(_MOST_OTHERS + 1):
@@ -139,10 +147,15 @@ def _run_on_drivers(
                 formats = running.table_format
                 catalog = Catalog(formats, recreated) if branch is None else BranchCatalog(formats, branch, recreated)
                 events.observe(running)
-                with scratch_folder(Scratch.of(node_run.id)):
-                    left = node_run.run_open(running, catalog)
+                left = 0
+                if others > 0 or hooks.start(running, catalog, node_run.plans):
+                    with scratch_folder(Scratch.of(node_run.id)):
+                        left = node_run.run_open(running, catalog)
+                else:
+                    node_run.skip_all("on-run-start failed")
                 if not left or not isinstance(driver, DriverStart) or others == _MOST_OTHERS:
                     node_run.give_up()
+                    hooks.end(running, catalog, node_run.results)
                     at_end(running)
                     return
         except ProblemsError as error:

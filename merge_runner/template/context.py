@@ -43,6 +43,8 @@ class Context:
     """Plain data that calls of the project's macros of these names give, whatever their arguments."""
     columns: Callable[[Ref | SourceRef], Sequence[RelationColumn]] | None = None
     """Returns the columns of a table that a call names; it raises LookupError where they are not all known."""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """What this text alone can name, such as the results of a run; a macro of the project goes before it."""
     operation: Operation | None = None
     """What executes the statements of the template; None: the engine cannot be asked, as its run has not begun."""
 

@@ -57,6 +57,7 @@ class Rendering:
             **library.environment.globals,
             **DbtNames(self, self.built_ins).names(own),
             **Queries(self).names(),
+            **context.values,
             **library.package_names,
             **({project: library.own_macros} if isinstance(project, str) else {}),
             **library.macros,

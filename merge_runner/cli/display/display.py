@@ -20,6 +20,7 @@ from merge_runner.run.results.event_types import (
     BatchStarted,
     BranchDropped,
     FreshnessFinished,
+    HookFinished,
     InvocationFinished,
     MergesSummarised,
     Message,
@@ -124,6 +125,7 @@ class TextDisplay:
             NodeFinished: self._on_finished,
             NodeWaiting: lambda event: self._line(event.message, "yellow"),
             NodeRetried: self._on_retried,
+            HookFinished: self._on_hook,
             AuditFailed: lambda event: self._say(f"{styled('warning', fg='yellow')}: {event.message}"),
             MergesSummarised: self._on_summary,
             ReportWritten: lambda event: self._line(f"page of the run: {shown_path(event.path)}"),
@@ -239,6 +241,12 @@ class TextDisplay:
         self.close()
         words = [f"{count} {status}" for status, count in event.counts.items()]
         say(styled(", ".join(words) or "nothing to do", fg="green" if event.ok else "red", bold=True))
+
+    def _on_hook(self, event: HookFinished) -> None:
+        if event.level == "error":
+            self._say(f"{styled('error', fg='red')}: {event.message}")
+        else:
+            self._line(event.message)
 
     def _on_published(self, event: TablePublished) -> None:
         before = "" if event.before is None else f", was at {event.before}"

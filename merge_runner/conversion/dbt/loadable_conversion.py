@@ -22,6 +22,7 @@ from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.load.flags import Flags
 from merge_runner.plan.load.project_context import Prepared, prepare
 from merge_runner.plan.load.query import check_queries, query
+from merge_runner.plan.load.run_hooks import check_run_hooks
 from merge_runner.plan.model_tests.unit_tests import check_unit_tests
 from merge_runner.plan.plan import asked_first
 from merge_runner.project.load.not_read import DBT_PROJECT
@@ -108,6 +109,7 @@ def _check(prepared: Prepared) -> None:
     problems = Problems()
     for check in (
         prepared.templates.check,
+        lambda: check_run_hooks(prepared),
         lambda: check_queries(prepared.graph),
         lambda: check_unit_tests(prepared),
     ):

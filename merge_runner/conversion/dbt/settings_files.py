@@ -18,7 +18,9 @@ from merge_runner.conversion.dbt.config_keys import INCREMENTAL_KEYS, dbt_key, t
 from merge_runner.conversion.dbt.known_values import LATE, holds_jinja
 from merge_runner.conversion.dbt.project import DbtFolder, is_folder, project_vars
 from merge_runner.conversion.dbt.todo import Kind, Todo, in_file
+from merge_runner.plan.load.run_hooks import MOMENTS
 from merge_runner.project.load.find_project import PYPROJECT
+from merge_runner.project.schema.config import as_list
 from merge_runner.project.schema.config_layers import config_key
 from merge_runner.project.schema.dbt_keys import SETTINGS as HINTS
 from merge_runner.project.schema.profile import Adapter
@@ -33,7 +35,9 @@ _USUAL = {
     "test-paths": ["tests"],
     "analysis-paths": ["analyses"],
 }
-_READ = frozenset({"name", "profile", "version", "config-version", "vars", "models", "seeds", "snapshots", *_USUAL})
+_READ = frozenset({"name", "profile", "version", "config-version", "vars", "models", "seeds", "snapshots"}).union(
+    _USUAL, MOMENTS
+)
 _WITHOUT_EFFECT = frozenset(
     {
         *("clean-targets", "target-path", "log-path", "query-comment", "quoting", "require-dbt-version", "flags"),
@@ -83,6 +87,7 @@ class SettingsWriter:
             paths = [path for path in dict.fromkeys(paths) if any(file.startswith(f"{path}/") for file in files)]
             if paths and paths != usual:
                 self._add(f"{key} = {toml(paths)}", origin=(key,))
+        self._add_hooks()
         self._add_vars()
         for kind, suffix in (("models", ".sql"), ("seeds", ".csv")):
             self._add_folders(kind, _folders_of(self.project, kind, files, suffix))
@@ -99,6 +104,19 @@ class SettingsWriter:
     def _todo(self, path: KeyPath, message: str, hint: str | None = None, kind: Kind = "decide") -> None:
         at = in_file(PYPROJECT) if kind == "decide" else None
         self.todos.append(Todo(kind, message, self.project.settings.key_place(path), hint, at))
+
+    def _add_hooks(self) -> None:
+        """Add the hooks of a run, a line for each."""
+        for moment in MOMENTS:
+            texts = as_list(self.project.data.get(moment))
+            hooks = [
+                ((moment, index), text) for index, text in enumerate(texts) if (moment, index) not in self.left_out
+            ]
+            if hooks:
+                self._add(f"{moment} = [")
+                for path, text in hooks:
+                    self._add(f"    {toml(text)},", origin=path)
+                self._add("]")
 
     def _add_vars(self) -> None:
         vars_ = self.project.data.get("vars")

@@ -213,6 +213,23 @@ class Compiler:
         context = self._context_of_none("sql operation", "inline", on_read)
         return self._templates.render(SourceText("--inline", text), replace(context, operation=operation))
 
+    def run_hook(
+        self,
+        source: SourceText,
+        name: str,
+        values: Mapping[str, Any],
+        on_read: Callable[[str], None],
+        operation: Operation | None = None,
+    ) -> str:
+        """Return the text of a hook of a run, which can name `values` as well. Raises ProblemsError.
+
+        `on_read` is called with the id of each node that it refers to. Without an `operation` queries return no rows.
+        """
+        context = replace(self._context_of_none("operation", name, on_read), values=values, operation=operation)
+        if operation is None:
+            return self._templates.text_unanswered(source, context)
+        return self._templates.render(source, context).text
+
     def _context_of_none(self, kind: str, name: str, on_read: Callable[[str], None]) -> Context:
         files = self._files
         context = Context(

@@ -150,6 +150,7 @@ class Prepared:
         """A warning for each var of the invocation that is neither declared nor read: a misspelled one."""
         files, graph = self.files, self.graph
         names = {*files.settings.vars, *graph.vars_read}
+        hooks = "\n".join((*files.settings.on_run_start, *files.settings.on_run_end))
         return [
             Problem(
                 "unread-var",
@@ -157,6 +158,7 @@ class Prepared:
                 hint=did_you_mean(name, names) or "remove it, or declare it in [tool.merge-runner.vars]",
             )
             for name in sorted(files.unnamed_vars - graph.vars_read)
+            if name not in hooks
         ]
 
     @cached_property

@@ -152,16 +152,11 @@ PROPERTIES: Mapping[str, str] = {
 }
 """Keys of dbt's property files that are an error: they would change what a model does or who may read it."""
 
-_ON_RUN = (
-    "there are no hooks of a run: run the SQL before or after `merge-runner build`, or in `pre_hook` and `post_hook`"
-)
 _OF_TESTS = "write it at the test: `config: {severity: warn}` in YAML, or `config(…)` in its file"
 
 SETTINGS: Mapping[str, str] = {
     "version": "leave it out: the version of a package is in [project]",
     "config-version": "leave it out: there is one version",
-    "on-run-start": _ON_RUN,
-    "on-run-end": _ON_RUN,
     "snapshots": _SNAPSHOT,
     "snapshot-paths": _SNAPSHOT,
     "asset-paths": "leave it out",

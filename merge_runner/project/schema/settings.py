@@ -80,6 +80,8 @@ class Settings:
     vars: Mapping[str, Any] = field(default_factory=dict)
     models: Folders = field(default_factory=dict)
     seeds: Folders = field(default_factory=dict)
+    on_run_start: tuple[str, ...] = ()
+    on_run_end: tuple[str, ...] = ()
     lint: LintSettings = LintSettings()
     places: TomlTree | None = field(default=None, repr=False, compare=False)
 
@@ -118,6 +120,8 @@ def settings(source: SourceText, problems: Problems) -> Settings | None:
         vars=shape.vars,
         models=models,
         seeds=seeds,
+        on_run_start=shape.on_run_start,
+        on_run_end=shape.on_run_end,
         lint=shape.lint,
         places=tree,
     )
@@ -211,6 +215,14 @@ class SettingsTable(Keyed):
     Example: `models = { format = "delta", staging = { materialized = "view" } }`"""
     seeds: Mapping[str, Any] = field(default_factory=dict)
     """Default config of seeds, by folder or name, as `models`. Example: `seeds = { price = { delimiter = ";" } }`"""
+    on_run_start: Annotated[Names, Key(("on-run-start",))] = ()
+    """SQL statements that run before the first node of `build`, `run`, `seed` and `test`: a text, or a list of them.
+    They may use Jinja. Where one fails, no node runs. See [Hooks](../guides/hooks.md#hooks-of-a-run).
+    Example: `on-run-start = ["create schema if not exists ops"]`"""
+    on_run_end: Annotated[Names, Key(("on-run-end",))] = ()
+    """SQL statements that run after the last node, whatever failed; Jinja has their `results`. See
+    [Hooks](../guides/hooks.md#hooks-of-a-run).
+    Example: `on-run-end = "{{ grant_select(schemas) }}"`"""
     lint: LintSettings = LintSettings()
     """Settings of lint: the keys below. A pyproject.toml whose table `[tool.merge-runner]` has nothing but `lint`
     configures lint of plain SQL files and makes no project.

@@ -177,6 +177,11 @@ class NodeRun:
         for unique_id, cause in below.items():
             self._skip(unique_id, cause)
 
+    def skip_all(self, reason: str) -> None:
+        """Skip the nodes that have no result yet."""
+        for unique_id in self.plans:
+            self._keep(Result(unique_id, "skipped", message=f"skipped because {reason}"))
+
     def stop(self) -> None:
         """Cancels what runs. May be called from another thread."""
         self._stopping.set()

@@ -19,6 +19,7 @@ from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.inputs import Inputs
 from merge_runner.plan.plan import Planner
 from merge_runner.plan.steps.node_plan import NodePlan
+from merge_runner.template.outcome import RefusedError
 
 
 def planned_on_engine(prepared: Prepared, unique_id: str, context: NodeContext, *, first_run: bool) -> NodePlan:
@@ -70,6 +71,8 @@ def engine_problems(statements: Statements) -> Iterator[None]:
     """Raise the problems of texts that ask the engine as an EngineError, the engine's own where that ended them."""
     try:
         yield
+    except RefusedError as error:
+        raise statements.refused or EngineError(error.code, str(error)) from error
     except ProblemsError as error:
         problem = error.problems[0]
         if statements.refused is not None:

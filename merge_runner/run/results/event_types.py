@@ -123,6 +123,16 @@ class Message(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class HookFinished(Event):
+    """A hook of the run (`on-run-start`, `on-run-end`) has ended."""
+
+    result: dict[str, Any]
+    """Its entry in run_results.json."""
+    message: str
+    """Which hook it is, and how it has ended."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class MergesSummarised(Event):
     """The table of merges at the end of a build."""
 

@@ -42,7 +42,9 @@ class Invocation:
         self._events = events
         self._results: RunResults | None = None
         self._recorder = RunRecorder()
-        self._started_at = datetime.now(timezone.utc)
+        self.started_at = datetime.now(timezone.utc)
+        self.hooks: list[Result] = []
+        """The results of the hooks of the run, as they come."""
         events.conceal_with(prepared.concealed)
 
     @contextmanager
@@ -119,7 +121,7 @@ class Invocation:
 
     def _outcome(self, results: Sequence[Result]) -> RunResults:
         now, args = datetime.now(timezone.utc), self._prepared.concealed(self._args)
-        return RunResults(self.id, self._command, self._started_at, now, args, tuple(results))
+        return RunResults(self.id, self._command, self.started_at, now, args, tuple(results), tuple(self.hooks))
 
     def _report(self, record: Mapping[str, Any]) -> None:
         """Keep the record of the run, and write the page of runs. A failure changes no result."""

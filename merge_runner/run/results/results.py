@@ -96,7 +96,7 @@ class Result:
 
 @dataclass(frozen=True)
 class RunResults:
-    """All results of one invocation, in the order in which they came."""
+    """All results of one invocation, in the order in which they came; `results` are those of its nodes."""
 
     invocation_id: str
     command: str
@@ -104,11 +104,18 @@ class RunResults:
     completed_at: datetime
     args: Mapping[str, Any]
     results: tuple[Result, ...]
+    hooks: tuple[Result, ...] = ()
+    """The results of the hooks of the run, `on-run-start` and `on-run-end`: dbt has them among those of the nodes."""
+
+    @property
+    def failed(self) -> tuple[Result, ...]:
+        """What failed: hooks of the run, models, seeds and tests."""
+        return tuple(result for result in (*self.hooks, *self.results) if result.status in FAILED)
 
     @property
     def ok(self) -> bool:
-        """Whether no model, seed or test failed."""
-        return not any(result.status in FAILED for result in self.results)
+        """Whether no model, seed, test or hook of the run failed."""
+        return not self.failed
 
     def __getitem__(self, name: str) -> Result:
         """The result of the node with this name or unique id. Raises KeyError."""
@@ -129,7 +136,7 @@ def write_run_results(path: Path, run: RunResults, version: str) -> None:
     """Replaces run_results.json in one step."""
     document = {
         "metadata": Metadata(run.completed_at, run.invocation_id, version, run.started_at).as_json("run-results/v6"),
-        "results": [result.as_json() for result in run.results],
+        "results": [result.as_json() for result in (*run.results, *run.hooks)],
         "elapsed_time": (run.completed_at - run.started_at).total_seconds(),
         "args": {**run.args, "which": run.command},
     }
