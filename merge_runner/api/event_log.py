@@ -18,9 +18,11 @@ _PLAIN = (str, int, float)
 SUBJECTS: Mapping[str, str] = {
     "batch": "stream",
     "branch": "publish",
+    "hook": "run",
     "merges": "run",
     "message": "run",
     "invocation": "run",
+    "notification": "run",
     "running": "run",
     "table": "publish",
 }

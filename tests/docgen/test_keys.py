@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 import pytest
 import tomli
-import yaml
 from pydantic import TypeAdapter
 
+from merge_runner.errors import Problems
 from merge_runner.project.schema.config import ModelConfig, Names
 from merge_runner.project.schema.data_test import BUILT_IN, DataTestConfig
 from merge_runner.project.schema.layout_file import LayoutFileContent
@@ -18,6 +18,8 @@ from merge_runner.project.schema.profile import Output, ProfileEntry
 from merge_runner.project.schema.properties import DataTest, PropertyFile
 from merge_runner.project.schema.settings import SettingsTable
 from merge_runner.project.syntax.annotations import Key, Limits
+from merge_runner.project.syntax.yaml_tree import yaml_tree
+from merge_runner.text import SourceText
 from tools.docgen.keys import keys, type_name
 
 
@@ -123,11 +125,15 @@ EXAMPLES = [
 ]
 
 
+def _yaml_data(text):
+    return yaml_tree(SourceText("example.yml", text), Problems()).data  # a key `on` is true in YAML 1.1
+
+
 @pytest.mark.filterwarnings("ignore:The .validation_alias. attribute")  # it is looked at above
 @pytest.mark.parametrize(("kind", "name", "key"), EXAMPLES)
 def test_an_example_is_valid_and_of_its_key(kind, name, key):
     toml = kind.__module__ == SettingsTable.__module__
-    ((written, value),) = (tomli.loads if toml else yaml.safe_load)(key.example).items()
+    ((written, value),) = (tomli.loads if toml else _yaml_data)(key.example).items()
     assert written in key.names
     if key.nested is DataTest:
         return  # written in forms that no plain type describes: tests/project/load/test_read_properties.py

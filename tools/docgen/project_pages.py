@@ -166,7 +166,7 @@ def _sections(found: Iterable[Key], language: str, of: str = "") -> Iterator[str
             facts.append(("Applies to", key.applies))
         if len(key.names) > 1:
             facts.append(("Also written", ", ".join(f"`{name}`" for name in key.names[1:])))
-        if key.name in MODEL_KEYS and (others := _dbt_names(key.name)):
+        if not of and key.name in MODEL_KEYS and (others := _dbt_names(key.name)):
             facts.append(("In dbt", ", ".join(f"`{name}`" for name in others)))
         yield "\n".join(f"- {name}: {text}" for name, text in facts)
         yield fenced(language, key.example)

@@ -28,6 +28,7 @@ from merge_runner.run.results.event_types import (
     NodeRetried,
     NodeStarted,
     NodeWaiting,
+    NotificationFailed,
     PublishFinished,
     PublishRefused,
     ReportWritten,
@@ -126,7 +127,8 @@ class TextDisplay:
             NodeWaiting: lambda event: self._line(event.message, "yellow"),
             NodeRetried: self._on_retried,
             HookFinished: self._on_hook,
-            AuditFailed: lambda event: self._say(f"{styled('warning', fg='yellow')}: {event.message}"),
+            AuditFailed: self._on_warning,
+            NotificationFailed: self._on_warning,
             MergesSummarised: self._on_summary,
             ReportWritten: lambda event: self._line(f"page of the run: {shown_path(event.path)}"),
             InvocationFinished: self._on_end,
@@ -241,6 +243,9 @@ class TextDisplay:
         self.close()
         words = [f"{count} {status}" for status, count in event.counts.items()]
         say(styled(", ".join(words) or "nothing to do", fg="green" if event.ok else "red", bold=True))
+
+    def _on_warning(self, event: AuditFailed | NotificationFailed) -> None:
+        self._say(f"{styled('warning', fg='yellow')}: {event.message}")
 
     def _on_hook(self, event: HookFinished) -> None:
         if event.level == "error":

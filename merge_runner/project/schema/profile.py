@@ -13,6 +13,8 @@ from merge_runner.errors import Problems, did_you_mean
 from merge_runner.formats import Format
 from merge_runner.formats.lines import LINES, Line, installed_line
 from merge_runner.project.schema.accepts import NULL, TEXT, Exactly, also, exclusive, matching
+from merge_runner.project.schema.config import as_list
+from merge_runner.project.schema.notify import Notification
 from merge_runner.project.schema.storage import WAREHOUSE, Storage, check_catalog, check_embedded, warehouse_folder
 from merge_runner.project.schema.warehouse import Warehouse, keeping_catalog, warehouse
 from merge_runner.project.syntax.annotations import CLOSED, After, Before, Limits, StrictBool, StrictInt
@@ -28,7 +30,7 @@ from merge_runner.text import Place, SourceText
 
 FILE = "profiles.yml"
 _TEMPLATE_NAMES = TemplateNames("a profile", f"only env_var('NAME', 'default') works in {FILE}")
-_OF_SPARK = frozenset({"conf", "catalogs", "remote", "openlineage"})
+_OF_SPARK = frozenset({"conf", "catalogs", "remote", "openlineage", "notify"})
 """Keys of an output that no name and no text of a project depends on."""
 LOCAL = "local[*]"
 _MASTER = "spark.master"
@@ -80,6 +82,8 @@ class Profile:
     """Whether the warehouse is the default of a local output: neither the output nor its conf says where tables are."""
     openlineage: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """Where OpenLineage events go: `transport`, `namespace`, and the settings of the transport."""
+    notify: tuple[Notification, ...] = field(default=(), repr=False)
+    """Who hears of a run."""
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
     """Values that must never be shown: of confs and environment variables whose names say so."""
     env_vars: tuple[EnvVar, ...] = ()
@@ -264,6 +268,7 @@ def _profile(name: str, target: str, output: Output, table_warehouse: Warehouse,
         reuse=output.reuse,
         storage_join=output.storage_join,
         openlineage=output.openlineage,
+        notify=output.notify,
         secrets=frozenset(value for value in _secrets(output, used) if value),
     )
 
@@ -272,6 +277,9 @@ def _secrets(output: Output, used: Mapping[str, str]) -> Iterator[str]:
     openlineage = dict(_texts(output.openlineage))
     for texts in (used, output.conf, *output.catalogs.values(), openlineage, {"remote": output.remote}):
         yield from secret_values(texts)
+    for notification in output.notify:
+        if notification.url is not None and "://" in notification.url:  # else it stands for a variable
+            yield notification.url  # who knows that of Slack or Teams can post there
 
 
 def _texts(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -442,6 +450,10 @@ class Output:
     `merge-runner[openlineage]` installs, with its settings next to it. `namespace` is that of the jobs (default:
     `merge-runner`). Without this key the variables of OpenLineage count (`OPENLINEAGE_URL`, …).
     Example: `openlineage: {transport: http, url: "http://localhost:5000", namespace: shop}`"""
+    notify: Annotated[tuple[Notification, ...], Before(as_list), also(NULL)] = ()
+    """Who hears of a run of nodes: webhooks and commands, with the keys below. See [Hear of a
+    failure](../guides/notifications.md).
+    Example: `notify: [{command: [python, ops/page.py]}]`"""
 
     def __post_init__(self) -> None:
         if self.master and self.remote:

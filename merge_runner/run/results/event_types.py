@@ -190,6 +190,28 @@ class ReportWritten(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class NotificationSent(Event):
+    """A webhook or a command of `notify` has been told how the run has ended."""
+
+    level: Level = "debug"
+    receiver: str
+    """The host of the webhook, or the program."""
+    content: str
+    """What it got."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotificationFailed(Event):
+    """A webhook or a command of `notify` could not be told; no result changes."""
+
+    level: Level = "warn"
+    receiver: str
+    """The host of the webhook, or the program."""
+    message: str
+    """Why."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class InvocationFailed(Event):
     """An invocation ended before anything ran."""
 

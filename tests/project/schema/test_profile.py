@@ -374,3 +374,64 @@ def test_the_tables_of_a_local_output_are_where_its_conf_says(read, output, ware
 )
 def test_a_conf_against_a_key_of_the_output_is_a_problem(read, output, problem):
     assert read(one_output(f"{{schema: s, {output}}}"))[1] == [problem]
+
+
+_HOOK = "https://hooks.example.com/T0/hush"
+
+
+@pytest.mark.parametrize(
+    ("notify", "told"),
+    [
+        (f"[{{url: '{_HOOK}'}}]", [("failure", _HOOK, None, "json")]),
+        (f"[{{on: always, url: '{_HOOK}', format: teams}}]", [("always", _HOOK, None, "teams")]),
+        ("[{url: 'http://localhost:80/x'}]", [("failure", "http://localhost:80/x", None, "json")]),
+        ("[{url: 'http://[::1]:80/x'}]", [("failure", "http://[::1]:80/x", None, "json")]),
+        ("[{command: [page, --all]}]", [("failure", None, ("page", "--all"), "json")]),
+        ("[{command: 'page \"a b\" c'}]", [("failure", None, ("page", "a b", "c"), "json")]),
+        ("null", []),
+    ],
+)
+def test_who_hears_of_a_run(read, notify, told):
+    found, problems = read(one_output(f"{{schema: shop, notify: {notify}}}"))
+    assert problems == []
+    assert [(one.on, one.url, one.command, one.format) for one in found.notify] == told
+    assert found.secrets == {url for _on, url, _command, _format in told if url is not None}
+    assert "hush" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("notify", "problem"),
+    [
+        ("{}", 'one of "url" and "command" is needed'),
+        (f"{{url: '{_HOOK}', command: hush}}", 'one of "url" and "command" is needed, and not both'),
+        ("{command: hush, format: slack}", 'a command gets "format: json"'),
+        ("{command: []}", '"command" must be a command: its program and its arguments'),
+        ("{command: 'hush \"'}", '"command" must be a list of words, or a text whose quotes are closed'),
+        ("{url: 'http://hush.example.com/x'}", "an address https://HOST/…, without a user"),
+        ("{url: 'http://127.0.0.1.hush.com/x'}", "an address https://HOST/…"),
+        ("{url: 'https://me:hush@example.com/x'}", "an address https://HOST/…"),
+        ("{url: 'https://example.com:hush/x'}", "an address https://HOST/…"),
+        ("{url: 'https://example.com/hush x'}", "an address https://HOST/…"),
+        ("{url: 'file:///hush'}", "an address https://HOST/…"),
+        ("{url: 'https:///hush'}", "an address https://HOST/…"),
+        (f"{{url: '{_HOOK}', format: hush}}", '"format" must be "json", "slack" or "teams"'),
+        (f"{{on: hush, url: '{_HOOK}'}}", '"on" must be "failure" or "always"'),
+    ],
+)
+def test_who_cannot_be_told(read, notify, problem):
+    found, problems = read(one_output(f"{{schema: shop, notify: [{notify}]}}"))
+    assert found is None
+    assert len(problems) == 1
+    assert problem in problems[0]
+    assert "hush" not in problems[0]
+
+
+@pytest.mark.parametrize(("secrets", "url"), [(False, "withheld_secret"), (True, _HOOK)])
+def test_where_nothing_runs_the_address_may_be_withheld(tmp_path, secrets, url):
+    from merge_runner.project.syntax.environment import RecordingEnv
+
+    output = "{schema: shop, notify: [{url: \"{{ env_var('HOOK_TOKEN') }}\"}]}"
+    (tmp_path / "profiles.yml").write_text(one_output(output))
+    problems, env = Problems(), RecordingEnv({"HOOK_TOKEN": _HOOK, "HOME": str(tmp_path)}, secrets=secrets)
+    found = read_profile(tmp_path, "shop", problems, env=env)
+    assert (list(problems), found.notify[0].url) == ([], url)
