@@ -9,10 +9,12 @@ import yaml
 from merge_runner import Project
 from merge_runner.errors import ProblemsError
 from merge_runner.project.schema.config import as_list
-from tests.fake_engine import FakeDriver, Lake
+from tests.dbt_schemas import schema_errors
+from tests.fake_engine import FakeDriver, Lake, Starts
 from tests.fake_engine.projects import model_files
 
 CASES = yaml.safe_load((Path(__file__).parent / "run_hooks.yml").read_text(encoding="utf-8"))
+ANSWERS = {"select": [{"n": 7}], "insert": [], "create table a": []}
 OWN = ("select", "insert", "create table a", "drop table a")
 
 
@@ -24,7 +26,7 @@ def settings(**hooks):
 def own_statements(driver):
     """Return what hooks have sent, in one line each, and the MERGE of the model by this word alone."""
     texts = [" ".join(text.split()) for text in driver.statements]
-    return ["MERGE" if text.startswith("merge") else text for text in texts if text.startswith((*OWN, "merge"))]
+    return ["MERGE" if "merge into" in text else text for text in texts if text.startswith(OWN) or "merge into" in text]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["title"])
@@ -34,7 +36,7 @@ def test_hooks(make_project, case):
     root = make_project({**model_files({"m": None}), "pyproject.toml": hooks, **macros})
     lake = Lake()
     assert Project.load(make_project(model_files({"m": None}))).build(lint=False, driver=FakeDriver(lake)).ok
-    driver = FakeDriver(lake, case.get("faults"), answers={"select": [{"n": 7}], "insert": [], "create table a": []})
+    driver = FakeDriver(lake, case.get("faults"), answers=ANSWERS)
     project = Project.load(root)
     schema = project.graph.nodes["model.shop.m"].relation.schema
     run = getattr(project, case.get("command", "build"))(driver=driver)
@@ -46,7 +48,9 @@ def test_hooks(make_project, case):
     assert run.ok is ("error" not in (*case["hooks"].values(), *case["nodes"].values()))
     if "says" in case:
         assert next(hook.message for hook in run.hooks if hook.status == "error").startswith(case["says"])
-    written = json.loads((root / "target" / "run_results.json").read_text())["results"]
+    document = json.loads((root / "target" / "run_results.json").read_text())
+    assert schema_errors(document) == []
+    written = document["results"]
     assert [entry["unique_id"] for entry in written[len(run.results) :]] == [hook.unique_id for hook in run.hooks]
 
 
@@ -102,7 +106,6 @@ def test_secrets_are_hidden(make_project, monkeypatch):
 
 def test_the_command_shows_which_hook_failed(make_project, capfd):
     from merge_runner.cli.main import main
-    from tests.fake_engine import Starts
 
     root = make_project({**model_files({"m": None}), "pyproject.toml": settings(start="select 1", end="select 2")})
     driver = FakeDriver(None, {"select 2": ["fails"]}, answers={"select": []})
@@ -118,3 +121,26 @@ def test_a_var_that_a_hook_alone_reads_is_read(make_project):
     hooks = settings(start="select {{ var('days', 1) }}")
     project = Project.load(make_project({"pyproject.toml": hooks}), vars={"days": 3, "dayz": 3})
     assert ['"dayz"' in problem.message for problem in project.prepared.unread_vars] == [True]
+
+
+def test_on_another_driver_what_has_begun_goes_on(make_project):
+    hooks = settings(start="select 1", end="select 2")
+    root = make_project({**model_files({"m": None, "n": {"parents": ["m"]}}), "pyproject.toml": hooks})
+    first, second = FakeDriver(faults={"session 3": ["lost"]}, answers=ANSWERS), FakeDriver(answers=ANSWERS)
+    run = Project.load(root, start=Starts(first, second)).build(lint=False)
+    assert [own_statements(driver) for driver in (first, second)] == [["select 1", "MERGE"], ["MERGE", "select 2"]]
+    assert [hook.status for hook in run.hooks] == ["success", "success"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "sent", "statuses"),
+    [("select 1", ["select 1"], ["skipped"]), ("m", ["select 1", "MERGE"], ["error"])],
+)
+def test_a_run_that_is_stopped_runs_no_more_hooks(make_project, fault, sent, statuses):
+    root = make_project({**model_files({"m": None}), "pyproject.toml": settings(start="select 1", end="select 2")})
+    driver = FakeDriver(faults={fault: ["interrupts"]}, answers=ANSWERS)
+    with pytest.raises(KeyboardInterrupt):
+        Project.load(root).build(driver=driver, lint=False)
+    assert own_statements(driver) == sent
+    written = json.loads((root / "target" / "run_results.json").read_text())["results"]
+    assert [entry["status"] for entry in written if entry["unique_id"].startswith("model.")] == statuses

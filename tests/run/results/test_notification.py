@@ -217,3 +217,11 @@ def test_where_nothing_is_built_no_command_runs(make_project, tmp_path, command,
         main([*command.split(), "--project-dir", str(root)])
     capfd.readouterr()
     assert not (tmp_path / "told").exists()
+
+
+def test_a_run_that_is_stopped_tells_nobody(make_project):
+    with Webhook() as webhook:
+        root = write(make_project, [{"url": webhook.url, "on": "always"}])
+        with pytest.raises(KeyboardInterrupt):
+            Project.load(root).build(driver=FakeDriver(None, {"m": ["interrupts"]}), lint=False)
+    assert webhook.posts == []
