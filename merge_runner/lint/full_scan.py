@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from merge_runner.project.syntax.size import size_in_words
 from merge_runner.pruning.layout.layout import base_columns
 from merge_runner.pruning.query.restricted_days import restricted_days
 
@@ -23,8 +24,6 @@ SMALL = 128 * 1024 * 1024
 _LITERALS = {"date": "date'…'", "timestamp": "timestamp'…'", "timestamp_ntz": "timestamp_ntz'…'", "string": "'…'"}
 _RANGES = frozenset({"date", "timestamp", "timestamp_ntz", "smallint", "int", "bigint", "decimal", "float", "double"})
 """Types whose columns are usually restricted to a range."""
-
-_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 def full_scan_severity(merge: LintedMerge) -> Severity:
@@ -101,7 +100,7 @@ def full_scan_size(merge: LintedMerge) -> str | None:
     size, files = merge.layout.bytes, merge.layout.files
     if size is None:
         return None
-    scanned = f"{files} file{'s' * (files != 1)}, {counted_bytes(size)}" if files is not None else counted_bytes(size)
+    scanned = f"{files} file{'s' * (files != 1)}, {size_in_words(size)}" if files is not None else size_in_words(size)
     extent = _source_extent(merge)
     return f"{scanned}, for a source of {extent}" if extent is not None else scanned
 
@@ -129,12 +128,4 @@ def _source_extent(merge: LintedMerge) -> str | None:
     if days is not None:
         return days
     table = merge.lookup(merge.statement.source.parts) if merge.statement.source.parts else None
-    return counted_bytes(table.layout.bytes) if table is not None and table.layout.bytes is not None else None
-
-
-def counted_bytes(size: int) -> str:
-    """Return a number of bytes for people: `1.2 MiB`."""
-    amount, unit = float(size), 0
-    while amount >= 1024 and unit < len(_UNITS) - 1:
-        amount, unit = amount / 1024, unit + 1
-    return f"{amount:.1f} {_UNITS[unit]}" if unit else f"{size} bytes"
+    return size_in_words(table.layout.bytes) if table is not None and table.layout.bytes is not None else None
