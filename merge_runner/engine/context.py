@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class PastMerge:
+    """An earlier run of a MERGE: the bytes of its target that it scanned, and how long the statement took."""
+
+    bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True)
 class TestOutcome:
     """What a data test found: the number of failures, and whether that is `pass`, `warn` or `fail`.
 
@@ -94,6 +102,8 @@ class NodeContext:
     """The branch that the session writes."""
     batch: Batch | None = None
     """The batch that its MERGE is stamped with."""
+    past_merges: tuple[PastMerge, ...] = ()
+    """Earlier runs of its MERGE, newest first."""
     output: NodeOutput = field(default_factory=NodeOutput)
 
     def table_format(self, name: Format | None) -> TableFormat:

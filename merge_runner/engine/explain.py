@@ -5,14 +5,15 @@ What a plan says of the target's files, and of what is shuffled and sorted, depe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from merge_runner.engine.context import PastMerge
 from merge_runner.engine.merge.change_feed_source import define_empty
-from merge_runner.engine.spark.errors import EngineError, engine_error, from_engine
+from merge_runner.engine.merge.prediction import predict
+from merge_runner.engine.spark.errors import EngineError, engine_error
 from merge_runner.engine.spark.sql import run_statement
-from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.engine.tables.catalog import Catalog, table_exists
 from merge_runner.plan.explain.shuffle_remedies import shuffled_when_bounded
 from merge_runner.plan.explain.spark_explain import EngineReport, TargetFiles
@@ -33,11 +34,13 @@ class _RefusedError(Exception):
     """EXPLAIN's answer, as an error that says the same."""
 
 
-def explain_merge(session: SparkSession, catalog: Catalog, plan: NodePlan, conf: Mapping[str, str]) -> EngineReport:
+def explain_merge(
+    session: SparkSession, catalog: Catalog, plan: NodePlan, conf: Mapping[str, str], past: Sequence[PastMerge]
+) -> EngineReport:
     """What the engine would do for the MERGE of a plan, in a session that has the node's confs; `conf` are its own.
 
-    Its inputs and its target are attached where they are there; an input or a target that has not been built yet is a
-    note. Raises EngineError where the engine refuses the statement.
+    `past` are earlier runs of the MERGE. Its inputs and its target are attached where they are there; an input or a
+    target that has not been built yet is a note. Raises EngineError where the engine refuses the statement.
     """
     create = next(step for step in plan.steps if isinstance(step, CreateTarget))
     merge = next(step for step in plan.steps if isinstance(step, RunMerge))
@@ -64,8 +67,8 @@ def explain_merge(session: SparkSession, catalog: Catalog, plan: NodePlan, conf:
         if any(isinstance(step, RunHook) and step.when == "pre_hook" for step in plan.steps):
             error.add_hint("explain runs no hooks: what its pre_hook makes is not there")
         raise
-    files, counted = _files(session, merge, table_format)
-    notes += counted
+    predicted = predict(session, merge, table_format, past, notes)
+    files = TargetFiles(table_format.state(session, merge.target).files, predicted.files)
     if merge.bounding is not None and merge.bounding.left_out is None:
         notes.append(f"counted without what comes when it runs: {merge.bounding}")
     shuffles = table_format.shuffles(
@@ -73,7 +76,7 @@ def explain_merge(session: SparkSession, catalog: Catalog, plan: NodePlan, conf:
     )
     if shuffles is not None:
         notes += shuffled_when_bounded(merge.bounding, spark_plan)
-    return EngineReport(spark_plan, files, tuple(notes), shuffles=shuffles)
+    return EngineReport(spark_plan, files, tuple(notes), shuffles=shuffles, predicted=predicted)
 
 
 def _missing(session: SparkSession, catalog: Catalog, plan: NodePlan) -> list[Input]:
@@ -100,17 +103,3 @@ def _explain(session: SparkSession, statement: str) -> str:
     if answer.startswith(_REFUSED):
         raise engine_error(_RefusedError(answer.removeprefix(_REFUSED).lstrip(": \n")), explain)
     return answer
-
-
-def _files(session: SparkSession, merge: RunMerge, table_format: TableFormat) -> tuple[TargetFiles, list[str]]:
-    total = table_format.state(session, merge.target).files
-    notes: list[str] = []
-    try:
-        count = table_format.target_files(session, merge, total, notes)
-    except Exception as error:
-        if not from_engine(error):
-            raise
-        # The engine has planned the statement: only the lookup of its files failed, and the plan is worth showing.
-        count = None
-        notes.append(f"its files cannot be counted: {engine_error(error).message}")
-    return TargetFiles(total, count), notes

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Final, Literal
 
 from merge_runner.plan.steps.merge_variants import Name
+from merge_runner.plan.steps.prediction import Prediction
 
 Operation = Literal[
     "MERGE",
@@ -75,6 +76,8 @@ class MergeFigures:
     """Data files of the target before the MERGE. Unit: files"""
     files_scanned: int | None
     """Data files that were left to scan after data skipping. Unit: files"""
+    bytes_scanned: int | None
+    """Size of these files. Unit: bytes"""
     files_added: int | None
     """Data files written. Unit: files"""
     files_removed: int | None
@@ -291,6 +294,9 @@ class NodeResponse:
     runtime_filter: RuntimeFilter | None = field(default=None, metadata=_KEYS)
     expect_merge: MergeCounts | None = None
     """What was counted for `expect_merge` before the commit: `counted_by` (`query` or `branch`), row counts."""
+    predicted: Prediction | None = None
+    """What the MERGE was expected to cost before it ran: `files` and `bytes` that it reads of its target,
+    `rewritten_bytes` at most, `seconds` by its earlier runs; null: not known."""
     statement: NoFigures | TableFigures | MergeFigures | Compaction | None = field(default=None, metadata=_KEYS)
     verdict: Verdict | None = field(default=None, metadata=_KEYS)
     batch_id: int | None = None

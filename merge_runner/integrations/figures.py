@@ -9,7 +9,8 @@ Figure = str | int | float | bool
 
 _COUNTS = (
     *("rows_source", "rows_inserted", "rows_updated", "rows_deleted", "rows_copied", "rows_affected"),
-    *("files_scanned", "files_total", "files_added", "files_removed", "bytes_added", "bytes_removed"),
+    *("files_scanned", "files_total", "bytes_scanned"),
+    *("files_added", "files_removed", "bytes_added", "bytes_removed"),
     *("scan_ms", "rewrite_ms", "execution_ms", "attempts", "lag_ms"),
 )
 """Keys of `adapter_response` that are numbers."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.startup import DriverStart
@@ -33,6 +33,7 @@ from merge_runner.run.results.audited_runs import restore_runs
 from merge_runner.run.results.event_types import Message, Running
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.invocation import Invocation
+from merge_runner.run.results.past_merges import past_merges
 from merge_runner.run.results.previous_run import recorded_durations
 from merge_runner.run.results.results import TYPES, Command, RunResults
 from merge_runner.run.results.table_versions import read_versions
@@ -83,7 +84,8 @@ def build(
     hooks = RunHooks(planned, invocation, command, events)
     durations = recorded_durations(prepared.target_path / "run_results.json")
     reuse = _reuse(planned, command, settings, invocation.id)
-    node_run = NodeRun(planned, Nodes(plans, compile_times, durations), settings, invocation.id, events, reuse)
+    past = cache(partial(past_merges, prepared.target_path, profile.target))
+    node_run = NodeRun(planned, Nodes(plans, compile_times, durations, past), settings, invocation.id, events, reuse)
     with invocation.record_run(plans, node_run.end, lambda: node_run.waits_for):
         for text in _not_run(prepared.graph.nodes, views, left_out, streamed):
             events.emit(Message(text))

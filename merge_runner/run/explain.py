@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+from merge_runner.engine.context import PastMerge
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.explain import explain_merge
 from merge_runner.engine.spark.errors import EngineError, engine_errors
@@ -15,6 +17,7 @@ from merge_runner.plan.explain.explain import ExplainedNode, Explanation, with_r
 from merge_runner.plan.explain.spark_explain import EngineReport
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.run.node.outcome import error_message, error_place
+from merge_runner.run.results.past_merges import past_merges
 
 
 def explain_on_spark(prepared: Prepared, explanation: Explanation, driver: Driver | DriverStart) -> Explanation:
@@ -36,23 +39,33 @@ def explain_on_spark(prepared: Prepared, explanation: Explanation, driver: Drive
 
 def _with_engine_reports(prepared: Prepared, explanation: Explanation, driver: Driver) -> Explanation:
     catalog = Catalog(driver.table_format)
+    past = past_merges(prepared.target_path, prepared.files.profile.target)
     levels = (
-        tuple(node if node.merge is None else _ask_engine(prepared, node, driver, catalog) for node in level)
+        tuple(node if node.merge is None else _ask_engine(prepared, node, driver, catalog, past) for node in level)
         for level in explanation.levels
     )
     return replace(explanation, levels=tuple(levels), has_engine_reports=True)
 
 
-def _ask_engine(prepared: Prepared, node: ExplainedNode, driver: Driver, catalog: Catalog) -> ExplainedNode:
+def _ask_engine(
+    prepared: Prepared,
+    node: ExplainedNode,
+    driver: Driver,
+    catalog: Catalog,
+    past: Mapping[str, tuple[PastMerge, ...]],
+) -> ExplainedNode:
     """The node as it would run now, with what the engine reports of it."""
-    conf = run_config(prepared.graph.nodes[node.plan.unique_id]).conf
+    unique_id = node.plan.unique_id
+    conf = run_config(prepared.graph.nodes[unique_id]).conf
     try:
         with engine_errors(or_bugs=True), driver.session(conf) as session:
             if node.plan.first_run is not None:
                 node = with_running_form(node, has_been_built(session, catalog, node.plan.first_run))
-            engine_report = explain_merge(session, catalog, node.plan, conf) if node.merge is not None else None
+            engine_report = None
+            if node.merge is not None:
+                engine_report = explain_merge(session, catalog, node.plan, conf, past.get(unique_id, ()))
     except EngineError as error:
-        where = error_place(error, node.plan, prepared.graph.nodes[node.plan.unique_id])
+        where = error_place(error, node.plan, prepared.graph.nodes[unique_id])
         return replace(node, engine_report=EngineReport(error=prepared.conceal(error_message(error, where))))
     if engine_report is None:  # the first run stops with the author's own error
         return node

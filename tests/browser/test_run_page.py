@@ -105,6 +105,15 @@ def test_merges_sort_by_a_click(page, flights):
     assert first.startswith(most["name"])
 
 
+def test_what_a_merge_read_is_next_to_what_was_predicted(page, tmp_path):
+    predicted = {"files": 1, "bytes": 2000, "rewritten_bytes": 0, "seconds": 3.0}
+    merged = node("m", bytes_scanned=1000, execution_ms=4000, predicted=predicted)
+    page.open(report_of(tmp_path, record(merged)), f"#/run/{record()['id']}?tab=merges")
+    row = page.text("tbody tr").replace("\u00a0", " ")
+    assert "1.0 kB of 2.0 kB predicted" in row
+    assert "4.00 s of 3.00 s predicted" in row
+
+
 def test_failures_streams_and_hostile_names(page, tmp_path):
     bad = {
         **node(ALERT, 1.0, "error"),

@@ -22,6 +22,7 @@ from merge_runner.engine.table_format.protocol import (
     Commit,
     RealColumn,
     RealLayout,
+    ScanSize,
     TableState,
     VacuumResult,
     no_changes,
@@ -134,6 +135,7 @@ class FakeFormat:
                 **figures,
                 "files_total": files,
                 "files_scanned": files,
+                "bytes_scanned": files << 10,
                 "table_version": commit.version if commit else None,
             },
             {},
@@ -143,9 +145,9 @@ class FakeFormat:
         """Return that schema evolution changes nothing."""
         return ()
 
-    def target_files(self, _session: FakeSession, _merge: object, total: int, _notes: list[str]) -> int:
+    def target_files(self, _session: FakeSession, _merge: object, whole: TableState, _notes: list[str]) -> ScanSize:
         """Return that a MERGE reads every file."""
-        return total
+        return ScanSize(whole.files, whole.bytes)
 
     def shuffles(self, *_: object) -> None:
         """Return that a plan does not show them."""

@@ -66,6 +66,9 @@ def test_delta_merges(make_project, driver):
     assert {name: (each.files.total, each.files.read) for name, each in found.items()} == {
         name: (4, read) for name, (_, _, read) in DELTA.items()
     }
+    assert {name: each.predicted.files for name, each in found.items()} == {name: row[2] for name, row in DELTA.items()}
+    assert found["all"].predicted.rewritten_bytes == found["all"].predicted.bytes > 0
+    assert found["legs"].predicted.bytes is None
     assert all("MergeIntoCommand" in each.plan for each in found.values())
     assert [len(found[name].notes) for name in DELTA] == [0, 1, 0, 0, 0, 0, 1, 1]
     assert "bounds on p" in found["all"].notes[0]

@@ -7,6 +7,7 @@ before it is sent.
     claim                   the batch or the changes that it commits once: nothing runs where the table has them
     variants                the statements that may be sent, in their order; each goes through the stages below
     prepared_statement      the source pinned or materialized, the runtime filter added to ON; held until the MERGE ran
+    predict                 what it will read and at most rewrite, by the file lists of its target
     refuse_several_matches  several source rows for one target row, where the engine would not refuse them
     check_before            `expect_merge`, by a query; or
     checked_on_branch       `expect_merge`, by what the MERGE did on a temporary branch; also next to a mark
@@ -33,11 +34,12 @@ from merge_runner.engine.merge.guardrails import check_before, check_committed
 from merge_runner.engine.merge.idempotency import Claim, claim, committed_earlier, recording
 from merge_runner.engine.merge.merge_on_branch import checked_on_branch, writes_main
 from merge_runner.engine.merge.merge_warnings import warn_of_empty_table, warnings_of_columns
+from merge_runner.engine.merge.prediction import predict
 from merge_runner.engine.merge.runtime_filter import prepared_statement
 from merge_runner.engine.merge.statement import RewrittenMerge
 from merge_runner.engine.merge.target_mark import is_changed_mark
 from merge_runner.engine.merge.unread_target import of_unread_source, source_as_view
-from merge_runner.engine.merge.verdict_check import verify_verdict
+from merge_runner.engine.merge.verdict_check import judged_as_it_runs, verify_verdict
 from merge_runner.engine.response import MergeFigures, NoFigures, RuntimeFilter
 from merge_runner.engine.spark.errors import EngineError, Kind, engine_error, from_engine
 from merge_runner.engine.spark.sql import StatementResult, run_measured
@@ -159,6 +161,9 @@ def _run(
             variant.name if statement.edits or variant.over_view else "as written",
         )
         context.output.bounds_news = tuple(statement.news)
+        judged = judged_as_it_runs(step.judged, statement)
+        as_it_runs = replace(step, sql=statement.sql, judged=judged)
+        response.predicted = predict(session, as_it_runs, table_format, context.past_merges, [])
         kinds = (clause.kind for clause in step.judged.statement.clauses)
         if duplicates_rows(format, kinds, step.judged.layout.properties):
             refuse_several_matches(session, step.target, parse(statement.sql), step.judged.scope)
@@ -182,7 +187,7 @@ def _run(
     context.output.touched = statement.condition
     figures = merge_figures(context, step.target, format, result)
     response.statement = figures
-    response.verdict = verify_verdict(step.judged, statement.sql if statement.bounds else None, figures, before)
+    response.verdict = verify_verdict(step.judged, judged, figures, before)
     if expect is not None and counted is not None:
         check_committed(step, expect, counted, figures)
 

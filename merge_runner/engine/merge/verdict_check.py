@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from merge_runner.engine.merge.statement import RewrittenMerge
 from merge_runner.engine.response import MergeFigures, Verdict
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.table_format.protocol import Snapshot
@@ -13,15 +14,21 @@ from merge_runner.pruning.judge.file_condition import can_skip, file_conditions
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge, judge_merge
 
 
-def verify_verdict(merge: JudgedMerge, ran_as: str | None, figures: MergeFigures, before: Snapshot | None) -> Verdict:
+def judged_as_it_runs(merge: JudgedMerge, statement: RewrittenMerge) -> JudgedMerge:
+    """Return the analysis of a MERGE with its runtime filter, which prunes by its text as `runtime` predicts."""
+    if not statement.bounds:
+        return merge
+    return judge_merge(parse(statement.sql), merge.layout, merge.lookup, variables=merge.scope.variables)
+
+
+def verify_verdict(
+    merge: JudgedMerge, as_it_ran: JudgedMerge, figures: MergeFigures, before: Snapshot | None
+) -> Verdict:
     """Return the verdict of a MERGE that has run, and whether the engine scanned what it predicts.
 
-    `ran_as` is the text with its runtime filter, which prunes by its text as the verdict `runtime` predicted; None:
-    it had none. `before` is what a Delta table was before. Raises EngineError where the node was cancelled.
+    `as_it_ran` is the analysis with the runtime filter. `before` is what a Delta table was before. Raises EngineError
+    where the node was cancelled.
     """
-    as_it_ran = merge
-    if ran_as is not None:
-        as_it_ran = judge_merge(parse(ran_as), merge.layout, merge.lookup, variables=merge.scope.variables)
     is_held = is_verdict_held(
         as_it_ran, figures.files_total, figures.files_scanned, lambda asked: _passing(before, asked)
     )

@@ -91,6 +91,14 @@ class TableState:
 
 
 @dataclass(frozen=True)
+class ScanSize:
+    """How many files a scan reads, and their size; `bytes` None: not known."""
+
+    files: int
+    bytes: int | None
+
+
+@dataclass(frozen=True)
 class VacuumResult:
     """What VACUUM has deleted; `files_deleted` None: not known.
 
@@ -230,8 +238,10 @@ class TableFormat(Protocol):
         Nothing runs. None where the engine cannot be asked for them.
         """
 
-    def target_files(self, session: SparkSession, merge: RunMerge, total: int, notes: list[str]) -> int | None:
-        """Return how many of the `total` files of its target a MERGE would read; None where that is not known.
+    def target_files(
+        self, session: SparkSession, merge: RunMerge, whole: TableState, notes: list[str]
+    ) -> ScanSize | None:
+        """Return which part of its target a MERGE would read, of the table `whole`; None where that is not known.
 
         Nothing runs. `notes` gets what limits the answer.
         """

@@ -82,6 +82,10 @@ function share(part, whole, text) {
   return h("span", { class: "share" }, h("span", { class: "share-bar", "aria-hidden": "true" }, h("span", { class: `share-part${known > 0.9 ? " all" : ""}`, style: { width: `${Math.round(100 * known)}%` } })), text);
 }
 
+const isKnown = (value) => value !== null && value !== undefined;
+const inSeconds = (milliseconds) => (isKnown(milliseconds) ? milliseconds / 1000 : null);
+const withPrediction = (written, real, expected) => [written(real), isKnown(expected) && h("span", { class: "muted" }, ` of ${written(expected)} predicted`)];
+
 function mergesTab(panel, merges) {
   const figure = (name) => ({ number: true, value: (node) => node.response[name], cell: (node) => count(node.response[name]) });
   const changed = (node) => (node.response.rows_updated || 0) + (node.response.rows_deleted || 0);
@@ -91,6 +95,8 @@ function mergesTab(panel, merges) {
     { label: "Verdict", value: (node) => node.response.verdict, cell: (node) => [verdictMark(node.response.verdict), node.response.verdict_held === true && h("span", { class: "muted" }, " held"), node.response.verdict_held === false && h("strong", { class: "status-error" }, " did not hold")] },
     { label: "Time", number: true, value: (node) => node.seconds, cell: (node) => duration(node.seconds) },
     { label: "Files scanned", value: (node) => node.response.files_scanned, cell: (node) => (node.response.files_total === undefined ? "–" : share(node.response.files_scanned, node.response.files_total, `${count(node.response.files_scanned)} of ${count(node.response.files_total)}`)) },
+    { label: "Read", number: true, value: (node) => node.response.bytes_scanned, cell: (node) => withPrediction(bytes, node.response.bytes_scanned, node.response.predicted?.bytes) },
+    { label: "Statement", number: true, value: (node) => node.response.execution_ms, cell: (node) => withPrediction(duration, inSeconds(node.response.execution_ms), node.response.predicted?.seconds) },
     { label: "Inserted", ...figure("rows_inserted") }, { label: "Updated", ...figure("rows_updated") }, { label: "Deleted", ...figure("rows_deleted") }, { label: "Copied", ...figure("rows_copied") },
     { label: "Copied per change", number: true, value: amplification, cell: (node) => (amplification(node) === null ? "–" : amplification(node).toFixed(1)) },
     { label: "Written", number: true, value: (node) => node.response.bytes_added, cell: (node) => bytes(node.response.bytes_added) },

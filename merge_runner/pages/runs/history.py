@@ -90,10 +90,11 @@ _OF_RECORDS: Mapping[str, Any] = {
 _OF_NODES: Mapping[str, Any] = dict.fromkeys(("id", "name", "status"), _TEXT)
 _OF_SOME_NODES: Mapping[str, Any] = {"seconds": _NUMBER, "message": _TEXT, "response": dict, "versions": list}
 _OF_SOME_RESPONSES: Mapping[str, Any] = {
-    **dict.fromkeys(("files_scanned", "files_total"), _NUMBER),
+    **dict.fromkeys(("files_scanned", "files_total", "bytes_scanned", "execution_ms"), _NUMBER),
     **dict.fromkeys(("rows_inserted", "rows_updated", "rows_deleted", "rows_copied"), _NUMBER),
     **dict.fromkeys(("verdict", "operation"), _TEXT),
     "verdict_held": bool,
+    "predicted": dict,
 }
 """The types of what is read of a record, of its nodes and of their responses; what some have may be null."""
 

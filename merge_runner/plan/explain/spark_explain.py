@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from merge_runner.plan.explain.shuffle_remedies import ShuffleRemedies
+from merge_runner.plan.steps.prediction import Prediction
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,12 @@ class EngineReport:
     notes: tuple[str, ...] = ()
     error: str | None = None
     shuffles: tuple[ShuffleRemedies, ...] | None = None
+    predicted: Prediction | None = None
 
     def lines(self) -> list[str]:
         """All of it as text."""
         lines = f"error: {self.error}".splitlines() if self.error is not None else []
-        lines += [str(self.files)] if self.files is not None else []
+        lines += [str(part) for part in (self.files, self.predicted) if part is not None]
         lines += self.notes
         if self.shuffles is not None:
             lines.append(f"in the engine's plan: {_count('Exchange', self.shuffles)}, {_count('Sort', self.shuffles)}")
@@ -67,6 +69,7 @@ def report_as_json(report: EngineReport | None) -> dict[str, Any]:
     return {
         "spark_plan": report.plan,
         "files": files,
+        "predicted": report.predicted.as_json() if report.predicted is not None else None,
         "shuffles": None if report.shuffles is None else [entry.as_json() for entry in report.shuffles],
         "spark_notes": list(report.notes),
         "spark_error": report.error,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from merge_runner.engine.context import PastMerge
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
@@ -21,11 +22,15 @@ from merge_runner.run.settings import RunSettings
 
 @dataclass(frozen=True)
 class Nodes:
-    """What is run: the plans by node, how long each took to compile, and how long it took to run before (seconds)."""
+    """What is run: the plans by node, how long each took to compile, and how long it took to run before (seconds).
+
+    `past_merges` returns the earlier runs of MERGEs by node, which are read from files once a node runs.
+    """
 
     plans: Mapping[str, NodePlan]
     compile_times: Mapping[str, Timing] = field(default_factory=dict)
     durations: Mapping[str, float] = field(default_factory=dict)
+    past_merges: Callable[[], Mapping[str, tuple[PastMerge, ...]]] = dict
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from merge_runner.run.results.results import Result, RunResults
 _LONGEST = 600
 _FIGURES = (
     *("operation", "verdict", "verdict_held", "attempts", "bounds", "created", "batch_id", "stream", "is_incremental"),
+    "predicted",
     *MERGE_FIGURES,
 )
 _BATCHES = 2_000

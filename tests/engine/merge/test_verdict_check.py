@@ -95,6 +95,6 @@ def test_a_log_that_cannot_be_asked_afterwards_does_not_undo_a_merge():
         parse(f"merge into t using s on t.id = s.id and {STATIC} when matched then delete"), LAYOUT, lambda _: None
     )
     figures = MergeFigures.of({"files_total": 4, "files_scanned": 4}, {})
-    assert verify_verdict(merge, None, figures, Log(Kind.USER)) == Verdict("static", None)
+    assert verify_verdict(merge, merge, figures, Log(Kind.USER)) == Verdict("static", None)
     with pytest.raises(EngineError, match="the log is gone"):
-        verify_verdict(merge, None, figures, Log(Kind.CANCELLED))
+        verify_verdict(merge, merge, figures, Log(Kind.CANCELLED))

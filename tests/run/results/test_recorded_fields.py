@@ -40,7 +40,10 @@ FILES = {
         """,
 }
 KEYS = {name: hint for kind in PARTS for name, hint in get_type_hints(kind).items()}
-KEYS |= dict.fromkeys(("expect_merge", "optimized"), dict) | {"rows_affected": int | None, "operation": str}
+KEYS |= dict.fromkeys(("expect_merge", "predicted", "optimized"), dict) | {
+    "rows_affected": int | None,
+    "operation": str,
+}
 
 
 def _wrong(values, hints):

@@ -189,7 +189,13 @@ def table_state(session: SparkSession, table: Relation) -> TableState:
     with engine_errors():
         state = current._2()
         with active_session(session):
-            return TableState(int(state.version()), int(state.numOfFiles()), int(state.sizeInBytes()))
+            # The checksum of a version has both; else they take a job over all its files.
+            files, size = state.numOfFilesIfKnown(), state.sizeInBytesIfKnown()
+            return TableState(
+                int(state.version()),
+                int(files.get() if files.isDefined() else state.numOfFiles()),
+                int(size.get() if size.isDefined() else state.sizeInBytes()),
+            )
 
 
 def _log(session: SparkSession, table: Relation) -> Any:

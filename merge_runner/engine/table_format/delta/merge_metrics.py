@@ -21,6 +21,7 @@ SHORT_NAMES = {
     "rows_copied": "numTargetRowsCopied",
     "files_total": "numTargetFilesBeforeSkipping",
     "files_scanned": "numTargetFilesAfterSkipping",
+    "bytes_scanned": "numTargetBytesAfterSkipping",
     "files_added": "numTargetFilesAdded",
     "files_removed": "numTargetFilesRemoved",
     "bytes_added": "numTargetBytesAdded",

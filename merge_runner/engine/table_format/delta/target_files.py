@@ -1,14 +1,15 @@
 """Which files a Delta MERGE would read: Spark's EXPLAIN of it has no scan.
 
-They are counted where Delta itself looks for them: in a query of the target with the conditions of ON that name nothing
-but the target.
+Delta itself looks for them: in a query of the target with the conditions of ON that name nothing but the target.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from merge_runner.engine.spark.errors import engine_errors
 from merge_runner.engine.spark.sql import files_read, temporary_confs
+from merge_runner.engine.table_format.protocol import ScanSize, TableState
 from merge_runner.relation import quote
 
 if TYPE_CHECKING:
@@ -24,13 +25,14 @@ _LIKE_A_MERGE = {
 }
 
 
-def target_files(session: SparkSession, merge: RunMerge, total: int, notes: list[str]) -> int | None:
+def target_files(session: SparkSession, merge: RunMerge, whole: TableState, notes: list[str]) -> ScanSize | None:
     """Delta looks for files by the conditions of ON that name nothing but the target, in no other way.
 
     Source: MergeIntoCommandBase.getTargetOnlyPredicates; without a pruning condition at all where a clause is
     WHEN NOT MATCHED BY SOURCE.
     """
     statement, judgement = merge.judged.statement, merge.judged.judgement
+    total = ScanSize(whole.files, whole.bytes)
     if any(clause.kind == "not_matched_by_source" for clause in statement.clauses):
         return total
     if any(condition.side == "unknown" for condition in judgement.on):
@@ -49,7 +51,21 @@ def target_files(session: SparkSession, merge: RunMerge, total: int, notes: list
     alias = f" AS {quote(statement.target.alias)}" if statement.target.alias else ""
     where = " AND ".join(f"({condition}\n)" for condition in conditions)
     with temporary_confs(session, _LIKE_A_MERGE):
-        return files_read(session, f"SELECT 1 FROM {merge.target}{alias} WHERE {where}")
+        return _scan_size(session, f"SELECT 1 FROM {merge.target}{alias} WHERE {where}")
+
+
+def _scan_size(session: SparkSession, query: str) -> ScanSize:
+    """Return what a query of one table would read. Raises EngineError."""
+    if not hasattr(session, "_jsparkSession"):
+        return ScanSize(files_read(session, query), None)  # a server names the files, and not their sizes
+    with engine_errors(query):
+        plan: Any = session.sql(query)._jdf.queryExecution().optimizedPlan()
+        leaf = plan.collectLeaves().head()
+        if leaf.getClass().getSimpleName() != "LogicalRelation":
+            return ScanSize(0, 0)  # no row can pass: the optimizer has taken the table away
+        # Delta has found the files while the plan was optimized (PreparedDeltaFileIndex).
+        index = leaf.relation().location()
+        return ScanSize(int(index.preparedScan().files().size()), int(index.sizeInBytes()))
 
 
 def _when_prunes(merge: JudgedMerge) -> bool:

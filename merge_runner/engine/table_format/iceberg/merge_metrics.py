@@ -52,7 +52,7 @@ def merge_figures(session: SparkSession, target: Relation, stamp: str, result: S
     rows = changed_rows(summary, commit.operation if commit is not None else None)
     scans = table_scans(session, result, target.name)
     scan = target_scan(scans) if scans else None
-    total, scanned = _files(session, target, scans, scan, summary)
+    total, scanned, scanned_bytes = _files(session, target, scans, scan, summary)
     written_metrics = {
         short: summary.get(name, 0) if commit is not None else None
         for short, name in (
@@ -68,6 +68,7 @@ def merge_figures(session: SparkSession, target: Relation, stamp: str, result: S
         **written_metrics,
         "files_total": total,
         "files_scanned": scanned,
+        "bytes_scanned": scanned_bytes,
         "execution_ms": result.milliseconds,
         "table_version": commit.version if commit is not None else None,
     }
@@ -136,27 +137,30 @@ def _files(
     scans: Sequence[TableScan] | None,
     scan: TableScan | None,
     summary: Mapping[str, int],
-) -> tuple[int | None, int | None]:
-    """Data files of the snapshot that was read, and how many of them the scan planned to read.
+) -> tuple[int | None, int | None, int | None]:
+    """Data files of the snapshot that was read, how many of them the scan planned to read, and the bytes of these.
 
     The scan's own count of skipped files leaves out those of manifests that were skipped as a whole.
     """
     if scans is None:
-        return None, None
+        return None, None, None
     if not scans:
         # The optimizer took the scan away: the condition is false, or the source has no row.
         total = summary.get("total-data-files")
         before = None
         if total is not None:
             before = total - summary.get("added-data-files", 0) + summary.get("deleted-data-files", 0)
-        return before, 0
+        return before, 0, 0
     if scan is None:
-        return None, None
+        return None, None, None
     if scan.snapshot is None:
-        return 0, 0
+        return 0, 0, 0
     files_in_snapshot = snapshot_summary(session, target, scan.snapshot).get("total-data-files")
     # A scan that was planned again is another node, and the metrics of the first one stay at zero.
     is_whole = scan.kept or scan.metrics.get("total data manifests", 0) > 0
-    return int(files_in_snapshot) if files_in_snapshot is not None else None, scan.metrics.get(
-        "number of result data files"
-    ) if is_whole else None
+    planned = scan.metrics if is_whole else {}
+    return (
+        int(files_in_snapshot) if files_in_snapshot is not None else None,
+        planned.get("number of result data files"),
+        planned.get("total data file size (bytes)"),
+    )
