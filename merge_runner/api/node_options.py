@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from merge_runner.api.arguments import Names, as_path, texts
 from merge_runner.formats.branches import branch_name
 from merge_runner.options.nodes import LARGEST_BATCH, NodeOptions
+from merge_runner.project.syntax.size import byte_count
 
 if TYPE_CHECKING:
     from merge_runner.engine.driver.driver import Driver
@@ -101,6 +102,8 @@ class BuildOptions(DataTestOptions, BatchOptions, total=False):
     """`auto` leaves out nodes whose inputs have not changed; `off`: all run; `fresh`: so they do, the next time not."""
     empty: bool
     """Whether models read no rows of their inputs."""
+    max_scanned: int | str | None
+    """The most that all MERGEs may read of their targets: bytes, or a text such as "50 GiB"; None: no limit."""
     sample: str | None
     """The window of the rows that models read of their inputs, such as "3 days"."""
 
@@ -118,6 +121,7 @@ def node_options(options: Mapping[str, Any], group: type, select: Names = (), ex
     batch_id, branch, reuse = options.get("batch_id"), options.get("branch"), options.get("reuse", "auto")
     if batch_id is not None and (isinstance(batch_id, bool) or not 0 <= batch_id <= LARGEST_BATCH):
         raise ValueError(f"batch_id is a whole number from 0, not {batch_id!r}")
+    max_scanned = options.get("max_scanned")
     return NodeOptions(
         select=texts(select),
         exclude=texts(exclude),
@@ -132,4 +136,5 @@ def node_options(options: Mapping[str, Any], group: type, select: Names = (), ex
         fresh=reuse == "fresh",
         empty=options.get("empty", False),
         sample=options.get("sample"),
+        max_scanned=byte_count(max_scanned) if max_scanned is not None else None,
     )

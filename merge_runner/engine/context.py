@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -22,6 +23,27 @@ class PastMerge:
 
     bytes: int
     seconds: float
+
+
+class ScanBudget:
+    """The `most` bytes of their targets that all MERGEs of a build may read; several threads may ask."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._charges: dict[str, int] = {}
+        self._charging = threading.Lock()
+
+    def charge(self, node: str, size: int) -> bool:
+        """Charge what a node will read, in place of what it was charged before; return False where too little is left.
+
+        A node that is refused is not charged.
+        """
+        with self._charging:
+            others = sum(charge for charged_node, charge in self._charges.items() if charged_node != node)
+            if others + size > self.most:
+                return False
+            self._charges[node] = size
+            return True
 
 
 @dataclass(frozen=True)
@@ -104,6 +126,8 @@ class NodeContext:
     """The batch that its MERGE is stamped with."""
     past_merges: tuple[PastMerge, ...] = ()
     """Earlier runs of its MERGE, newest first."""
+    scan_budget: ScanBudget | None = None
+    """What the MERGEs of its build may read together; None: no limit."""
     output: NodeOutput = field(default_factory=NodeOutput)
 
     def table_format(self, name: Format | None) -> TableFormat:

@@ -11,6 +11,7 @@ from merge_runner.options.declaration import flag, option
 from merge_runner.options.project import Defer, FullRefresh, ProjectOptions, Selection
 from merge_runner.plan.load.sample import read_sample
 from merge_runner.project.syntax.duration import seconds
+from merge_runner.project.syntax.size import byte_count
 
 LARGEST_BATCH = 2**63 - 1
 """Delta keeps the version of an application's transactions as a Java long."""
@@ -25,6 +26,14 @@ def _duration(text: str) -> float:
     """Seconds of a text such as `90`, `36h` or `7d`."""
     try:
         return seconds(text)
+    except ValueError as error:
+        raise ValueError(f"{text!r} is not {error}.") from None
+
+
+def _size(text: str) -> int:
+    """Bytes of a text such as `50 GiB`."""
+    try:
+        return byte_count(text)
     except ValueError as error:
         raise ValueError(f"{text!r} is not {error}.") from None
 
@@ -87,6 +96,19 @@ class Reusing(ProjectOptions):
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
+class Budget(ProjectOptions):
+    """For commands that build models."""
+
+    max_scanned: int | None = option(
+        "--max-scanned",
+        metavar="SIZE",
+        parse=_size,
+        kept=True,
+        help="Refuse a merge with which the merges of this run would read more of their targets, e.g. '50 GiB'.",
+    )
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class Sampling(ProjectOptions):
     """For commands that run models."""
 
@@ -143,7 +165,19 @@ class Maintaining(ProjectOptions):
 
 @dataclass(frozen=True)
 class NodeOptions(
-    Maintaining, Linting, Selection, Defer, Running, Batch, Branch, Reusing, Sampling, Junit, Reporting, FullRefresh
+    Maintaining,
+    Linting,
+    Selection,
+    Defer,
+    Running,
+    Budget,
+    Batch,
+    Branch,
+    Reusing,
+    Sampling,
+    Junit,
+    Reporting,
+    FullRefresh,
 ):
     """What `build`, `run`, `test`, `optimize` and `retry` may be asked; what one does not offer has its default."""
 

@@ -35,7 +35,7 @@ from merge_runner.plan.nodes.maintenance import (
 from merge_runner.plan.nodes.own_reads import OwnReads, keep_history
 from merge_runner.plan.nodes.sample_plan import sample_plan
 from merge_runner.plan.nodes.secret_leaks import kept_secrets
-from merge_runner.plan.steps.guardrails import Expectation, expectation
+from merge_runner.plan.steps.guardrails import Expectation, cost_limits, expectation
 from merge_runner.plan.steps.inferred_schema import Shape, insert_shape
 from merge_runner.plan.steps.inputs import Feed, OpenFeed
 from merge_runner.plan.steps.maintenance import VacuumTable
@@ -257,7 +257,10 @@ class Planner:
             *([CheckSource(relation, rendered.text, judged, expect)] if expect and looks_first else ()),
             CreateTarget(layout, shape, rebuilt, reads.first, reads.history is not None and loses),
             *(self._contract(node, existing=True, merge=statement, after_adding=True) if adds else ()),
-            RunMerge(relation, rendered.text, judged, bounding(judged, node.config.bounds), feed, expect),
+            RunMerge(
+                *(relation, rendered.text, judged, bounding(judged, node.config.bounds)),
+                *(feed, expect, cost_limits(node.config.expect_merge)),
+            ),
         ]
         plan = self._with_surroundings(node, steps, compiler)
         if rebuilt and not loses and reads.history is not None:

@@ -30,6 +30,8 @@ class RunSettings:
     """The batch that every MERGE commits with its rows, and at most once; None: no batches."""
     application: str | None = None
     """Whose batches these are, before the name of the node; None: each node numbers its own."""
+    max_scanned: int | None = None
+    """The most bytes of their targets that all MERGEs of the run may read together; None: no limit."""
     branch: str | None = None
     """The branch of their Iceberg tables that is written instead of main, and read where a table has it."""
     clones: Mapping[str, BuiltNode] | None = None

@@ -58,6 +58,7 @@ _GIVEN: dict[str, Sequence[Sequence[str]]] = {
     "mutate": [["fct"], ["stg"], ["none"]],
     "generate": [["guarded"], ["numbers"], ["colours"], ["none"]],
     "retain": [["14d"]],
+    "max_scanned": [["50 GiB"], ["none"]],
     "layout": [["given/layout.yml"], ["given/not_sql.txt"]],
     "baseline": [["given/baseline.json"], ["given/layout.yml"]],
     "write_baseline": [["written.json"]],

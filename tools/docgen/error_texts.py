@@ -517,9 +517,14 @@ _RUN = {
         "Keep one source row for each key in USING.",
     ),
     "expect-merge": Meaning(
-        "The MERGE would exceed a limit of `expect_merge`, and nothing is committed; or `expect_merge` cannot apply to "
-        "the model.",
+        "The MERGE would exceed a limit of `expect_merge`, or is predicted to, and nothing is committed; or "
+        "`expect_merge` cannot apply to the model.",
         "Check the source, or raise the limit.",
+    ),
+    "scan-budget": Meaning(
+        "With the MERGEs before it, the MERGE is predicted to read more of the targets than `--max-scanned` allows; it "
+        "did not run.",
+        "Restrict the target in ON, or give a larger `--max-scanned`.",
     ),
     "expect-merge-committed": Meaning(
         "A committed MERGE exceeded `expect_merge`: the table or source changed between the count and the MERGE.",

@@ -14,8 +14,9 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from merge_runner.project.schema.config import Hooks, Names, Seconds
+from merge_runner.project.schema.config import Hooks, Names
 from merge_runner.project.schema.properties import DataTest
+from merge_runner.project.schema.quantities import Seconds, Size
 from merge_runner.project.schema.stream import OptionalStream
 from merge_runner.project.syntax.annotations import Limits, written_as
 
@@ -24,6 +25,7 @@ _ALIASES: tuple[tuple[Any, str], ...] = (
     (Hooks, "SQL string or list of SQL strings"),
     (OptionalStream, "`true` or mapping"),
     (Seconds, "duration: seconds, or a text such as `30s`, `5 minutes`, `1h`"),
+    (Size, "size: bytes, or a text such as `500 MB`, `50 GiB`"),
 )
 _SCALARS: Mapping[Any, str] = {
     bool: "boolean",

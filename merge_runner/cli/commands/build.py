@@ -4,14 +4,38 @@ from __future__ import annotations
 
 from merge_runner.cli.command import command as make
 from merge_runner.cli.node_commands import chosen_nodes, run_nodes
-from merge_runner.options.nodes import Batch, Branch, Junit, Linting, NodeOptions, Reporting, Reusing, Running, Sampling
+from merge_runner.options.nodes import (
+    Batch,
+    Branch,
+    Budget,
+    Junit,
+    Linting,
+    NodeOptions,
+    Reporting,
+    Reusing,
+    Running,
+    Sampling,
+)
 from merge_runner.options.project import Defer, FullRefresh, Selection
 
 
 @make(
     "build",
     NodeOptions,
-    offers=(Linting, Selection, Defer, Running, Reporting, Batch, Branch, Reusing, Sampling, Junit, FullRefresh),
+    offers=(
+        Linting,
+        Selection,
+        Defer,
+        Running,
+        Budget,
+        Reporting,
+        Batch,
+        Branch,
+        Reusing,
+        Sampling,
+        Junit,
+        FullRefresh,
+    ),
 )
 def command(options: NodeOptions) -> int:
     """Lint, then run models, load seeds and run tests, in DAG order."""

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from merge_runner.cli.command import command as make
 from merge_runner.cli.node_commands import chosen_nodes, run_nodes
-from merge_runner.options.nodes import Batch, Branch, NodeOptions, Reporting, Reusing, Running, Sampling
+from merge_runner.options.nodes import Batch, Branch, Budget, NodeOptions, Reporting, Reusing, Running, Sampling
 from merge_runner.options.project import Defer, FullRefresh, Selection
 
 
-@make("run", NodeOptions, offers=(Selection, Defer, Running, Reporting, Batch, Branch, Reusing, Sampling, FullRefresh))
+@make(
+    "run",
+    NodeOptions,
+    offers=(Selection, Defer, Running, Budget, Reporting, Batch, Branch, Reusing, Sampling, FullRefresh),
+)
 def command(options: NodeOptions) -> int:
     """Run the models, in DAG order."""
     return run_nodes("run", *chosen_nodes("run", options))

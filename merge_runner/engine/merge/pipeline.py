@@ -8,6 +8,7 @@ before it is sent.
     variants                the statements that may be sent, in their order; each goes through the stages below
     prepared_statement      the source pinned or materialized, the runtime filter added to ON; held until the MERGE ran
     predict                 what it will read and at most rewrite, by the file lists of its target
+    refuse_costly           `expect_merge` and `--max-scanned`, by this prediction
     refuse_several_matches  several source rows for one target row, where the engine would not refuse them
     check_before            `expect_merge`, by a query; or
     checked_on_branch       `expect_merge`, by what the MERGE did on a temporary branch; also next to a mark
@@ -29,6 +30,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.context import Batch, NodeContext
 from merge_runner.engine.merge.change_feed_source import check_consumed, unreadable
+from merge_runner.engine.merge.cost_limits import refuse_costly
 from merge_runner.engine.merge.duplicate_matches import refuse_several_matches
 from merge_runner.engine.merge.guardrails import check_before, check_committed
 from merge_runner.engine.merge.idempotency import Claim, claim, committed_earlier, recording
@@ -164,6 +166,7 @@ def _run(
         judged = judged_as_it_runs(step.judged, statement)
         as_it_runs = replace(step, sql=statement.sql, judged=judged)
         response.predicted = predict(session, as_it_runs, table_format, context.past_merges, [])
+        refuse_costly(step, response.predicted, context)
         kinds = (clause.kind for clause in step.judged.statement.clauses)
         if duplicates_rows(format, kinds, step.judged.layout.properties):
             refuse_several_matches(session, step.target, parse(statement.sql), step.judged.scope)

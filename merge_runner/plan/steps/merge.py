@@ -11,7 +11,7 @@ from merge_runner.plan.steps.table import CreateTarget
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
-    from merge_runner.plan.steps.guardrails import Expectation
+    from merge_runner.plan.steps.guardrails import CostLimits, Expectation
     from merge_runner.plan.steps.runtime_filter import FilterPlan
     from merge_runner.pruning.judge.merge_analysis import JudgedMerge
     from merge_runner.text import Place
@@ -53,7 +53,7 @@ class RunMerge(Step):
     """The author's MERGE, the static analysis of its scan, and its runtime filter.
 
     With a `feed` it runs once for each change, and not at all where there is none. What goes beyond what `expect`
-    allows is not committed.
+    allows is not committed; where it is predicted to cost more than `cost_limits` allow, it does not run.
     """
 
     target: Relation
@@ -62,8 +62,11 @@ class RunMerge(Step):
     bounding: FilterPlan | None = None
     feed: Feed | None = None
     expect: Expectation | None = None
+    cost_limits: CostLimits | None = None
 
     def __str__(self) -> str:
         feed = f", from the changes of {self.feed.table.name} since the last it consumed" if self.feed else ""
-        more = "".join(f", {addition}" for addition in (self.bounding, self.expect) if addition is not None)
+        more = "".join(
+            f", {addition}" for addition in (self.bounding, self.expect, self.cost_limits) if addition is not None
+        )
         return f"merge into {self.target.name}{feed}{more}"

@@ -11,9 +11,8 @@ from merge_runner.plain_json import plain
 from merge_runner.project.schema.accepts import NULL, TEXT, Exactly, also
 from merge_runner.project.schema.expect_merge import ExpectMerge
 from merge_runner.project.schema.freshness import BuildAfter
+from merge_runner.project.schema.quantities import Seconds
 from merge_runner.project.syntax.annotations import CLOSED, Before, Limits, StrictBool, StrictInt
-from merge_runner.project.syntax.duration import PATTERN as DURATION
-from merge_runner.project.syntax.duration import seconds
 
 
 def as_list(value: Any) -> Any:
@@ -27,13 +26,6 @@ def _off(value: Any) -> Any:
     # YAML 1.1 editors and people write off as false; a Jinja config() may as well.
     return "off" if value is False else value
 
-
-Seconds = Annotated[
-    float,
-    Before(seconds),
-    Exactly({"type": ["number", "string"], "exclusiveMinimum": 0, "pattern": rf"^\s*{DURATION}\s*$"}),
-]
-"""Seconds above 0, or a text with a unit."""
 
 Names = Annotated[tuple[str, ...], Before(as_list), also(TEXT, NULL)]
 """A list of texts, or one text."""

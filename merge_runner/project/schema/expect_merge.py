@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from merge_runner.project.schema.accepts import Exactly
+from merge_runner.project.schema.quantities import Seconds, Size
 from merge_runner.project.syntax.annotations import CLOSED, Before, Limits, StrictBool, StrictInt
+from merge_runner.project.syntax.size import size_in_words
 
 _Rows = Annotated[StrictInt, Limits(ge=0)]
 
@@ -47,11 +49,22 @@ class ExpectMerge:
     unique_source: StrictBool = False
     """Whether two source rows with equal join keys (the equalities in ON) are refused.
     Example: `unique_source: true`"""
+    max_scanned: Size | None = None
+    """The most that may be read of the target, as predicted before the MERGE runs: a number of bytes, or a text with a
+    unit (`kB MB GB TB PB`, `KiB MiB GiB TiB PiB`). Example: `max_scanned: 50 GiB`"""
+    max_rewritten: Size | None = None
+    """The largest size of the files that may have to be rewritten, as predicted before the MERGE runs.
+    Example: `max_rewritten: 10 GiB`"""
+    max_seconds: Seconds | None = None
+    """The longest time of the statement, as projected from earlier runs before the MERGE runs. Does not count without
+    such runs, and does not stop a MERGE that runs. Example: `max_seconds: 30m`"""
 
     def __str__(self) -> str:
         conditions = []
         for name, value in vars(self).items():
-            if value is True:
+            if name in ("max_scanned", "max_rewritten") and value is not None:
+                conditions.append(f"{name} {size_in_words(value)}")
+            elif value is True:
                 conditions.append(name)
             elif value is not None and value is not False:
                 conditions.append(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value:,}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
 from merge_runner.project.schema.accepts import also, exclusive
-from merge_runner.project.schema.config import Seconds
+from merge_runner.project.schema.quantities import Seconds
 from merge_runner.project.syntax.annotations import CLOSED, Before, Limits, StrictBool
 
 CONNECTORS = frozenset({"kafka"})

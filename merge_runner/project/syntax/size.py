@@ -8,7 +8,7 @@ from typing import Any
 
 _BINARY = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 _POWERS = "KMGTP"
-PATTERN = r"(\d+(?:\.\d+)?)\s*(?:([KMGTP])(i?)B|bytes?|B)?"
+PATTERN = r"(\d+(?:\.\d+)?)\s*(?:([kKMGTP])(i?)B|bytes?|B)?"
 """A text that is a size, as a regular expression; blanks may be around it."""
 _SIZE = re.compile(rf"{PATTERN}\Z", re.ASCII)
 
@@ -18,11 +18,11 @@ def byte_count(value: Any) -> int:
 
     Raises ValueError where that is no size.
     """
-    text = value.strip().replace("kB", "KB") if isinstance(value, str) else str(value)
+    text = value.strip() if isinstance(value, str) else str(value)
     match = _SIZE.match(text) if isinstance(value, str | int) and not isinstance(value, bool) else None
     if match is None:
         raise ValueError('a whole number of bytes, or a text such as "500 MB" or "50 GiB"')
-    power = _POWERS.index(match[2]) + 1 if match[2] else 0
+    power = _POWERS.index(match[2].upper()) + 1 if match[2] else 0
     return int(Decimal(match[1]) * (1024 if match[3] else 1000) ** power)
 
 

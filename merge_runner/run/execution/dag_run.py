@@ -10,6 +10,7 @@ from datetime import datetime, timezone
 from functools import partial
 from typing import Literal
 
+from merge_runner.engine.context import ScanBudget
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.tables.catalog import Catalog
@@ -85,6 +86,7 @@ class NodeRun:
         self._let_children_run: dict[str, bool] = {}
         """Whether the children of a node that has run may run: another driver begins with what is known."""
         self._shared = SharedInputs(())
+        self._scan_budget = ScanBudget(settings.max_scanned) if settings.max_scanned is not None else None
         self._keeping = threading.Lock()
         self._running: dict[str, datetime] = {}
         self._stopping = threading.Event()
@@ -146,6 +148,7 @@ class NodeRun:
             self._shared,
             write_keys(self.plans, self.graph.nodes),
             self._stopping,
+            self._scan_budget,
             self.reuse,
         )
 

@@ -139,6 +139,7 @@ def _context(session: SparkSession, node: Node, plan: NodePlan, run: RunContext)
         alone=isinstance(run.warehouse, Path) and not run.shares(node.unique_id),
         batch=run.settings.batch(node),
         branch=run.settings.branch if plan.writes is not None else None,
+        scan_budget=run.scan_budget,
         past_merges=run.nodes.past_merges().get(node.unique_id, ()),
     )
     context.output.response.branch = context.branch

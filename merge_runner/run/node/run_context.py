@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from merge_runner.engine.context import PastMerge
+from merge_runner.engine.context import PastMerge, ScanBudget
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
@@ -52,6 +52,7 @@ class RunContext:
     writes: Mapping[str, WriteKey]
     """What each node writes: a part of a table that another one writes as well, or the whole table."""
     stopping: threading.Event
+    scan_budget: ScanBudget | None = None
     reuse: Reuse | None = None
     """Which nodes need not run; None: all run."""
 

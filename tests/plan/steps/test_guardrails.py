@@ -5,6 +5,9 @@ import pytest
 from merge_runner import Project
 from merge_runner.errors import ProblemsError
 from merge_runner.plan.explain.explain import explain
+from merge_runner.plan.steps.guardrails import cost_limits
+from merge_runner.plan.steps.prediction import Prediction
+from merge_runner.project.schema.expect_merge import ExpectMerge
 
 MERGE = """
 {{ config(expect_merge=LIMITS) }}
@@ -38,6 +41,39 @@ def test_explain_tells_how_a_merge_is_held(steps):
     source_alone = steps(MERGE.replace("LIMITS", "{'unique_source': True}"))
     assert source_alone[-1].endswith("fct, looked at before it runs (unique_source)")
     assert steps(MERGE.replace("LIMITS", "{}"))[-1].endswith("fct")
+    costs = "{'max_scanned': '50 GiB', 'max_rewritten': 1000, 'max_seconds': '2m'}"
+    said = (
+        "not run where it is predicted to cost more (max_scanned 50.0 GiB, max_rewritten 1000 bytes, max_seconds 120)"
+    )
+    assert steps(MERGE.replace("LIMITS", costs))[-1].endswith(f"fct, {said}")
+    both = steps(MERGE.replace("LIMITS", "{'max_scanned': '1 MB', 'max_deletes': 1}"))[-1]
+    assert "fct, counted before it runs (max_deletes 1), not run where" in both
+
+
+@pytest.mark.parametrize(
+    ("limits", "predicted", "exceeded"),
+    [
+        ({"max_scanned": 1024}, {"bytes": 1024}, []),
+        ({"max_scanned": 1024}, {"bytes": 2048}, ["2.0 KiB read (`max_scanned: 1.0 KiB`)"]),
+        ({"max_scanned": 0}, {"bytes": None}, []),
+        ({"max_rewritten": 0}, {"bytes": 5, "rewritten_bytes": 0}, []),
+        ({"max_rewritten": 0}, {"rewritten_bytes": 5}, ["5 bytes rewritten at most (`max_rewritten: 0 bytes`)"]),
+        ({"max_seconds": 60.0}, {"seconds": None}, []),
+        (
+            {"max_seconds": 60.0},
+            {"seconds": 90.04},
+            ["90.0 s, as projected from earlier runs (`max_seconds: 1 minute`)"],
+        ),
+    ],
+)
+def test_limits_that_a_prediction_exceeds(limits, predicted, exceeded):
+    prediction = Prediction(**{"files": None, "bytes": None, "rewritten_bytes": None, "seconds": None, **predicted})
+    assert list(cost_limits(ExpectMerge(**limits)).exceeded_by(prediction)) == exceeded
+
+
+@pytest.mark.parametrize("limits", [None, ExpectMerge(), ExpectMerge(max_deletes=1)])
+def test_no_limit_of_costs(limits):
+    assert cost_limits(limits) is None
 
 
 def test_a_source_that_reads_the_target_cannot_be_looked_at_before_it_is_replaced(steps):
