@@ -1,10 +1,17 @@
 """MERGEs that are predicted to cost too much do not run: on the fake engine, whose tables have 4 KiB."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from merge_runner.api import Project
+from merge_runner.engine.context import ScanBudget
+from merge_runner.engine.merge.cost_limits import refuse_costly
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.table_format.protocol import TableState
+from merge_runner.plan.steps.guardrails import CostLimits
+from merge_runner.plan.steps.prediction import Prediction
 from tests.engine.merge.test_pipeline import ANSWERS, COLUMNS, SOURCE
 from tests.fake_engine import FakeDriver, Lake
 
@@ -65,3 +72,28 @@ def test_the_budget_of_a_build(build, most, count):
             "the MERGE is predicted to read 4.0 KiB of its target, and did not run: with the merges" in result.message
         )
         assert f"[scan-budget]\n    {READ}; where this is meant, give a larger `--max-scanned`" in result.message
+
+
+@pytest.mark.parametrize(
+    ("limits", "most", "code"),
+    [
+        (CostLimits(4096, 4096, 1.0), 4096, None),
+        (CostLimits(4095, None, None), None, "expect-merge"),
+        (CostLimits(None, 4095, None), None, "expect-merge"),
+        (None, 4095, "scan-budget"),
+    ],
+)
+def test_what_is_not_known_counts_as_the_whole_target(limits, most, code):
+    table_format = SimpleNamespace(state=lambda _session, _table: TableState(1, 4, 4096))
+    step = SimpleNamespace(
+        cost_limits=limits, target=None, judged=SimpleNamespace(layout=SimpleNamespace(format="delta"))
+    )
+    budget = ScanBudget(most) if most is not None else None
+    context = SimpleNamespace(session=None, node="m", scan_budget=budget, table_format=lambda _name: table_format)
+    unknown = Prediction(None, None, None, None)
+    if code is None:
+        refuse_costly(step, unknown, context)
+        return
+    with pytest.raises(EngineError, match="what it reads is not known, so that the whole target counts") as raised:
+        refuse_costly(step, unknown, context)
+    assert raised.value.code == code

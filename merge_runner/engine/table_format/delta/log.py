@@ -189,13 +189,12 @@ def table_state(session: SparkSession, table: Relation) -> TableState:
     with engine_errors():
         state = current._2()
         with active_session(session):
-            # The checksum of a version has both; else they take a job over all its files.
-            files, size = state.numOfFilesIfKnown(), state.sizeInBytesIfKnown()
-            return TableState(
-                int(state.version()),
-                int(files.get() if files.isDefined() else state.numOfFiles()),
-                int(size.get() if size.isDefined() else state.sizeInBytes()),
-            )
+            checksum = state.checksumOpt()
+            if checksum.isDefined():  # else, and also for `numOfFilesIfKnown`, jobs compute the state: a second (4.4.0)
+                files, size = checksum.get().numFiles(), checksum.get().tableSizeBytes()
+            else:
+                files, size = state.numOfFiles(), state.sizeInBytes()
+            return TableState(int(state.version()), int(files), int(size))
 
 
 def _log(session: SparkSession, table: Relation) -> Any:
