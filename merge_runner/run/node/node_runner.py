@@ -133,7 +133,7 @@ def _context(session: SparkSession, node: Node, plan: NodePlan, run: RunContext)
         run.shared,
         stamp=stamp(run.id, node.unique_id),
         earlier=run.settings.earlier(node.unique_id),
-        description=f"{node.name} [{run.id}]",
+        description=f"{node.name} [{run.id}] {run.prepared.files.profile.target}",
         on_statement=partial(write_run_text, run.prepared, node.unique_id),
         node=node.unique_id,
         alone=isinstance(run.warehouse, Path) and not run.shares(node.unique_id),

@@ -83,7 +83,7 @@ def test_a_node_has_a_session_a_group_and_the_confs_that_were_asked_for(running)
     ran = running(lambda _: None, ", conf={'spark.sql.shuffle.partitions': '7'}")
     assert found(ran) == {"m": ("success", ""), "below": ("success", "")}
     assert ran.driver.confs["spark.sql.shuffle.partitions"] == "7"
-    assert ran.driver.groups[0] == ("run-1/model.shop.m", "m [run-1]")
+    assert ran.driver.groups[0] == ("run-1/model.shop.m", "m [run-1] dev")
     assert [event.event for event in ran.events] == ["node_started", "node_finished"] * 2
     assert [result.plan.unique_id for result in ran.run.results] == ["model.shop.m", "model.shop.below"]
 
