@@ -42,7 +42,7 @@ _COMMANDS = {
     "completion": "make bash, zsh or fish complete commands, options and models",
     "debug": "check the set-up",
     "deps": "fetch and verify the jars",
-    "diff": "compare the rows of tables with another target, a version, a rebuild",
+    "diff": "compare rows with another target, a version or a rebuild",
     "docs": "the project as a page: search, DAG, verdicts, column lineage",
     "eject": "write the MERGE of a pattern's macro into the model",
     "explain": "the plan, without running it",

@@ -27,6 +27,7 @@ def test_help_names_every_command(call):
             "completion",
             "debug",
             "deps",
+            "diff",
             "docs",
             "eject",
             "explain",

@@ -101,6 +101,10 @@ _FILES = {
         "`clone` cannot make a clone of the table: its format has none, or it is the table of --state itself.",
         "Leave it out, or clone into another target.",
     ),
+    "not-compared": Meaning(
+        "`diff` has no other state of the table: no such version, branch or model, or both are the same table.",
+        "Compare with a state that is there; targets need a `schema` each.",
+    ),
     "sampled-run": Meaning(
         "A run with `--empty` or `--sample` would write a table with rows of another run, or consume changes.",
         "Build into a separate schema, by another `--target`; leave a model that reads changes out.",

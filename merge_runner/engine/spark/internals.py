@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -33,6 +33,8 @@ class Internals:
     """Whether PySpark logs each statement that fails."""
     delta_snapshot_options: tuple[bool, ...]
     """What Delta takes last to give an old version of a table: whether it refuses one whose files may be gone."""
+    reads_staged_tasks: bool
+    """Whether Iceberg reads the tasks of a scan by themselves as its release 1.12 does; others have not been tried."""
     has_snapshot_confs: bool
     """Whether Iceberg writes the session's confs `spark.sql.iceberg.snapshot-property.*` into its snapshots."""
 
@@ -64,6 +66,7 @@ _SINCE_4 = Internals(
     cancels_future_jobs=True,
     logs_queries=True,
     delta_snapshot_options=(False,),
+    reads_staged_tasks=False,
     has_snapshot_confs=True,
 )
 
@@ -77,10 +80,11 @@ _BY_LINE: Mapping[str, Internals] = MappingProxyType(
             cancels_future_jobs=False,
             logs_queries=False,
             delta_snapshot_options=(),
+            reads_staged_tasks=False,
             has_snapshot_confs=False,
         ),
         "4.0": _SINCE_4,
-        "4.1": _SINCE_4,
+        "4.1": replace(_SINCE_4, reads_staged_tasks=True),
         "4.2": _SINCE_4,
     }
 )

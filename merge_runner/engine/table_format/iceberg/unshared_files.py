@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.spark.errors import engine_errors
+from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.jvm_util import active_session, java_class
 from merge_runner.engine.table_format.iceberg.log import load_table
 from merge_runner.engine.table_format.protocol import FileViews, TableVersion
-from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,17 +25,16 @@ if TYPE_CHECKING:
 _MOST = 10_000
 """Files of a snapshot that are looked at one by one; a table with more is read as a whole."""
 _TASK_SETS = "org.apache.iceberg.spark.ScanTaskSetManager"
+_TABLES = "org.apache.iceberg.spark.SparkTableCache"
+"""The tables of staged tasks: `load` finds them by the key of the tasks, and reads these alone."""
 _Files = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class _Scan:
-    """The tasks of a scan of a snapshot by the names of their files; Iceberg's own Table, and the snapshot's id."""
+    """The tasks of a scan of a snapshot by the names of their files, and Iceberg's own Table."""
 
-    relation: Relation
     table: Any
-    snapshot: int
-    schema: int
     tasks: Mapping[_Files, Any]
 
 
@@ -46,7 +45,7 @@ def unshared_files(
     """Define temporary views of the rows in files that are not shared; see the protocol. Raises EngineError."""
     with engine_errors(), active_session(session):
         first, second = _scan(session, left), _scan(session, right)
-    if first is None or second is None or not _have_same_columns(first, second):
+    if first is None or second is None or not _are_of_one_table(first, second):
         yield None
         return
     shared = first.tasks.keys() & second.tasks.keys()
@@ -55,25 +54,25 @@ def unshared_files(
         yield FileViews(len(only[0]), len(only[1]), len(shared))
 
 
-def _have_same_columns(left: _Scan, right: _Scan) -> bool:
-    return (str(left.table.uuid()), left.schema) == (str(right.table.uuid()), right.schema)
+def _are_of_one_table(left: _Scan, right: _Scan) -> bool:
+    return str(left.table.uuid()) == str(right.table.uuid())
 
 
 def _scan(session: SparkSession, side: TableVersion) -> _Scan | None:
     """Return the scan of a table; None where it cannot be asked, has no rows yet, or too many files.
 
-    None as well where it has other columns now than its newest snapshot.
+    None as well for a snapshot with other columns than the table has now: staged tasks are read with those.
     """
-    table = load_table(session, side.table)
+    table = load_table(session, side.table) if internals().reads_staged_tasks else None
     if table is None:
         return None
     snapshot = table.currentSnapshot() if side.version is None else table.snapshot(side.version)
     if snapshot is None or int(snapshot.summary().getOrDefault("total-data-files", "0")) > _MOST:
         return None
-    if side.version is None and snapshot.schemaId() != table.schema().schemaId():
+    if snapshot.schemaId() != table.schema().schemaId():
         return None
     tasks = {_files(task): task for task in _planned_tasks(table, snapshot)}
-    return _Scan(side.table, table, int(snapshot.snapshotId()), int(snapshot.schemaId()), tasks)
+    return _Scan(table, tasks)
 
 
 def _planned_tasks(table: Any, snapshot: Any) -> Iterator[Any]:
@@ -95,20 +94,19 @@ def _files(task: Any) -> _Files:
 @contextmanager
 def _view(session: SparkSession, scan: _Scan, tasks: Sequence[Any], name: str) -> Iterator[None]:
     """A temporary view of the rows of some tasks of a scan, inside the block."""
+    key = str(uuid.uuid4())
     with engine_errors(), active_session(session):
-        reader = session.read.format("iceberg").option("versionAsOf", str(scan.snapshot))
-        task_sets, task_set = java_class(session, _TASK_SETS).get(), str(uuid.uuid4())
-        if tasks:
-            java_tasks = java_class(session, "java.util.ArrayList")()
-            for task in tasks:
-                java_tasks.add(task)
-            task_sets.stageTasks(scan.table, task_set, java_tasks)
-            rows = reader.option("scan-task-set-id", task_set).load(str(scan.relation))
-        else:
-            rows = reader.load(str(scan.relation)).where("false")
-        rows.createOrReplaceTempView(name)
+        tables, task_sets = (java_class(session, class_name).get() for class_name in (_TABLES, _TASK_SETS))
+        java_tasks = java_class(session, "java.util.ArrayList")()
+        for task in tasks:
+            java_tasks.add(task)
+        tables.add(key, scan.table)
+        task_sets.stageTasks(scan.table, key, java_tasks)
     try:
+        with engine_errors(), active_session(session):
+            session.read.format("iceberg").load(key).createOrReplaceTempView(name)
         yield
     finally:
         with engine_errors():
-            task_sets.removeTasks(scan.table, task_set)
+            task_sets.removeTasks(scan.table, key)
+            tables.remove(key)
