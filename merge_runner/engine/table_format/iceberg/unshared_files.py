@@ -59,7 +59,7 @@ def _are_of_one_table(left: _Scan, right: _Scan) -> bool:
 
 
 def _scan(session: SparkSession, side: TableVersion) -> _Scan | None:
-    """Return the scan of a table; None where it cannot be asked, has no rows yet, or too many files.
+    """Return the scan of a table; None where it cannot be asked, has no files, or too many.
 
     None as well for a snapshot with other columns than the table has now: staged tasks are read with those.
     """
@@ -72,7 +72,7 @@ def _scan(session: SparkSession, side: TableVersion) -> _Scan | None:
     if snapshot.schemaId() != table.schema().schemaId():
         return None
     tasks = {_files(task): task for task in _planned_tasks(table, snapshot)}
-    return _Scan(table, tasks)
+    return _Scan(table, tasks) if tasks else None
 
 
 def _planned_tasks(table: Any, snapshot: Any) -> Iterator[Any]:
@@ -98,13 +98,14 @@ def _view(session: SparkSession, scan: _Scan, tasks: Sequence[Any], name: str) -
     with engine_errors(), active_session(session):
         tables, task_sets = (java_class(session, class_name).get() for class_name in (_TABLES, _TASK_SETS))
         java_tasks = java_class(session, "java.util.ArrayList")()
-        for task in tasks:
+        for task in tasks or scan.tasks.values():  # Iceberg stages no empty list
             java_tasks.add(task)
         tables.add(key, scan.table)
         task_sets.stageTasks(scan.table, key, java_tasks)
     try:
         with engine_errors(), active_session(session):
-            session.read.format("iceberg").load(key).createOrReplaceTempView(name)
+            rows = session.read.format("iceberg").load(key)
+            (rows if tasks else rows.where("false")).createOrReplaceTempView(name)
         yield
     finally:
         with engine_errors():
