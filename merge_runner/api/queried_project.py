@@ -137,7 +137,7 @@ class QueriedProject(LoadedProject):
 
         The other state is one of: that of the target `against`; an earlier `version`, or that at a `timestamp`; that on
         a `branch`; what a `rebuild` gives; else the table that the manifest.json in the folder `state` names. `key`
-        replaces the columns that identify a row. Raises ValueError where none, or more than one, is named.
+        replaces the columns that identify a row. Raises OtherStateError where none, or more than one, is named.
         """
         from merge_runner.api.node_run import starting
         from merge_runner.engine.compare import Criteria

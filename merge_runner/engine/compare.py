@@ -66,12 +66,15 @@ def compare_tables(
     """
     columns = match_columns(typed_columns(session, str(left)), typed_columns(session, str(right)), criteria.excluded)
     key = _places(columns.pairs, criteria.key)
+    if criteria.tolerance and not key:
+        message = "without a key rows are equal or not: a tolerance has no meaning"
+        raise EngineError("no-key", message, hint="name by --key what identifies a row, or leave --tolerance out")
     totals = (_count(session, left, criteria.where), _count(session, right, criteria.where))
     if not columns.pairs:
         return Outcome(columns, RowCounts(*totals, *totals), {}, (), None)
     with (
-        _unshared(session, left, right, format) as (relations, files),
-        _kept(session, difference(*relations, columns.pairs, key, criteria.where, criteria.tolerance)),
+        _relations_to_read(session, left, right, format) as (relations, files),
+        _cached(session, difference(*relations, columns.pairs, key, criteria.where, criteria.tolerance)),
     ):
         rows, changed = _counts(session, columns.pairs, totals)
         rows_shown = tuple(_examples(session, columns.pairs, key, rows, criteria))
@@ -97,7 +100,7 @@ def _count(session: SparkSession, side: TableVersion, where: str | None) -> int:
 
 
 @contextmanager
-def _unshared(
+def _relations_to_read(
     session: SparkSession, left: TableVersion, right: TableVersion, format: TableFormat | None
 ) -> Iterator[tuple[tuple[str, str], FilesRead | None]]:
     """What is read of the two tables, as relations."""
@@ -113,8 +116,8 @@ def _unshared(
 
 
 @contextmanager
-def _kept(session: SparkSession, query: str) -> Iterator[None]:
-    """The rows of a query are kept as the view _UNEQUAL inside the block: they are computed once."""
+def _cached(session: SparkSession, query: str) -> Iterator[None]:
+    """The rows of a query are the view _UNEQUAL inside the block: Spark computes them once."""
     with engine_errors(query):
         rows = session.sql(query).persist()
         rows.createOrReplaceTempView(_UNEQUAL)

@@ -215,6 +215,8 @@ def test_columns_that_differ_are_reported_and_left_out(session, schema, driver):
     assert found(outcome) == (0, 0, 1, {"a": 1})
     with pytest.raises(EngineError, match='the key column "b" is not in both tables'):
         compare_tables(session, *sides, asked, Criteria(("b",)))
+    with pytest.raises(EngineError, match="a tolerance has no meaning"):
+        compare_tables(session, *sides, asked, Criteria(tolerance=0.1))
 
 
 def test_values_of_sensitive_columns_are_not_shown(session, schema, driver):

@@ -105,6 +105,10 @@ _FILES = {
         "`diff` has no other state of the table: no such version, branch or model, or both are the same table.",
         "Compare with a state that is there; targets need a `schema` each.",
     ),
+    "no-key": Meaning(
+        "`diff --tolerance` has no key by which rows could be brought together.",
+        "Name it by `--key`, or give the model a `unique_key`.",
+    ),
     "sampled-run": Meaning(
         "A run with `--empty` or `--sample` would write a table with rows of another run, or consume changes.",
         "Build into a separate schema, by another `--target`; leave a model that reads changes out.",

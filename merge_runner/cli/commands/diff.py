@@ -19,6 +19,7 @@ from merge_runner.columns import printable
 from merge_runner.options.declaration import flag, option, several
 from merge_runner.options.project import ProjectOptions, Selection
 from merge_runner.project.syntax.point_in_time import read_time
+from merge_runner.run.diff.other_state import OtherStateError
 
 _WIDTH = 160
 """Characters of a line where the output is no terminal."""
@@ -89,7 +90,7 @@ def command(options: Options) -> int:
             exclude_columns=_names(options.exclude_columns),
             on_event=display,
         )
-    except ValueError as error:
+    except OtherStateError as error:
         raise click.UsageError(
             "give one of --against, --version, --timestamp, --branch and --rebuild, or --state alone."
         ) from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -60,6 +60,10 @@ class Rebuild:
 OtherState = OtherProject | EarlierVersion | EarlierTime | OnBranch | Rebuild
 
 
+class OtherStateError(ValueError):
+    """None of the other states is named, or more than one."""
+
+
 def other_state(
     prepared: Prepared,
     *,
@@ -72,24 +76,23 @@ def other_state(
 ) -> OtherState:
     """Return the one state that is named; `state`, the folder of a manifest.json, counts where nothing else is.
 
-    Raises ValueError where none is named, or more than one, and ProblemsError where a target or manifest has an error.
+    Raises OtherStateError where none is named, or more than one, ProblemsError for an error of a target or manifest.
     """
-    states: list[Callable[[], OtherState]] = []
+    if sum((against is not None, version is not None, timestamp is not None, branch is not None, rebuild)) > 1:
+        raise OtherStateError("diff takes one of against, version, timestamp, branch and rebuild")
     if against is not None:
-        states.append(lambda: OtherProject(prepared.in_target(against)))
+        return OtherProject(prepared.in_target(against))
     if version is not None:
-        states.append(lambda: EarlierVersion(version))
+        return EarlierVersion(version)
     if timestamp is not None:
-        states.append(lambda: EarlierTime(timestamp))
+        return EarlierTime(timestamp)
     if branch is not None:
-        states.append(lambda: OnBranch(branch))
+        return OnBranch(branch)
     if rebuild:
-        states.append(Rebuild)
-    if not states and state is not None:
-        states.append(lambda: _recorded_state(prepared, state))
-    if len(states) != 1:
-        raise ValueError("diff needs one of against, state, version, timestamp, branch, rebuild")
-    return states[0]()
+        return Rebuild()
+    if state is not None:
+        return _recorded_state(prepared, state)
+    raise OtherStateError("diff needs one of against, state, version, timestamp, branch and rebuild")
 
 
 def _recorded_state(prepared: Prepared, folder: Path) -> OtherProject:
