@@ -62,7 +62,7 @@ class Notification:
     ACCEPTS: ClassVar[Any] = {**exclusive("url", "command"), **one_of("url", "command")}
 
     on: Literal["failure", "always"] = "failure"
-    """Which runs are told: those in which something failed, or all.
+    """Which runs are reported: those in which something failed, or all.
     Example: `on: always`"""
     url: Annotated[str, After(_url), Exactly({"type": "string"})] | None = field(default=None, repr=False)
     """The webhook: the results are sent by POST. An address https://…, which is hidden as a secret everywhere.
@@ -84,5 +84,5 @@ class Notification:
 
     @property
     def receiver(self) -> str:
-        """Who is told, as it may be shown: the host of the webhook, or the program."""
+        """Who is notified, as it may be shown: the host of the webhook, or the program."""
         return urlsplit(self.url).hostname or "" if self.url is not None else (self.command or ("",))[0]

@@ -191,7 +191,7 @@ class ReportWritten(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class NotificationSent(Event):
-    """A webhook or a command of `notify` has been told how the run has ended."""
+    """A webhook or a command of `notify` has been notified of the end of the run."""
 
     level: Level = "debug"
     receiver: str
@@ -202,7 +202,7 @@ class NotificationSent(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class NotificationFailed(Event):
-    """A webhook or a command of `notify` could not be told; no result changes."""
+    """A webhook or a command of `notify` could not be notified; no result changes."""
 
     level: Level = "warn"
     receiver: str

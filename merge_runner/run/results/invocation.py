@@ -26,7 +26,7 @@ from merge_runner.run.results.event_types import (
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.journal import Journal
 from merge_runner.run.results.merge_report import ROWS, summary
-from merge_runner.run.results.notification import run_document, tell
+from merge_runner.run.results.notification import notify, run_document
 from merge_runner.run.results.results import Result, RunResults, write_run_results
 from merge_runner.run.results.run_record import RunRecorder
 from merge_runner.version import version
@@ -78,7 +78,7 @@ class Invocation:
             except ProblemsError as error:
                 problems = [str(problem) for problem in error.problems]
                 self._events.emit(InvocationFailed(problems=problems))
-                self._tell(self._outcome(()), problems)
+                self._notify(self._outcome(()), problems)
                 raise
             except BaseException:
                 self._finish(plans, ended(), journal, waits_for(), stopped=True)
@@ -121,16 +121,16 @@ class Invocation:
         self._summarise(plans, results)
         self._report(self._record(outcome, waits_for))
         if not stopped:  # who stops a run knows of it, and does not want to wait
-            self._tell(outcome)
+            self._notify(outcome)
         self._events.emit(InvocationFinished(counts=outcome.counts(), ok=outcome.ok, stopped=stopped))
 
     def _outcome(self, results: Sequence[Result]) -> RunResults:
         now, args = datetime.now(timezone.utc), self._prepared.concealed(self._args)
         return RunResults(self.id, self._command, self.started_at, now, args, tuple(results), tuple(self.hooks))
 
-    def _tell(self, outcome: RunResults, problems: Sequence[str] = ()) -> None:
+    def _notify(self, outcome: RunResults, problems: Sequence[str] = ()) -> None:
         if self._prepared.files.profile.notify:
-            tell(self._prepared, run_document(self._prepared, outcome, problems), self._events)
+            notify(self._prepared, run_document(self._prepared, outcome, problems), self._events)
 
     def _report(self, record: Mapping[str, Any]) -> None:
         """Keep the record of the run, and write the page of runs. A failure changes no result."""

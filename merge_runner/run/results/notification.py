@@ -1,4 +1,4 @@
-"""Tells the webhooks and commands of the profile how a run has ended. Whatever becomes of that, no result changes."""
+"""Notifies the webhooks and commands of the profile of the end of a run. Whatever happens there, no result changes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LAST_LINES = 20
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a run waits for those whom it tells, in seconds."""
+    """How long a run waits for a webhook or a command, in seconds."""
 
     request: float = 10.0
     """For an answer of a webhook."""
@@ -44,12 +44,12 @@ class Patience:
     """For the end of a command, which is killed then."""
 
 
-class NotToldError(Exception):
-    """Why a webhook or a command could not be told."""
+class DeliveryError(Exception):
+    """Why a notification was not delivered."""
 
 
 def run_document(prepared: Prepared, run: RunResults, problems: Sequence[str] = ()) -> dict[str, Any]:
-    """Return what is told of a run, without secrets. `problems` say why nothing has run."""
+    """Return what a notification says of a run, without secrets. `problems` say why nothing has run."""
     graph, target = prepared.graph, prepared.files.profile.target
     document = {
         "version": 1,
@@ -80,16 +80,16 @@ def _failure(result: Result, graph: Graph) -> dict[str, Any]:
     }
 
 
-def tell(prepared: Prepared, document: Mapping[str, Any], events: Events, patience: Patience = Patience()) -> None:
-    """Tell each webhook and command that wants to hear of such a run. What fails is an event."""
+def notify(prepared: Prepared, document: Mapping[str, Any], events: Events, patience: Patience = Patience()) -> None:
+    """Notify each webhook and command that wants to hear of such a run. What fails is an event."""
     for notification in prepared.files.profile.notify:
         if notification.on == "failure" and document["status"] == "success":
             continue
         receiver, content = notification.receiver, content_of(notification, document)
         try:
             send(notification, content, prepared.files.root, patience)
-        except NotToldError as error:
-            message = f"notify: {receiver} is not told of the run: {error}"
+        except DeliveryError as error:
+            message = f"notify: {receiver} is not notified of the run: {error}"
             events.emit(NotificationFailed(receiver=receiver, message=message))
         else:
             events.emit(NotificationSent(receiver=receiver, content=content))
@@ -144,7 +144,7 @@ def _teams_message(lines: Sequence[str]) -> dict[str, Any]:
 
 
 def send(notification: Notification, content: str, folder: Path, patience: Patience) -> None:
-    """Post the content to the webhook, or run the command with it in a folder. Raises NotToldError."""
+    """Post the content to the webhook, or run the command with it in a folder. Raises DeliveryError."""
     body = content.encode("utf-8", "replace")
     if notification.url is not None:
         _post(notification.url, body, patience)
@@ -172,7 +172,7 @@ def _post(url: str, body: bytes, patience: Patience) -> None:
         except (OSError, HTTPException, ValueError) as error:
             reason, is_passing = str(getattr(error, "reason", error)) or type(error).__name__, True
         if pause is None or not is_passing:
-            raise NotToldError(reason)
+            raise DeliveryError(reason)
         time.sleep(pause)
 
 
@@ -195,11 +195,11 @@ def _run(command: Sequence[str], body: bytes, folder: Path, patience: Patience) 
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise NotToldError(f"it has not ended after {patience.command:g} s, and is killed") from None
+        raise DeliveryError(f"it has not ended after {patience.command:g} s, and is killed") from None
     except OSError as error:
-        raise NotToldError(str(error.strerror)) from error
+        raise DeliveryError(str(error.strerror)) from error
     except ValueError as error:
-        raise NotToldError(str(error)) from error
+        raise DeliveryError(str(error)) from error
     if done.returncode != 0:
         output = done.stdout.decode("utf-8", "replace").strip().splitlines()[-_LAST_LINES:]
-        raise NotToldError("\n    ".join((f"its exit status is {done.returncode}", *output)))
+        raise DeliveryError("\n    ".join((f"its exit status is {done.returncode}", *output)))

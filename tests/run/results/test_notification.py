@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from merge_runner import Project
 from merge_runner.errors import ProblemsError
 from merge_runner.project.schema.notify import Notification
-from merge_runner.run.results.notification import NotToldError, Patience, content_of, send
+from merge_runner.run.results.notification import DeliveryError, Patience, content_of, send
 from tests.fake_engine import FakeDriver, Starts
 from tests.fake_engine.projects import model_files
 
@@ -85,7 +85,7 @@ def test_what_a_server_answers(case, tmp_path):
     with Webhook(case["statuses"]) as webhook:
         notification = Notification(url=f"{webhook.url}/path?key=1")
         if "says" in case:
-            with pytest.raises(NotToldError, match=case["says"]):
+            with pytest.raises(DeliveryError, match=case["says"]):
                 send(notification, "{}", tmp_path, QUICK)
         else:
             send(notification, "{}", tmp_path, QUICK)
@@ -95,10 +95,10 @@ def test_what_a_server_answers(case, tmp_path):
 def test_a_server_that_does_not_answer_is_waited_for_in_time(tmp_path):
     silent = HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)  # nobody accepts the connection
     url = f"http://127.0.0.1:{silent.server_port}"
-    with pytest.raises(NotToldError, match="timed out"):
+    with pytest.raises(DeliveryError, match="timed out"):
         send(Notification(url=url), "{}", tmp_path, Patience(request=0.2, pauses=(0.01,)))
     silent.server_close()
-    with pytest.raises(NotToldError, match="refused"):
+    with pytest.raises(DeliveryError, match="refused"):
         send(Notification(url=url), "{}", tmp_path, QUICK)
 
 
@@ -109,13 +109,13 @@ def test_how_a_command_ends(case, tmp_path):
     if "says" not in case:
         send(notification, content, tmp_path, QUICK)
         return
-    with pytest.raises(NotToldError) as error:
+    with pytest.raises(DeliveryError) as error:
         send(notification, content, tmp_path, QUICK)
     assert str(error.value) == case["says"]
 
 
 def test_a_command_that_is_not_there(tmp_path):
-    with pytest.raises(NotToldError, match="No such file"):
+    with pytest.raises(DeliveryError, match="No such file"):
         send(Notification(command=("no-such-program",)), "{}", tmp_path, QUICK)
 
 
@@ -176,7 +176,7 @@ def test_who_cannot_be_told_changes_no_result_and_is_shown_without_its_address(m
             main(["build", "--no-lint", "--debug", "--project-dir", str(root)], Starts(FakeDriver()))
     shown = capfd.readouterr()
     assert end.value.code == 0
-    assert "warning: notify: 127.0.0.1 is not told of the run: HTTP 404" in shown.err
+    assert "warning: notify: 127.0.0.1 is not notified of the run: HTTP 404" in shown.err
     kept = [path.read_text(errors="replace") for path in (root / "target").rglob("*") if path.is_file()]
     assert not any(secret in text for text in (shown.out, shown.err, *kept))
     assert secret in webhook.posts[0][0]
