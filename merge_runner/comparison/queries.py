@@ -50,6 +50,11 @@ GROUP BY {", ".join(_key(pairs[at], at) for at in key)}
 )"""
 
 
+def row_count(relation: str, where: str | None = None) -> str:
+    """Return the query of the number of rows of a relation that a condition is true of."""
+    return f"SELECT count(*) FROM {_restricted(relation, where)}"
+
+
 def counts(relation: str, columns: int) -> str:
     """Return the query of one row: rows of the left side alone, of the right side alone, changed ones, then by column.
 
@@ -111,8 +116,12 @@ def _is_changed(columns: int) -> str:
 
 def _side(relation: str, values: Sequence[str], where: str | None, counted: str) -> str:
     columns = ", ".join(f"{value} AS {_field(at)}" for at, value in enumerate(values))
+    return f"SELECT {columns}, {counted} FROM {_restricted(relation, where)}"
+
+
+def _restricted(relation: str, where: str | None) -> str:
     # On a line of its own: the condition may end in a comment.
-    return f"SELECT {columns}, {counted} FROM {relation}" + ("" if where is None else f" WHERE (\n{where}\n)")
+    return relation if where is None else f"{relation} WHERE (\n{where}\n)"
 
 
 def _key(pair: ColumnPair, at: int) -> str:

@@ -209,7 +209,7 @@ def _example_tables(model: TableDifference) -> Iterator[tuple[str, Sequence[Mapp
 
 
 def _example_row(example: Example) -> Mapping[str, Any]:
+    key, left, right = (dict(plain(values)) for values in (example.key, example.left, example.right))
     if example.kind != "changed":
-        return plain(example.key) | plain(example.left or example.right)  # type: ignore[no-any-return]  # mappings
-    left, right = plain(example.left), plain(example.right)
-    return plain(example.key) | {name: f"{cell_text(left[name])} → {cell_text(right[name])}" for name in left}  # type: ignore[no-any-return]
+        return key | (left or right)
+    return key | {name: f"{cell_text(left[name])} → {cell_text(right[name])}" for name in left}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.comparison.columns import ColumnPair, Columns, match_columns
-from merge_runner.comparison.queries import counts, difference, examples
+from merge_runner.comparison.queries import counts, difference, examples, row_count
 from merge_runner.comparison.report import Example, FilesRead, Kind, RowCounts
 from merge_runner.engine.spark.comparable_value import typed_columns
 from merge_runner.engine.spark.errors import EngineError, engine_errors
@@ -69,14 +69,16 @@ def compare_tables(
     if criteria.tolerance and not key:
         message = "without a key rows are equal or not: a tolerance has no meaning"
         raise EngineError("no-key", message, hint="name by --key what identifies a row, or leave --tolerance out")
-    totals = (_count(session, left, criteria.where), _count(session, right, criteria.where))
+    left_rows, right_rows = (
+        int(run_statement(session, row_count(str(side), criteria.where))[0][0]) for side in (left, right)
+    )
     if not columns.pairs:
-        return Outcome(columns, RowCounts(*totals, *totals), {}, (), None)
+        return Outcome(columns, RowCounts(left_rows, right_rows, left_rows, right_rows), {}, (), None)
     with (
         _relations_to_read(session, left, right, format) as (relations, files),
         _cached(session, difference(*relations, columns.pairs, key, criteria.where, criteria.tolerance)),
     ):
-        rows, changed = _counts(session, columns.pairs, totals)
+        rows, changed = _counts(session, columns.pairs, left_rows, right_rows)
         rows_shown = tuple(_examples(session, columns.pairs, key, rows, criteria))
     return Outcome(columns, rows, changed, rows_shown, files)
 
@@ -94,11 +96,6 @@ def _places(pairs: Sequence[ColumnPair], key: Sequence[str]) -> list[int]:
     return [places[name.casefold()] for name in key]
 
 
-def _count(session: SparkSession, side: TableVersion, where: str | None) -> int:
-    condition = "" if where is None else f" WHERE (\n{where}\n)"
-    return int(run_statement(session, f"SELECT count(*) FROM {side}{condition}")[0][0])
-
-
 @contextmanager
 def _relations_to_read(
     session: SparkSession, left: TableVersion, right: TableVersion, format: TableFormat | None
@@ -108,11 +105,8 @@ def _relations_to_read(
     if format is None:
         yield whole, None
         return
-    with format.unshared_files(session, left, right, _VIEWS) as views:
-        if views is None:
-            yield whole, None
-        else:
-            yield _VIEWS, FilesRead(views.left, views.right, views.shared)
+    with format.unshared_files(session, left, right, _VIEWS) as files:
+        yield (whole if files is None else _VIEWS), files
 
 
 @contextmanager
@@ -129,13 +123,13 @@ def _cached(session: SparkSession, query: str) -> Iterator[None]:
 
 
 def _counts(
-    session: SparkSession, pairs: Sequence[ColumnPair], totals: tuple[int, int]
+    session: SparkSession, pairs: Sequence[ColumnPair], left_rows: int, right_rows: int
 ) -> tuple[RowCounts, Mapping[str, int]]:
     """Return how many rows differ, and the columns of changed rows with how many rows each."""
     row = run_statement(session, counts(_UNEQUAL, len(pairs)))[0]
     only_left, only_right, changed, *by_column = map(int, row)
     columns = {pair.name: count for pair, count in zip(pairs, by_column, strict=True) if count}
-    return RowCounts(*totals, only_left, only_right, changed), columns
+    return RowCounts(left_rows, right_rows, only_left, only_right, changed), columns
 
 
 def _examples(

@@ -17,13 +17,11 @@ from merge_runner.graph.streams import streams_read
 from merge_runner.pages.runs.history import kept_runs
 from merge_runner.plan.branch_plan import check_isolated, is_view, on_branch
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.plan.load.run_hooks import check_run_hooks
 from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.nodes.maintenance import has_table, is_maintained
 from merge_runner.relation import Relation
 from merge_runner.run.execution.dag_run import NodeRun
 from merge_runner.run.execution.driver_scope import driving
-from merge_runner.run.execution.run_hooks import COMMANDS as WITH_HOOKS
 from merge_runner.run.execution.run_hooks import RunHooks
 from merge_runner.run.execution.scratch_folder import scratch_folder
 from merge_runner.run.node.run_context import Nodes
@@ -79,9 +77,8 @@ def build(
     )
     if on_a_branch:
         check_isolated(plans, nodes)
-    if command in WITH_HOOKS:
-        check_run_hooks(planned)
     hooks = RunHooks(planned, invocation, command, events)
+    hooks.check()
     durations = recorded_durations(prepared.target_path / "run_results.json")
     reuse = _reuse(planned, command, settings, invocation.id)
     past = cache(partial(past_merges, prepared.target_path, profile.target))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,17 +11,13 @@ from typing import Literal
 import click
 
 from merge_runner.cli.command import command as make
-from merge_runner.cli.display.messages import concealed, say, terminal_columns
+from merge_runner.cli.display.messages import print_lines, say, table_columns
 from merge_runner.cli.loading import load_project, selected, with_default_selector
 from merge_runner.cli.node_commands import display_for
-from merge_runner.columns import printable
 from merge_runner.options.declaration import flag, option, several
 from merge_runner.options.project import ProjectOptions, Selection
 from merge_runner.project.syntax.point_in_time import read_time
 from merge_runner.run.diff.other_state import OtherStateError
-
-_WIDTH = 160
-"""Characters of a line where the output is no terminal."""
 
 
 def _names(words: Sequence[str]) -> tuple[str, ...]:
@@ -99,11 +94,7 @@ def command(options: Options) -> int:
     if options.output == "json":
         click.echo(json.dumps(project.prepared.concealed(report.as_json()), indent=2))
     else:
-        lines = (
-            report.markdown() if options.output == "markdown" else report.lines(terminal_columns(sys.stdout) or _WIDTH)
-        )
-        for line in lines:
-            click.echo(printable(concealed(line)))
+        print_lines(report.markdown() if options.output == "markdown" else report.lines(table_columns()))
     if not report.models:
         say("none of the selected nodes has a table that could be compared", "warn")
     return report.exit_status

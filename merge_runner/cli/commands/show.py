@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass
 from typing import Literal
 
 import click
 
 from merge_runner.cli.command import command as make
-from merge_runner.cli.display.messages import concealed, terminal_columns
+from merge_runner.cli.display.messages import print_lines, table_columns
 from merge_runner.cli.loading import load_project, selected
 from merge_runner.cli.node_commands import display_for
-from merge_runner.columns import printable
 from merge_runner.options.declaration import option
 from merge_runner.options.project import ProjectOptions, Selection
-
-_WIDTH = 160
-"""Characters of a line where the output is no terminal."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +51,5 @@ def command(options: Options) -> int:
         click.echo(json.dumps(documents[0] if len(documents) == 1 else documents, indent=2))
         return 0
     for preview in previews:
-        for line in preview.lines(terminal_columns(sys.stdout) or _WIDTH):
-            click.echo(printable(concealed(line)))
+        print_lines(preview.lines(table_columns()))
     return 0

@@ -30,6 +30,8 @@ class _Style:
 
 
 _STYLE = _Style()
+_TABLE = 160
+"""Columns of a table of rows where standard output is no terminal."""
 
 
 def reset_style() -> None:
@@ -79,6 +81,17 @@ def terminal_columns(stream: TextIO | None) -> int | None:
         )
     except (OSError, ValueError):  # it is closed, or no file
         return None
+
+
+def table_columns() -> int:
+    """Return how wide a table of rows on standard output may be; where that is no terminal, 160 columns."""
+    return terminal_columns(sys.stdout) or _TABLE
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print the lines of a result as they are, without secrets and controls."""
+    for line in lines:
+        click.echo(printable(concealed(line)))
 
 
 def fitted(text: str, columns: int | None, hanging: int = 4) -> str:

@@ -44,33 +44,23 @@ def comparable_value(expression: str, type: DataType, depth: int = 0) -> str:
         return f"({expression}) COLLATE {_BINARY}"
     if type.typeName() == "variant":
         return f"to_json({expression})"
-    if not _needs_change(type):
-        return expression
     item = f"item{depth}"
     if isinstance(type, ArrayType):
-        return f"transform({expression}, {item} -> {comparable_value(item, type.elementType, depth + 1)})"
+        value = comparable_value(item, type.elementType, depth + 1)
+        return expression if value == item else f"transform({expression}, {item} -> {value})"
     if isinstance(type, StructType):
-        fields = ", ".join(
-            f"{string_literal(field.name)}, "
-            f"{comparable_value(f'{expression}.{quote(field.name)}', field.dataType, depth)}"
-            for field in type.fields
-        )
+        own = {field.name: f"{expression}.{quote(field.name)}" for field in type.fields}
+        values = {field.name: comparable_value(own[field.name], field.dataType, depth) for field in type.fields}
+        if values == own:
+            return expression
+        fields = ", ".join(f"{string_literal(name)}, {value}" for name, value in values.items())
         return f"IF({expression} IS NULL, NULL, named_struct({fields}))"
-    assert isinstance(type, MapType)
-    key = comparable_value(f"{item}.key", type.keyType, depth + 1)
-    value = comparable_value(f"{item}.value", type.valueType, depth + 1)
-    entries = f"transform(map_entries({expression}), {item} -> named_struct('key', {key}, 'value', {value}))"
-    return f"array_sort({entries})"
-
-
-def _needs_change(type: DataType) -> bool:
-    from pyspark.sql.types import ArrayType, MapType, StructType
-
-    if isinstance(type, ArrayType):
-        return _needs_change(type.elementType)
-    if isinstance(type, StructType):
-        return any(_needs_change(field.dataType) for field in type.fields)
-    return isinstance(type, MapType) or type.typeName() == "variant" or _collation(type) is not None
+    if isinstance(type, MapType):
+        key = comparable_value(f"{item}.key", type.keyType, depth + 1)
+        value = comparable_value(f"{item}.value", type.valueType, depth + 1)
+        entries = f"transform(map_entries({expression}), {item} -> named_struct('key', {key}, 'value', {value}))"
+        return f"array_sort({entries})"
+    return expression
 
 
 def _collation(type: DataType) -> str | None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import StructField
 
+    from merge_runner.comparison.report import FilesRead
     from merge_runner.engine.response import Compaction, MergeFigures
     from merge_runner.engine.spark.sql import StatementResult
     from merge_runner.engine.table_format.branches import Branches
@@ -119,15 +120,6 @@ class TableVersion:
 
     def __str__(self) -> str:
         return str(self.table) if self.version is None else f"{self.table} VERSION AS OF {self.version}"
-
-
-@dataclass(frozen=True)
-class FileViews:
-    """How many files one of two tables has alone, the other one has alone, and both have."""
-
-    left: int
-    right: int
-    shared: int
 
 
 Ask = Callable[[str], str]
@@ -263,7 +255,7 @@ class TableFormat(Protocol):
 
     def unshared_files(
         self, session: SparkSession, left: TableVersion, right: TableVersion, names: tuple[str, str]
-    ) -> AbstractContextManager[FileViews | None]:
+    ) -> AbstractContextManager[FilesRead | None]:
         """Define two temporary views, inside the block, of the rows in the files that one of two tables has alone.
 
         The rows in the other files are the same in both. None where that is not known of any file: no view is defined.

@@ -14,7 +14,7 @@ from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.graph.graph import RefNode
 from merge_runner.graph.manifest import entry
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.plan.load.run_hooks import Moment, hook_name, hook_values, run_hooks
+from merge_runner.plan.load.run_hooks import Moment, check_run_hooks, hook_name, hook_values, run_hooks
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.node.outcome import error_message
 from merge_runner.run.node.text_on_engine import attacher, engine_problems
@@ -45,6 +45,11 @@ class RunHooks:
         self._invocation = invocation
         self._command = command
         self._events = events
+
+    def check(self) -> None:
+        """Render the hooks as dbt parses them, where the command runs hooks. Raises ProblemsError."""
+        if self._command in COMMANDS:
+            check_run_hooks(self._prepared)
 
     def start(self, driver: Driver, catalog: Catalog, plans: Mapping[str, NodePlan]) -> bool:
         """Run `on-run-start`, once the schemas that `plans` write are there; return whether nodes may run."""

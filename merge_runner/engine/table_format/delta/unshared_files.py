@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from merge_runner.comparison.report import FilesRead
 from merge_runner.engine.spark.errors import engine_errors
 from merge_runner.engine.spark.jvm_util import active_session
 from merge_runner.engine.table_format.delta.log import LogSnapshot, snapshot
-from merge_runner.engine.table_format.protocol import FileViews, TableVersion
+from merge_runner.engine.table_format.protocol import TableVersion
 from merge_runner.relation import string_literal
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _File = tuple[Any, ...]
 @contextmanager
 def unshared_files(
     session: SparkSession, left: TableVersion, right: TableVersion, names: tuple[str, str]
-) -> Iterator[FileViews | None]:
+) -> Iterator[FilesRead | None]:
     """Define temporary views of the rows in files that are not shared; see the protocol. Raises EngineError."""
     first, second = (snapshot(session, side.table, side.version) for side in (left, right))
     if first is None or second is None or _columns(first) != _columns(second):
@@ -45,7 +46,7 @@ def unshared_files(
         return
     for state, paths, name in ((first, only_left, names[0]), (second, only_right, names[1])):
         _define(state, paths, name)
-    yield FileViews(len(only_left), len(only_right), len(shared))
+    yield FilesRead(len(only_left), len(only_right), len(shared))
 
 
 def _columns(state: LogSnapshot) -> tuple[str, str]:

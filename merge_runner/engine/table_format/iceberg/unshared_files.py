@@ -13,11 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from merge_runner.comparison.report import FilesRead
 from merge_runner.engine.spark.errors import engine_errors
 from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.jvm_util import active_session, java_class
 from merge_runner.engine.table_format.iceberg.log import load_table
-from merge_runner.engine.table_format.protocol import FileViews, TableVersion
+from merge_runner.engine.table_format.protocol import TableVersion
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,7 +42,7 @@ class _Scan:
 @contextmanager
 def unshared_files(
     session: SparkSession, left: TableVersion, right: TableVersion, names: tuple[str, str]
-) -> Iterator[FileViews | None]:
+) -> Iterator[FilesRead | None]:
     """Define temporary views of the rows in files that are not shared; see the protocol. Raises EngineError."""
     with engine_errors(), active_session(session):
         first, second = _scan(session, left), _scan(session, right)
@@ -51,7 +52,7 @@ def unshared_files(
     shared = first.tasks.keys() & second.tasks.keys()
     only = [[scan.tasks[files] for files in scan.tasks.keys() - shared] for scan in (first, second)]
     with _view(session, first, only[0], names[0]), _view(session, second, only[1], names[1]):
-        yield FileViews(len(only[0]), len(only[1]), len(shared))
+        yield FilesRead(len(only[0]), len(only[1]), len(shared))
 
 
 def _are_of_one_table(left: _Scan, right: _Scan) -> bool:
