@@ -104,6 +104,8 @@ class BuildOptions(DataTestOptions, BatchOptions, total=False):
     """Whether models read no rows of their inputs."""
     max_scanned: int | str | None
     """The most that all MERGEs may read of their targets: bytes, or a text such as "50 GiB"; None: no limit."""
+    diff: bool
+    """Whether each table that was written is compared with its version before the run: events `TableCompared`."""
     sample: str | None
     """The window of the rows that models read of their inputs, such as "3 days"."""
 
@@ -134,6 +136,7 @@ def node_options(options: Mapping[str, Any], group: type, select: Names = (), ex
         branch=branch_name(branch) if branch is not None else None,
         no_reuse=reuse == "off",
         fresh=reuse == "fresh",
+        diff=options.get("diff", False),
         empty=options.get("empty", False),
         sample=options.get("sample"),
         max_scanned=byte_count(max_scanned) if max_scanned is not None else None,

@@ -87,6 +87,7 @@ def run_settings(
         fail_fast=options.fail_fast,
         batch_id=options.batch_id,
         max_scanned=options.max_scanned,
+        compares_tables=options.diff,
         branch=options.branch if command != "clone" else None,
         clones=_clones(options) if command == "clone" and options.branch is None else None,
         new_branch=options.branch if command == "clone" else None,

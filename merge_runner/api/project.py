@@ -25,7 +25,7 @@ from merge_runner.api.queried_project import QueriedProject
 from merge_runner.formats.branches import branch_name
 from merge_runner.graph.selection.select import Selection
 from merge_runner.options.nodes import StreamOptions as StreamCommand
-from merge_runner.options.nodes import check_sampling
+from merge_runner.options.nodes import check_conflicts
 from merge_runner.project.syntax.duration import seconds
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class Project(QueriedProject):
         )
         from merge_runner.engine.startup import DriverStart
 
-        check_sampling(options)
+        check_conflicts(options)
 
         def selected_ids() -> tuple[str, ...]:
             return self.selected_by(options).ids

@@ -124,12 +124,8 @@ class DiffReport:
     def lines(self, width: int) -> Iterator[str]:
         """Yield the lines of a text for a terminal of `width` columns."""
         for model in self.models:
-            if isinstance(model, FailedComparison):
-                yield f"{model.model}: not compared: {model.message}"
-                continue
-            yield f"{model.model}: {model.left} and {model.right}: {summary(model)}"
-            yield from (f"  {line}" for line in _details(model))
-            for title, rows in _example_tables(model):
+            yield from description(model)
+            for title, rows in _example_tables(model) if isinstance(model, TableDifference) else ():
                 yield f"  {title}:"
                 yield from (f"  {line}" for line in table_lines(rows, width - 2))
 
@@ -159,6 +155,15 @@ class DiffReport:
                     names = list(examples[0])
                     cells = [[cell_text(example.get(name)) for name in names] for example in examples]
                     yield from markdown.table([markdown.cell(name) for name in names], cells)
+
+
+def description(model: TableDifference | FailedComparison) -> Iterator[str]:
+    """Yield lines that say how two tables differ, without examples."""
+    if isinstance(model, FailedComparison):
+        yield f"{model.model}: not compared: {model.message}"
+    else:
+        yield f"{model.model}: {model.left} and {model.right}: {summary(model)}"
+        yield from (f"  {line}" for line in _details(model))
 
 
 def summary(model: TableDifference) -> str:

@@ -109,6 +109,15 @@ class Budget(ProjectOptions):
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
+class Comparing(ProjectOptions):
+    """For commands that build models."""
+
+    diff: bool = flag(
+        "--diff", kept=True, help="At the end, compare each table that was written with its version before the run."
+    )
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class Sampling(ProjectOptions):
     """For commands that run models."""
 
@@ -171,6 +180,7 @@ class NodeOptions(
     Defer,
     Running,
     Budget,
+    Comparing,
     Batch,
     Branch,
     Reusing,
@@ -191,8 +201,11 @@ class OptionConflictError(ValueError):
     """Two options exclude each other; the message is a sentence that names them."""
 
 
-def check_sampling(options: NodeOptions) -> None:
-    """Raise OptionConflictError for what the options of a sampled run exclude."""
+def check_conflicts(options: NodeOptions) -> None:
+    """Raise OptionConflictError for options that exclude each other."""
+    if options.diff and options.branch is not None:
+        message = "--diff compares with main before the run, and --branch does not write it: `diff --branch` compares."
+        raise OptionConflictError(message)
     if options.empty and options.sample is not None:
         raise OptionConflictError("--empty reads no rows, and --sample some: give one of them.")
     name = "--empty" if options.empty else "--sample"

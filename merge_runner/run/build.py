@@ -20,6 +20,7 @@ from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.nodes.maintenance import has_table, is_maintained
 from merge_runner.relation import Relation
+from merge_runner.run.diff.diff import compare_with_before
 from merge_runner.run.execution.dag_run import NodeRun
 from merge_runner.run.execution.driver_scope import driving
 from merge_runner.run.execution.run_hooks import RunHooks
@@ -120,6 +121,9 @@ def _keep(
         restore_runs(driver, prepared, table)
     if node_run.settings.branch is None:
         read_versions(driver, prepared, node_run.results, node_run.events)
+    if node_run.settings.compares_tables:
+        ids = [result.unique_id for result in node_run.results if result.status == "success"]
+        compare_with_before(prepared, ids, node_run.id, node_run.events, driver)
     if table is not None:
         record = invocation.record(node_run.results, node_run.waits_for)
         audit(driver, prepared, table, node_run.results, record, node_run.events)

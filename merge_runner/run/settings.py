@@ -32,6 +32,8 @@ class RunSettings:
     """Whose batches these are, before the name of the node; None: each node numbers its own."""
     max_scanned: int | None = None
     """The most bytes of their targets that all MERGEs of the run may read together; None: no limit."""
+    compares_tables: bool = False
+    """Whether each table that was written is compared with its version before the run."""
     branch: str | None = None
     """The branch of their Iceberg tables that is written instead of main, and read where a table has it."""
     clones: Mapping[str, BuiltNode] | None = None

@@ -10,7 +10,7 @@ import pytest
 from merge_runner import Project
 from merge_runner.pages.runs.history import keep
 from merge_runner.pages.runs.runs_page import write_report
-from tests.browser.test_run_page import FLIGHTS, SECOND, earlier_runs
+from tests.browser.test_run_page import COMPARED, FLIGHTS, SECOND, earlier_runs
 
 ROOT = Path(__file__).resolve().parents[2]
 NODE = "#/node/model.flights.fct_flight"
@@ -21,8 +21,9 @@ PICTURES = {
     "code": ("docs", f"{NODE}?tab=code", True),
     "lineage": ("docs", f"{NODE}?tab=lineage&column=arr_delay", False),
     "run": ("runs", "", False),
-    "merges": ("runs", f"#/run/{FLIGHTS['id']}?tab=merges", False),
+    "merges": ("compared", f"#/run/{COMPARED['id']}?tab=merges", False),
     "versions": ("two", NODE, False),
+    "rows": ("compared", f"#/run/{COMPARED['id']}?tab=rows", False),
     "history": ("runs", "#/history", True),
 }
 
@@ -35,8 +36,10 @@ def pages(tmp_path_factory):
     two = tmp_path_factory.mktemp("two")
     for each in (FLIGHTS, SECOND):
         keep(two, each)
+    compared = tmp_path_factory.mktemp("compared")
+    keep(compared, COMPARED)
     docs = Project.load(ROOT, target_path=str(target)).docs(static=True)
-    return {"docs": docs, "runs": write_report(target), "two": write_report(two)}
+    return {"docs": docs, "runs": write_report(target), "two": write_report(two), "compared": write_report(compared)}
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -10,11 +10,11 @@ from merge_runner.pages.runs.history import keep
 from merge_runner.pages.runs.runs_page import write_report
 from tests.pages.runs import node, record
 
-FLIGHTS, SECOND = (
+FLIGHTS, SECOND, COMPARED = (
     json.loads(gzip.decompress(Path(__file__).with_name(f"{name}.json.gz").read_bytes()))
-    for name in ("flights_build", "flights_second_build")
+    for name in ("flights_build", "flights_second_build", "flights_compared_build")
 )
-"""The first build of two days of flights, and the build of a third day after it."""
+"""The first build of two days of flights, the build of a third day after it, and the same with `--diff`."""
 ALERT = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
 VIEWS = {
     "run": "",
@@ -112,6 +112,33 @@ def test_what_a_merge_read_is_next_to_what_was_predicted(page, tmp_path):
     row = page.text("tbody tr").replace("\u00a0", " ")
     assert "1.0 kB of 2.0 kB predicted" in row
     assert "4.00 s of 3.00 s predicted" in row
+
+
+def difference(**values):
+    """A comparison with the version before the run, as a record has it."""
+    rows = {"left": 5, "right": 4, "only_left": 2, "only_right": 1, "changed": 1}
+    schema = {"only_left": [], "only_right": [], "types": {}}
+    return {"equal": False, "rows": rows, "columns": {}, "schema": schema, **values}
+
+
+def test_what_a_run_changed_in_each_table(page, tmp_path):
+    schema = {"only_left": ["fresh"], "only_right": [], "types": {"price": ["bigint", "int"]}}
+    differences = {
+        "m": difference(columns={ALERT: 1}, schema=schema),
+        "n": difference(rows=dict.fromkeys(("left", "right"), 1200), equal=True),
+        "o": {"equal": None, "error": f"{ALERT} is new"},
+    }
+    nodes = [{**node(name), "difference": values} for name, values in differences.items()]
+    page.open(report_of(tmp_path, record(*nodes)), f"#/run/{record()['id']}?tab=rows")
+    rows = page.run("return [...document.querySelectorAll('tbody tr')].map((row) => row.innerText.split('\\t'))")
+    cells = {row[0].strip(): [cell.strip().replace("\u00a0", " ") for cell in row[1:]] for row in rows}
+    assert cells == {
+        "m": ["different", "4", "5", "2", "1", "1", f"{ALERT} 1", "fresh, price"],
+        "n": ["equal", "1,200", "1,200", "–", "–", "–", "–", "–"],
+        "o": [f"{ALERT} is new", "–", "–", "–", "–", "–", "–", "–"],
+    }
+    assert page.violations() == []
+    page.screenshot("run-rows")
 
 
 def test_failures_streams_and_hostile_names(page, tmp_path):

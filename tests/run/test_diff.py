@@ -10,7 +10,9 @@ from merge_runner import Project
 from merge_runner.cli.main import main
 from merge_runner.comparison.report import FailedComparison
 from merge_runner.formats.lines import installed_line
+from merge_runner.pages.runs.history import kept_runs
 from merge_runner.run.diff.rebuild import PREFIX
+from merge_runner.run.results.event_types import TableCompared
 from tests.written_project import write_files
 
 pytestmark = pytest.mark.spark
@@ -123,6 +125,33 @@ def test_earlier_states(shop, driver):
         session.sql(f"insert into {relation}.branch_b select 99, day, amount, mail from {relation} limit 1")
     assert summaries(project.diff("fct", branch="b", driver=driver)) == {"fct": (0, 1, 0)}
     assert "has no branch c" in project.diff("fct", branch="c", driver=driver).models[0].message
+
+
+def test_a_build_compares_what_it_has_written_with_the_version_before(shop, driver):
+    write_files(shop, {"seeds/orders.csv": FILES["seeds/orders.csv"].replace("m3@", "new@")})
+    write_files(shop, {"models/new.sql": "{{ config(materialized='table') }} select 1 as one"})
+    project = Project.load(shop, target_path="target-dev")
+    events = []
+    with driver.session() as session:
+        relation = project.graph.nodes["model.shop.fct"].relation
+        session.sql(f"delete from {relation} where id = 5")  # another writer, before the run
+    results = project.build(driver=driver, lint=False, diff=True, on_event=events.append)
+    assert results.ok
+    compared = {event.node.rpartition(".")[2]: event for event in events if isinstance(event, TableCompared)}
+    assert set(compared) == {"orders", "fct", "totals", "new"}
+    assert "no version from before the run" in compared["new"].message
+    changes = {name: event.difference.get("rows") for name, event in compared.items() if name != "new"}
+    assert changes["orders"] == {"left": 6, "right": 6, "only_left": 1, "only_right": 1, "changed": 0}
+    assert changes["fct"] == {"left": 6, "right": 5, "only_left": 1, "only_right": 0, "changed": 1}
+    assert compared["fct"].difference["columns"] == {"mail": 1}
+    assert not any(event.difference.get("examples") for event in compared.values())
+    record = next(kept_runs(shop / "target-dev")).record
+    assert {node["name"]: node["difference"] for node in record["nodes"] if "difference" in node} == {
+        name: event.difference for name, event in compared.items()
+    }
+    unchanged = project.build("fct", driver=driver, lint=False, diff=True, reuse="off", on_event=events.append)
+    assert unchanged.ok
+    assert [e.message for e in events if isinstance(e, TableCompared)][-1].endswith("equal rows (6)")
 
 
 def test_a_rebuild_shows_rows_that_an_increment_has_missed(shop, driver, tmp_path):

@@ -14,14 +14,14 @@ from merge_runner.cli.loading import load_project, project_root
 from merge_runner.cli.node_commands import run_nodes
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.graph.selection.select import Selection
-from merge_runner.options.nodes import Batch, Branch, Budget, NodeOptions, Reporting, Running
+from merge_runner.options.nodes import Batch, Branch, Budget, Comparing, NodeOptions, Reporting, Running
 from merge_runner.options.project import FullRefresh
 from merge_runner.options.recorded_options import restore_options
 from merge_runner.run.results.previous_run import last_invocation
 from merge_runner.template.redact import HIDDEN
 
 
-@make("retry", NodeOptions, offers=(Running, Budget, Reporting, Batch, Branch, FullRefresh))
+@make("retry", NodeOptions, offers=(Running, Budget, Comparing, Reporting, Batch, Branch, FullRefresh))
 def command(options: NodeOptions) -> int:
     """Run what failed or was skipped in the last invocation, with its arguments; those given here win."""
     root = project_root(options.project_dir)

@@ -36,6 +36,7 @@ from merge_runner.run.results.event_types import (
     SparkStarted,
     SparkStarting,
     StreamFinished,
+    TableCompared,
     TablePublished,
 )
 from merge_runner.run.results.events import Event
@@ -130,6 +131,7 @@ class TextDisplay:
             AuditFailed: self._on_warning,
             NotificationFailed: self._on_warning,
             MergesSummarised: self._on_summary,
+            TableCompared: lambda event: self._line(event.message),
             ReportWritten: lambda event: self._line(f"page of the run: {shown_path(event.path)}"),
             InvocationFinished: self._on_end,
             FreshnessFinished: self._on_end,

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.context import PastMerge
 from merge_runner.engine.spark.errors import Kind, engine_error, from_engine
 from merge_runner.engine.table_format.protocol import ScanSize, TableFormat
-from merge_runner.formats.merge_plans import marks
 from merge_runner.plan.steps.merge import RunMerge
-from merge_runner.plan.steps.prediction import Prediction
+from merge_runner.plan.steps.prediction import Prediction, rewritten_bytes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,11 +30,10 @@ def predict(
     scan = _scan(session, merge, table_format, notes)
     if scan is None:
         return Prediction(None, None, None, None)
-    layout = merge.judged.layout
-    appends = merge.judged.statement.merge_class == "insert-only"
-    keeps_files = appends or marks(table_format.name, layout.properties)
-    seconds = predicted_seconds(scan.bytes, past) if scan.bytes is not None else None
-    return Prediction(scan.files, scan.bytes, 0 if keeps_files else scan.bytes, seconds)
+    if scan.bytes is None:
+        return Prediction(scan.files, None, None, None)
+    rewritten = rewritten_bytes(merge.judged, scan.bytes)
+    return Prediction(scan.files, scan.bytes, rewritten, predicted_seconds(scan.bytes, past))
 
 
 def predicted_seconds(size: int, past: Sequence[PastMerge]) -> float | None:

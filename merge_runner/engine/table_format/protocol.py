@@ -202,6 +202,12 @@ class TableFormat(Protocol):
     def commits(self, session: SparkSession, table: Relation, limit: int) -> Iterator[Commit]:
         """Yield the latest commits, newest first, each read when it is asked for."""
 
+    def earlier_states(self, session: SparkSession, table: Relation) -> Iterator[Commit]:
+        """Yield the states that a table had, newest first, each with the time since when.
+
+        Those before it was replaced are among them; what a branch of it holds is not.
+        """
+
     def commit_with(self, session: SparkSession, table: Relation, stamp: str) -> Commit | None:
         """Return the newest commit of a statement that carries the stamp; None where there is none.
 

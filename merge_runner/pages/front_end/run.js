@@ -21,6 +21,8 @@ async function runView(main, index, query) {
   const merges = run.nodes.filter((node) => (node.response || {}).operation === "MERGE");
   const list = [["time", "Timeline", (panel) => timeTab(panel, run, time)]];
   if (merges.length) list.push(["merges", `Merges (${merges.length})`, (panel) => mergesTab(panel, merges)]);
+  const compared = run.nodes.filter((node) => node.difference);
+  if (compared.length) list.push(["rows", `Row changes (${compared.length})`, (panel) => rowsTab(panel, compared)]);
   list.push(["nodes", `Nodes (${run.nodes.length})`, (panel) => nodesTab(panel, run)]);
   const commits = commitsOf(run).length;
   if (commits) list.push(["versions", `Table versions (${commits})`, (panel) => versionsTab(panel, run)]);
@@ -104,6 +106,22 @@ function mergesTab(panel, merges) {
     { label: "Rewrite", number: true, value: (node) => node.response.rewrite_ms, cell: (node) => (node.response.rewrite_ms === undefined ? "–" : duration(node.response.rewrite_ms / 1000)) },
     { label: "Attempts", number: true, value: (node) => node.response.attempts, cell: (node) => count(node.response.attempts) },
   ], merges, { by: 2, down: true }));
+}
+
+/** What each table has now and had before the run. */
+function rowsTab(panel, compared) {
+  const figure = (name) => ({ number: true, value: (node) => node.difference.rows?.[name], cell: (node) => count(node.difference.rows?.[name]) });
+  const otherColumns = (schema) => [...(schema?.only_left || []), ...(schema?.only_right || []), ...Object.keys(schema?.types || {})];
+  append(panel, [
+    h("p", { class: "muted" }, "Each table that was written, compared with its version before the run: changed rows have the same key and other values."),
+    sortedTable("Row changes", [
+      { label: "Table", value: (node) => node.name, cell: runLink },
+      { label: "Result", value: (node) => node.difference.error || String(node.difference.equal), cell: ({ difference }) => difference.error || (difference.equal ? "equal" : "different") },
+      { label: "Rows before", ...figure("right") }, { label: "Rows now", ...figure("left") },
+      { label: "Added", ...figure("only_left") }, { label: "Removed", ...figure("only_right") }, { label: "Changed", ...figure("changed") },
+      { label: "Changed rows by column", cell: (node) => Object.entries(node.difference.columns || {}).map(([name, rows]) => `${name} ${count(rows)}`).join(", ") || "–" },
+      compared.some(({ difference }) => otherColumns(difference.schema).length) && { label: "New, gone, other type", cell: (node) => otherColumns(node.difference.schema).join(", ") || "–" },
+    ].filter(Boolean), compared, { by: 6, down: true })]);
 }
 
 function nodesTab(panel, run) {

@@ -88,7 +88,13 @@ _OF_RECORDS: Mapping[str, Any] = {
     "nodes": list,
 }
 _OF_NODES: Mapping[str, Any] = dict.fromkeys(("id", "name", "status"), _TEXT)
-_OF_SOME_NODES: Mapping[str, Any] = {"seconds": _NUMBER, "message": _TEXT, "response": dict, "versions": list}
+_OF_SOME_NODES: Mapping[str, Any] = {
+    "seconds": _NUMBER,
+    "message": _TEXT,
+    "response": dict,
+    "versions": list,
+    "difference": dict,
+}
 _OF_SOME_RESPONSES: Mapping[str, Any] = {
     **dict.fromkeys(("files_scanned", "files_total", "bytes_scanned", "execution_ms"), _NUMBER),
     **dict.fromkeys(("rows_inserted", "rows_updated", "rows_deleted", "rows_copied"), _NUMBER),
@@ -96,6 +102,7 @@ _OF_SOME_RESPONSES: Mapping[str, Any] = {
     "verdict_held": bool,
     "predicted": dict,
 }
+_OF_SOME_DIFFERENCES: Mapping[str, Any] = {"rows": dict, "columns": dict, "schema": dict, "error": _TEXT}
 """The types of what is read of a record, of its nodes and of their responses; what some have may be null."""
 
 
@@ -110,6 +117,8 @@ def _is_node(value: Any) -> bool:
         return False
     versions = value.get("versions") or []
     if not all(isinstance(version, dict) and "version" in version for version in versions):
+        return False
+    if not _may_have(value.get("difference") or {}, _OF_SOME_DIFFERENCES):
         return False
     return value["status"] in _STATUSES and _may_have(value.get("response") or {}, _OF_SOME_RESPONSES)
 

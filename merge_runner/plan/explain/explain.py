@@ -24,6 +24,7 @@ from merge_runner.plan.plan import Planner
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.merge_variants import Variant, variants
 from merge_runner.plan.steps.node_plan import NodePlan
+from merge_runner.plan.steps.prediction import Prediction, predict_full_scan
 from merge_runner.plan.steps.step import Step
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 
@@ -90,6 +91,14 @@ class ExplainedNode:
         return self.lineages.of_statement(self.plan.unique_id, self.merge.statement)
 
     @property
+    def predicted(self) -> Prediction | None:
+        """What its MERGE is expected to cost: as the engine says, where it was asked, else by the recorded catalog."""
+        if self.engine_report is not None:
+            return self.engine_report.predicted
+        is_first_run = self.forms is not None and self.forms.is_built is False
+        return predict_full_scan(self.merge) if self.merge is not None and not is_first_run else None
+
+    @property
     def is_test(self) -> bool:
         """Whether it is a data test or a unit test."""
         return self.kind in ("test", "unit_test")
@@ -146,6 +155,8 @@ class Explanation:
                     yield f"    on {node.engine_plan.format}: {node.engine_plan.words}"
                 if node.distribution is not None:
                     yield f"    {node.distribution.words}"
+                if node.predicted is not None:
+                    yield f"    {node.predicted}"
                 if node.engine_report is not None:
                     yield from (f"    {line}".rstrip() for line in node.engine_report.lines())
 
@@ -176,6 +187,7 @@ class Explanation:
                         **_columns_json(node.lineage),
                         "engine_plan": _plan_json(node.engine_plan),
                         "distribution": asdict(node.distribution) if node.distribution else None,
+                        "predicted": node.predicted.as_json() if node.predicted is not None else None,
                         "steps": _steps_json(node.plan),
                         "asks_engine": str(node.plan.asks.place) if node.plan.asks is not None else None,
                         "built": node.forms.is_built if node.forms else None,

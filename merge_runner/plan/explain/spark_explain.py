@@ -40,7 +40,7 @@ class EngineReport:
     def lines(self) -> list[str]:
         """All of it as text."""
         lines = f"error: {self.error}".splitlines() if self.error is not None else []
-        lines += [str(part) for part in (self.files, self.predicted) if part is not None]
+        lines += [str(self.files)] if self.files is not None else []
         lines += self.notes
         if self.shuffles is not None:
             lines.append(f"in the engine's plan: {_count('Exchange', self.shuffles)}, {_count('Sort', self.shuffles)}")
@@ -69,7 +69,6 @@ def report_as_json(report: EngineReport | None) -> dict[str, Any]:
     return {
         "spark_plan": report.plan,
         "files": files,
-        "predicted": report.predicted.as_json() if report.predicted is not None else None,
         "shuffles": None if report.shuffles is None else [entry.as_json() for entry in report.shuffles],
         "spark_notes": list(report.notes),
         "spark_error": report.error,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from merge_runner.comparison.report import DiffReport, FailedComparison, TableDifference
+from merge_runner.comparison.report import DiffReport, FailedComparison, TableDifference, description
 from merge_runner.engine.compare import Criteria, compare_tables
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.spark.errors import EngineError
@@ -16,8 +16,17 @@ from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import ModelNode, Node, RefNode, run_config
 from merge_runner.plan.layout.row_key import row_key
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.run.diff.other_state import OtherProject, OtherState, Rebuild, Side, other_side, project_side
+from merge_runner.run.diff.other_state import (
+    BeforeRun,
+    OtherProject,
+    OtherState,
+    Rebuild,
+    Side,
+    other_side,
+    project_side,
+)
 from merge_runner.run.execution.driver_scope import driving
+from merge_runner.run.results.event_types import TableCompared
 from merge_runner.run.results.events import Events
 
 
@@ -104,6 +113,15 @@ def diff(
     with driving(prepared, events, driver) as running:
         comparison = _Comparison(prepared, other, criteria, running, Catalog(running.table_format))
         return DiffReport(tuple(map(comparison.of, nodes)))
+
+
+def compare_with_before(prepared: Prepared, ids: Sequence[str], run: str, events: Events, driver: Driver) -> None:
+    """Emit how the table of each node `ids` differs from what it was before the invocation `run`; no row is shown."""
+    for unique_id in ids:
+        report = diff(prepared, (unique_id,), BeforeRun(run), Criteria(limit=0), events, driver)
+        for model in report.models:
+            message = "\n".join(description(model))
+            events.emit(TableCompared(node=unique_id, message=message, difference=dict(model.as_json())))
 
 
 def sensitive_columns(node: RefNode) -> frozenset[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.table_format.commit_metadata import written_by
 from merge_runner.engine.table_format.protocol import TableVersion
 from merge_runner.engine.tables.catalog import CatalogSession
 from merge_runner.formats import Format
@@ -57,7 +57,14 @@ class Rebuild:
     """What the model gives where it is built from nothing, from its inputs as they are now."""
 
 
-OtherState = OtherProject | EarlierVersion | EarlierTime | OnBranch | Rebuild
+@dataclass(frozen=True)
+class BeforeRun:
+    """The table before the commits of an invocation."""
+
+    invocation_id: str
+
+
+OtherState = OtherProject | EarlierVersion | EarlierTime | OnBranch | Rebuild | BeforeRun
 
 
 class OtherStateError(ValueError):
@@ -153,7 +160,9 @@ def project_side(prepared: Prepared, node: RefNode, engine: CatalogSession) -> S
     return Side(relation.name, TableVersion(relation, version), format)
 
 
-def _version(other: EarlierVersion | EarlierTime | OnBranch, engine: CatalogSession, node: RefNode) -> tuple[str, int]:
+def _version(
+    other: EarlierVersion | EarlierTime | OnBranch | BeforeRun, engine: CatalogSession, node: RefNode
+) -> tuple[str, int]:
     """Return how an earlier state is called, and its version."""
     session, relation = engine.session, own_relation(node)
     if isinstance(other, EarlierVersion):
@@ -161,10 +170,18 @@ def _version(other: EarlierVersion | EarlierTime | OnBranch, engine: CatalogSess
     format = engine.catalog.table_format(node.config.format)
     if isinstance(other, EarlierTime):
         milliseconds = other.time.timestamp() * 1000
-        for commit in format.commits(session, relation, sys.maxsize):
+        for commit in format.earlier_states(session, relation):
             if commit.milliseconds is not None and commit.milliseconds <= milliseconds:
                 return f"at {other.time:%Y-%m-%d %H:%M:%S} UTC", commit.version
         raise EngineError("not-compared", f"{relation.name} has no version of {other.time:%Y-%m-%d %H:%M:%S} UTC")
+    if isinstance(other, BeforeRun):
+        for commit in format.earlier_states(session, relation):
+            writer = written_by(commit.stamp)
+            if writer is None or writer.invocation_id != other.invocation_id:
+                return "before the run", commit.version
+        raise EngineError(
+            "not-compared", f"{relation.name} has no version from before the run: it is new, or was replaced"
+        )
     if not format.capabilities.has_branches:
         raise EngineError("not-compared", f"{node.name} is {format.capabilities.a_table}, which has no branches")
     heads = format.branches.heads(session, relation)

@@ -182,6 +182,18 @@ class TableVersionsRead(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TableCompared(Event):
+    """The table of a node was compared with its version before the run (`--diff`)."""
+
+    node: str
+    """The unique id."""
+    message: str
+    """How they differ, in words."""
+    difference: dict[str, Any]
+    """The model in the JSON of `diff`, without examples."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReportWritten(Event):
     """The record of the run is kept, and the page of runs shows it."""
 

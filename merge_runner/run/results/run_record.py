@@ -17,6 +17,7 @@ from merge_runner.run.results.event_types import (
     Running,
     SparkStarted,
     StreamFinished,
+    TableCompared,
     TableVersionsRead,
 )
 from merge_runner.run.results.events import Event
@@ -41,6 +42,7 @@ class RunRecorder:
         self._batches: dict[str, list[tuple[datetime, BatchFinished]]] = {}
         self._streams: list[dict[str, Any]] = []
         self._versions: dict[str, TableVersionsRead] = {}
+        self._differences: dict[str, TableCompared] = {}
         self._threads: int | None = None
         self._spark: tuple[datetime, float] | None = None
 
@@ -52,6 +54,8 @@ class RunRecorder:
             self._waits.setdefault(event.node, []).append({"at": event.at, "message": event.message})
         elif isinstance(event, TableVersionsRead):
             self._versions[event.node] = event
+        elif isinstance(event, TableCompared):
+            self._differences[event.node] = event
         elif isinstance(event, Running):
             self._threads = event.threads
         elif isinstance(event, SparkStarted):
@@ -116,6 +120,7 @@ class RunRecorder:
 
     def _node(self, result: Result, node: Node, seconds: Any) -> dict[str, Any]:
         response, event = result.adapter_response, self._versions.get(result.unique_id)
+        compared = self._differences.get(result.unique_id)
         return {
             "id": result.unique_id,
             "name": node.full_name,
@@ -132,6 +137,7 @@ class RunRecorder:
             "waits": [{**wait, "at": seconds(wait["at"])} for wait in self._waits.get(result.unique_id, ())],
             "versions": event.versions if event is not None else None,
             "versions_cut": event.cut or None if event is not None else None,
+            "difference": compared.difference if compared is not None else None,
         }
 
     def _stream(self, name: str, seconds: Any) -> dict[str, Any]:

@@ -60,6 +60,7 @@ def test_its_own_tables_are_written_again_and_no_other_run_adds_to_them(shop):
         (["--empty", "--batch-id", "7"], "would record the batch without its rows"),
         (["--sample", "1 hour", "--branch", "b"], "--branch those that exist"),
         (["--sample", "3 weeks"], "is no window"),
+        (["--diff", "--branch", "b"], "--diff compares with main before the run"),
     ],
 )
 @pytest.mark.parametrize("command", ["build", "run"])

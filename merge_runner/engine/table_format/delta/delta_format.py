@@ -39,6 +39,7 @@ class DeltaFormat:
     state = staticmethod(log.table_state)
     snapshot = staticmethod(log.snapshot)
     commits = staticmethod(log.latest_commits)
+    earlier_states = staticmethod(log.earlier_states)
     commit_with = staticmethod(log.statement_commit)
     changes = staticmethod(changes)
     columns_after = staticmethod(columns_after)

@@ -28,6 +28,8 @@ RECENT = 50
 """The search for our latest commit ends after this many commits of other writers."""
 _WRITES = frozenset({"MERGE", "CREATE OR REPLACE TABLE AS SELECT", "CREATE TABLE AS SELECT"})
 """The operations that are a model's own statement."""
+_ALL = 2**31 - 1
+"""The largest number that LIMIT takes."""
 _COMMIT_INFO = '{"commitInfo"'
 _LINES = 1000
 """Lines of a commit that are fetched together, where its first one is another action."""
@@ -86,6 +88,11 @@ def latest_commits(session: SparkSession, table: Relation, limit: int) -> Iterat
     newest = int(log.unsafeVolatileSnapshot().version())
     for version in range(newest, max(-1, newest - limit), -1):
         yield _commit(session, log, version)
+
+
+def earlier_states(session: SparkSession, table: Relation) -> Iterator[Commit]:
+    """All versions of a table that are still known, newest first, with the time since when. Raises EngineError."""
+    yield from latest_commits(session, table, _ALL)
 
 
 def commit_texts(session: SparkSession, table: Relation) -> Iterator[tuple[int, str]]:

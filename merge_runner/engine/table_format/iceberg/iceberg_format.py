@@ -40,6 +40,7 @@ class IcebergFormat:
     layout = staticmethod(table_layout)
     state = staticmethod(log.table_state)
     commits = staticmethod(log.latest_snapshots)
+    earlier_states = staticmethod(log.earlier_states)
     commit_with = staticmethod(log.statement_snapshot)
     changes = staticmethod(changes)
     columns = staticmethod(columns)

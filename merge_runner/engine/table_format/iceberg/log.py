@@ -19,7 +19,9 @@ from merge_runner.formats.iceberg.capabilities import SUMMARY_KEY
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from datetime import datetime
+
+    from pyspark.sql import Row, SparkSession
 
 _UTIL = "org.apache.iceberg.spark.Spark3Util"
 _PARSER = "org.apache.iceberg.TableMetadataParser"
@@ -175,9 +177,25 @@ def _read_by_sql(session: SparkSession, table: Relation, limit: int) -> Iterator
         f"SELECT snapshot_id, operation, summary, committed_at FROM {table}.snapshots WHERE snapshot_id IN ({id_list})",
     )
     for row in sorted(rows, key=lambda row: ids.index(row["snapshot_id"])):
-        summary = dict(row["summary"])
-        stamp, at = summary.pop(SUMMARY_KEY, None), int(row["committed_at"].timestamp() * 1000)
-        yield Commit(row["snapshot_id"], row["operation"], stamp, summary, at)
+        yield _commit(row, row["committed_at"])
+
+
+def earlier_states(session: SparkSession, table: Relation) -> Iterator[Commit]:
+    """The snapshots that main was at, newest first, each with the time since when.
+
+    Those of a table that was replaced are no ancestors of the snapshots after it. Raises EngineError.
+    """
+    history = f"SELECT snapshot_id, made_current_at FROM {table}.history"
+    snapshots = f"SELECT snapshot_id, operation, summary FROM {table}.snapshots"
+    statement = f"SELECT * FROM ({history}) JOIN ({snapshots}) USING (snapshot_id) ORDER BY made_current_at DESC"
+    for row in run_statement(session, statement):
+        yield _commit(row, row["made_current_at"])
+
+
+def _commit(row: Row, at: datetime) -> Commit:
+    summary = dict(row["summary"])
+    stamp = summary.pop(SUMMARY_KEY, None)
+    return Commit(row["snapshot_id"], row["operation"], stamp, summary, int(at.timestamp() * 1000))
 
 
 def _branches(iceberg_table: Any) -> Branches:
