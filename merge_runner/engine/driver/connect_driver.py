@@ -123,14 +123,19 @@ class ConnectDriver:
 
     @contextmanager
     def job_group(self, session: SparkSession, group: str, description: str) -> Iterator[None]:
-        """What the session runs inside the block can be cancelled and watched by the name `group`."""
-        running = _Running(session)
+        """What the session runs inside the block can be cancelled and watched by the name `group`.
+
+        The server tags its operations, and their jobs, with the description: a client gives a job none.
+        """
+        running, tag = _Running(session), description.replace(",", " ")  # no tag has a comma
         session.registerProgressHandler(running.progress)
+        session.addTag(tag)
         self._running[group] = running
         try:
             yield
         finally:
             del self._running[group]
+            session.removeTag(tag)
             session.removeProgressHandler(running.progress)
 
     def cancel(self, group: str) -> None:

@@ -53,6 +53,8 @@ class FakeSession:
         self.closed = 0
         self.conf = SimpleNamespace(set=self._set)
         self.interrupted = threading.Event()
+        self.tags = set()
+        self.addTag, self.removeTag = self.tags.add, self.tags.remove
 
     def _set(self, key, value):
         if key in self.static:
@@ -178,12 +180,14 @@ def test_each_session_of_a_server_ends_with_its_block():
 def test_a_cancelled_group_is_interrupted_until_it_has_ended():
     driver = ConnectDriver(FakeSession(), {}, FakeServer(), Waits(interrupt=0.001))
     session, other = FakeSession(), FakeSession()
-    with driver.job_group(session, "a", "model a"), driver.job_group(other, "b", "model b"):
+    with driver.job_group(session, "a", "model a"), driver.job_group(other, "b", "model b, of two"):
         driver.cancel("a")
         for _ in range(3):  # one that came between two statements would have stopped neither
             assert session.interrupted.wait(10)
             session.interrupted.clear()
+        assert (session.tags, other.tags) == ({"model a"}, {"model b  of two"})
     assert other.interrupts == 0
+    assert not session.tags and not other.tags
     driver.cancel("a")  # nothing runs by this name any more
     assert session.handlers == []
 
