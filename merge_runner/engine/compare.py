@@ -69,16 +69,15 @@ def compare_tables(
     if criteria.tolerance and not key:
         message = "without a key rows are equal or not: a tolerance has no meaning"
         raise EngineError("no-key", message, hint="name by --key what identifies a row, or leave --tolerance out")
-    left_rows, right_rows = (
-        int(run_statement(session, row_count(str(side), criteria.where))[0][0]) for side in (left, right)
-    )
+    left_rows = _row_count(session, left, criteria)
     if not columns.pairs:
+        right_rows = _row_count(session, right, criteria)
         return Outcome(columns, RowCounts(left_rows, right_rows, left_rows, right_rows), {}, (), None)
     with (
         _relations_to_read(session, left, right, format) as (relations, files),
         _cached(session, difference(*relations, columns.pairs, key, criteria.where, criteria.tolerance)),
     ):
-        rows, changed = _counts(session, columns.pairs, left_rows, right_rows)
+        rows, changed = _counts(session, columns.pairs, left_rows)
         rows_shown = tuple(_examples(session, columns.pairs, key, rows, criteria))
     return Outcome(columns, rows, changed, rows_shown, files)
 
@@ -122,13 +121,19 @@ def _cached(session: SparkSession, query: str) -> Iterator[None]:
             rows.unpersist()
 
 
-def _counts(
-    session: SparkSession, pairs: Sequence[ColumnPair], left_rows: int, right_rows: int
-) -> tuple[RowCounts, Mapping[str, int]]:
-    """Return how many rows differ, and the columns of changed rows with how many rows each."""
+def _row_count(session: SparkSession, side: TableVersion, criteria: Criteria) -> int:
+    return int(run_statement(session, row_count(str(side), criteria.where))[0][0])
+
+
+def _counts(session: SparkSession, pairs: Sequence[ColumnPair], left_rows: int) -> tuple[RowCounts, Mapping[str, int]]:
+    """Return how many rows differ, and the columns of changed rows with how many rows each.
+
+    The right side has the rows of the left one but for those that one side has more often: it need not be counted.
+    """
     row = run_statement(session, counts(_UNEQUAL, len(pairs)))[0]
     only_left, only_right, changed, *by_column = map(int, row)
     columns = {pair.name: count for pair, count in zip(pairs, by_column, strict=True) if count}
+    right_rows = left_rows - only_left + only_right
     return RowCounts(left_rows, right_rows, only_left, only_right, changed), columns
 
 

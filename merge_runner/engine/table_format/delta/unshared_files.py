@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -38,7 +39,7 @@ def unshared_files(
     if first is None or second is None or _columns(first) != _columns(second):
         yield None
         return
-    left_files, right_files = _files(first), _files(second)
+    left_files, right_files = _files(first, second)
     shared = left_files.keys() & right_files.keys()
     only_left, only_right = ([files[key] for key in files.keys() - shared] for files in (left_files, right_files))
     if max(len(only_left), len(only_right)) > _MOST:
@@ -55,15 +56,21 @@ def _columns(state: LogSnapshot) -> tuple[str, str]:
     return str(metadata.schemaString()), str(metadata.partitionColumns().mkString(","))
 
 
-def _files(state: LogSnapshot) -> dict[_File, str]:
-    """Return the files of a version: by what identifies them wherever they are named, the path in its log."""
+def _files(*states: LogSnapshot) -> list[dict[_File, str]]:
+    """Return the files of each version: by what identifies them wherever they are named, the path in its log."""
     from pyspark.sql import DataFrame
 
-    with engine_errors(), active_session(state.session):
-        files = DataFrame(state.state.allFiles().toDF(), state.session)
-        rows = files.selectExpr("path", *_VECTOR).collect()
-        folder = str(state.state.deltaLog().dataPath().toUri())
-    return {(_absolute(row[0], folder), *row[1:]): row[0] for row in rows}
+    session = states[0].session
+    with engine_errors(), active_session(session):
+        tables = [DataFrame(state.state.allFiles().toDF(), session) for state in states]
+        queries = [table.selectExpr(f"{at} AS side", "path", *_VECTOR) for at, table in enumerate(tables)]
+        rows = reduce(DataFrame.unionAll, queries).collect()  # one job lists all
+        folders = [str(state.state.deltaLog().dataPath().toUri()) for state in states]
+    files: list[dict[_File, str]] = [{} for _ in states]
+    for side, path, *vector in rows:
+        key = (_absolute(path, folders[side]), *vector)
+        files[side][key] = path
+    return files
 
 
 def _absolute(path: str, folder: str) -> str:
