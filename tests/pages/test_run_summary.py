@@ -48,3 +48,20 @@ def test_a_run_of_nothing():
 
 def test_no_text_is_read_as_markdown_or_html():
     assert cell("a | <b>`x`</b>\n[l](javascript:1)") == "a \\| &lt;b&gt;\\`x\\`&lt;/b&gt; \\[l\\](javascript:1)"
+
+
+def test_what_a_run_changed_in_its_tables():
+    rows = {"left": 1205, "right": 5, "only_left": 1200, "only_right": 0, "changed": 1}
+    differences = {
+        "fct": {"equal": False, "rows": rows, "columns": {"price": 1}},
+        "new": {"equal": None, "error": "new has no version from before the run"},
+    }
+    nodes = [{**node(name), "difference": difference} for name, difference in differences.items()]
+    text = run_summary(record(*nodes, node("other")), [])
+    assert text.splitlines()[-5:] == [
+        "",
+        "| table |  | added | removed | changed | changed rows by column |",
+        "| --- | --- | --: | --: | --: | --- |",
+        "| fct | different | 1,200 | 0 | 1 | price 1 |",
+        "| new | new has no version from before the run | – | – | – |  |",
+    ]

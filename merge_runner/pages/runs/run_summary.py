@@ -22,7 +22,10 @@ _WORDS = {
 
 
 def run_summary(record: Mapping[str, Any], changes: Sequence[Change]) -> str:
-    """Return the summary of one run: how it ended, failures, merges slowest first, changes since the last runs."""
+    """Return the summary of one run.
+
+    It has how the run ended, failures, merges slowest first, changed rows, and changes since the last runs.
+    """
     return "\n".join(_lines(record, changes)) + "\n"
 
 
@@ -52,6 +55,12 @@ def _lines(record: Mapping[str, Any], changes: Sequence[Change]) -> Iterator[str
         heads = ("merge", "seconds", "files scanned", "inserted", "updated", "deleted", "copied", "verdict")
         yield from table(heads, [_merge(node) for node in merges[:_ROWS]], frozenset(range(1, 7)))
         yield from _more(len(merges))
+    compared = [node for node in nodes if node.get("difference")]
+    if compared:
+        yield from ("", "#### Row changes", "")
+        columns = ("table", "", "added", "removed", "changed", "changed rows by column")
+        yield from table(columns, [_difference(node) for node in compared[:_ROWS]], frozenset((2, 3, 4)))
+        yield from _more(len(compared))
     if changes:
         yield from ("", "#### Since the last runs", "")
         rows = [
@@ -79,6 +88,19 @@ def _merge(node: Mapping[str, Any]) -> tuple[Any, ...]:
         verdict += ", did not hold"
     rows = (_count(response.get(f"rows_{kind}")) for kind in ("inserted", "updated", "deleted", "copied"))
     return (node["name"], f"{node.get('seconds') or 0:.1f}", files, *rows, verdict)
+
+
+def _difference(node: Mapping[str, Any]) -> tuple[Any, ...]:
+    difference = node["difference"]
+    rows = difference.get("rows") or {}
+    outcome = difference.get("error") or ("equal" if difference.get("equal") else "different")
+    columns = ", ".join(f"{name} {_count(count)}" for name, count in (difference.get("columns") or {}).items())
+    return (
+        node["name"],
+        outcome,
+        *(_count(rows.get(kind)) for kind in ("only_left", "only_right", "changed")),
+        columns,
+    )
 
 
 def _count(value: Any) -> str:

@@ -28,6 +28,10 @@ MANY_COPIES = 100_000
 """Copied rows from which that matters: the tables of 100,000 rows that our benchmarks merge into are rewritten in less
 than the fixed cost of a MERGE, some 0.8 s."""
 
+MOST_ROWS = 0.5
+"""The share of changed rows from which a MERGE that writes all files of its table again takes longer than writing the
+whole table (benchmarks/shares.py)."""
+
 
 @dataclass(frozen=True)
 class MergeRow:
@@ -109,6 +113,13 @@ def _hints(response: NodeResponse, figures: MergeFigures, format: Format) -> Ite
             f"{marking.marks} in its properties, or keep rows that change together in the same files (partition_by, "
             "cluster_by)"
         )
+    if changed and changed + copied >= MANY_COPIES and figures.files_removed == total:
+        share = changed / (changed + copied)
+        if share >= MOST_ROWS:
+            yield (
+                f"{share:.0%} of its rows changed, and all of its files were written again: where each run does so, "
+                "`materialized: table` writes no more, and does not look for them"
+            )
     verdict = response.verdict
     if verdict is not None and verdict.verdict_held is False:
         yield (

@@ -25,6 +25,9 @@ GOOD = {
     "metrics": {},
 }
 
+ALL_FILES = {"files_total": 2, "rows_copied": 220_000}
+"""A MERGE that writes all of its two files again."""
+
 
 def merged(name="m", seconds=1.0, status="success", **response):
     timing = Timing("execute", START, START + timedelta(seconds=seconds))
@@ -100,6 +103,11 @@ def test_write_amplification_is_by_updated_and_deleted_rows(response, ratio):
         ),
         ({"rows_copied": 100_000, "rows_updated": 0}, "100,000 rows were rewritten and none was changed: leave rows"),
         ({"rows_copied": None}, None),
+        (ALL_FILES | {"rows_updated": 780_000}, "78% of its rows changed, and all of its files were written again"),
+        (ALL_FILES | {"rows_updated": 0, "rows_deleted": 780_000}, "78% of its rows changed"),
+        (ALL_FILES | {"rows_updated": 780_000, "files_removed": 1}, None),
+        (ALL_FILES | {"rows_updated": 200_000}, None),
+        (ALL_FILES | {"rows_copied": 22_000, "rows_updated": 77_000}, None),  # too small to matter
         ({"verdict_held": False}, "lint said `static`, and the engine scanned otherwise"),
         ({"verdict_held": None}, None),
         ({"attempts": 3}, "it ran 3 times, for other writers committed first"),
