@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from merge_runner.engine.merge.preview import clause_rows
 from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.spark.jvm_util import plain_value
 from merge_runner.engine.spark.sql import run_query
 from merge_runner.engine.tables.catalog import Catalog, table_exists
 from merge_runner.merge.statement import Clause
@@ -92,15 +93,4 @@ def first_rows(session: SparkSession, query: str, most: int) -> Table:
 
 
 def _table(names: Sequence[str], rows: Sequence[Row]) -> Table:
-    return Table.of(names, [[_plain(row[at]) for at in range(len(names))] for row in rows])
-
-
-def _plain(value: Any) -> Any:
-    """Return a value of a row as a template may use it: a struct as a dict."""
-    if hasattr(value, "asDict"):
-        return {name: _plain(item) for name, item in value.asDict().items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    return value
+    return Table.of(names, [[plain_value(row[at]) for at in range(len(names))] for row in rows])

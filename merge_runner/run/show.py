@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.graph import AnalysisNode, ModelNode, Node, SeedNode, SourceNode, run_config
 from merge_runner.merge.statement import Clause
+from merge_runner.plain_json import plain
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.load.query import query
 from merge_runner.plan.nodes.inputs import Inputs
@@ -242,13 +243,4 @@ def _lines(title: str, rows: Table, width: int) -> Iterator[str]:
 
 
 def _rows(table: Table) -> list[dict[str, Any]]:
-    return [{name: _json(value) for name, value in row.dict().items()} for row in table]
-
-
-def _json(value: Any) -> Any:
-    """Return a value of a row as JSON has it: dates, decimals and the like as texts."""
-    if isinstance(value, Mapping):
-        return {str(name): _json(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_json(item) for item in value]
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+    return [plain(row.dict()) for row in table]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 
+from merge_runner.plain_json import plain
 from merge_runner.testing.difference import ChangedRow, Difference, Row
 
 MOST_SHOWN = 20
@@ -24,9 +25,9 @@ def as_json(difference: Difference) -> dict[str, Any]:
         "unexpected": [_by_column(difference.columns, row) for row in difference.unexpected],
         "changed": [
             {
-                "key": {name: _json(value) for name, value in row_difference.key.items()},
+                "key": plain(row_difference.key),
                 "cells": {
-                    cell.column: {"expected": _json(cell.expected), "actual": _json(cell.actual)}
+                    cell.column: {"expected": plain(cell.expected), "actual": plain(cell.actual)}
                     for cell in row_difference.cells
                 },
             }
@@ -95,14 +96,4 @@ def shown(value: Any) -> str:
 
 
 def _by_column(columns: Sequence[str], row: Row) -> dict[str, Any]:
-    return {name: _json(value) for name, value in zip(columns, row, strict=True)}
-
-
-def _json(value: Any) -> Any:
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, (list, tuple)):
-        return [_json(item) for item in value]
-    if isinstance(value, Mapping):
-        return {str(name): _json(item) for name, item in value.items()}
-    return value.isoformat() if isinstance(value, (date, datetime)) else str(value)
+    return {name: plain(value) for name, value in zip(columns, row, strict=True)}
