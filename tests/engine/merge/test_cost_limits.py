@@ -10,6 +10,7 @@ from merge_runner.engine.context import ScanBudget
 from merge_runner.engine.merge.cost_limits import refuse_costly
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.table_format.protocol import TableState
+from merge_runner.formats.lines import installed_line
 from merge_runner.plan.steps.guardrails import CostLimits
 from merge_runner.plan.steps.prediction import Prediction
 from tests.engine.merge.test_pipeline import ANSWERS, COLUMNS, SOURCE
@@ -97,3 +98,52 @@ def test_what_is_not_known_counts_as_the_whole_target(limits, most, code):
     with pytest.raises(EngineError, match="what it reads is not known, so that the whole target counts") as raised:
         refuse_costly(step, unknown, context)
     assert raised.value.code == code
+
+
+FORMATS = [name for name in ("delta", "iceberg") if name in installed_line().formats]
+DAYS = """
+{{{{ config(partition_by=['day'], bounds='off'{config}) }}}}
+merge into {{{{ this }}}} as t
+using (select id, cast(id % 3 as int) as day, {{{{ var('n', 0) }}}} as n from range(6)) as s
+on t.day = s.day and t.id = s.id{restricted}
+when matched then update set n = s.n when not matched then insert *
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("table_format", FORMATS)
+def test_real_tables_keep_their_rows_where_a_limit_is_exceeded(make_project, driver, table_format):
+    models = {
+        "read": DAYS.format(config=", expect_merge={'max_scanned': 1}", restricted=""),
+        "rewritten": DAYS.format(config=", expect_merge={'max_rewritten': 1}", restricted=""),
+        "restricted": DAYS.format(config=", expect_merge={'max_scanned': '1 GB'}", restricted=" and t.day = 1"),
+        "plain": DAYS.format(config="", restricted=""),
+    }
+    files = {f"models/{name}.sql": text for name, text in models.items()}
+    root = make_project(files, table_format=table_format)
+    project = Project.load(root)
+    assert project.build(driver=driver, lint=False).ok  # a first run has nothing to read
+    results = Project.load(root, vars={"n": 1}).build(driver=driver, lint=False, reuse="off")
+    assert {name: results[name].status for name in models} == {
+        **dict.fromkeys(("read", "rewritten"), "error"),
+        **dict.fromkeys(("restricted", "plain"), "success"),
+    }
+    third = results["plain"].adapter_response["predicted"]["bytes"] // 3
+    assert results["restricted"].adapter_response["predicted"]["bytes"] == pytest.approx(third, rel=0.1)
+    again = Project.load(root, vars={"n": 2}).build(
+        "plain",
+        driver=driver,
+        lint=False,
+        reuse="off",
+        max_scanned=results["plain"].adapter_response["bytes_scanned"] - 1,
+    )
+    assert "[scan-budget]" in again["plain"].message
+    with driver.session() as session:
+        values = {
+            name: {
+                row[0]
+                for row in session.sql(f"select n from {project.graph.nodes[f'model.shop.{name}'].relation}").collect()
+            }
+            for name in models
+        }
+    assert values == {"read": {0}, "rewritten": {0}, "restricted": {0, 1}, "plain": {1}}
