@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from merge_runner.plan.lineage.answer import Lineage
     from merge_runner.plan.lineage.project_lineage import ProjectLineage
     from merge_runner.project.schema.selectors import Indirect
+    from merge_runner.run.diff.branch_changes import BranchChanges
     from merge_runner.template.rendered_text import Log
 
 
@@ -217,6 +218,26 @@ class LoadedProject:
         if self._lineage is None:
             self._lineage = ProjectLineage(self.prepared, Layouts.load(self.prepared))
         return self._lineage.ask(name, direction, direct=direct)
+
+    def branch_changes(
+        self,
+        base: str | Path,
+        select: Names | Selection = (),
+        exclude: Names = (),
+        *,
+        selector: str | None = None,
+        state: str | Path | None = None,
+    ) -> BranchChanges:
+        """Return what a branch changes: verdicts, columns with what they reach, and findings that are new.
+
+        `base` is the folder of the project as the branch began with it. Needs no Spark. `comment` of
+        `merge_runner.run.diff.comment` makes the comment of a pull request of it. Raises ProblemsError where the base
+        cannot be loaded.
+        """
+        from merge_runner.run.diff.branch_changes import base_project, branch_changes
+
+        ids = self.select(select, exclude, selector, state).ids
+        return branch_changes(self.prepared, base_project(self.prepared, Path(base).resolve()), ids)
 
     def eject(self, name: str) -> Path:
         """Write the MERGE of a model that a macro of a package writes into the model's file, and return its path.

@@ -45,6 +45,7 @@ _COPIED = ("pyproject.toml", "profiles.yml", "models", "macros", "seeds", "data"
 _GIVEN: dict[str, Sequence[Sequence[str]]] = {
     "selector": [["nightly"], ["none"]],
     "state": [["kept"], ["models"]],
+    "pr": [["."], ["models"]],
     "exclude": [["fct+"]],
     "vars_text": [["{day: 2024-01-02, shop: true}"], ["[1]"]],
     "profile": [["shop"], ["none"]],

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from merge_runner.errors import ProblemsError
-from merge_runner.graph.graph import DataTestNode, ModelNode, Node, UnitTestNode
+from merge_runner.graph.graph import DataTestNode, ModelNode, Node, RefNode, SourceNode, UnitTestNode
 from merge_runner.graph.order import topological
 from merge_runner.graph.selection.methods.lookup import ColumnReach
 from merge_runner.graph.selection.state import Change, changed_contract
@@ -35,6 +35,27 @@ def column_reach(prepared: Prepared) -> ColumnReach:
         return _Reach(prepared, lineage, previous, changes).ids(modified)
 
     return reached
+
+
+def reached_columns(
+    prepared: Prepared,
+    lineage: ProjectLineage,
+    previous: Mapping[str, Any],
+    changes: Mapping[str, frozenset[Change]],
+    unique_id: str,
+) -> dict[str, Columns]:
+    """Return the columns that a modified node changes, by node id: its own, and those that these reach.
+
+    `previous` has compiled texts, as `column_reach` needs them; `changes` are those of `state.changes`.
+    """
+    reach = _Reach(prepared, lineage, previous, changes)
+    reach.ids([unique_id])
+    tables = {
+        node.unique_id: _relation(node)
+        for node in prepared.graph.nodes.values()
+        if isinstance(node, RefNode | SourceNode) and node.materialized != "ephemeral"
+    }
+    return {key: reach.changed[relation] for key, relation in tables.items() if relation in reach.changed}
 
 
 class _Reach:

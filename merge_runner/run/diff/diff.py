@@ -125,8 +125,12 @@ def compare_with_before(prepared: Prepared, ids: Sequence[str], run: str, events
 
 
 def sensitive_columns(node: RefNode) -> frozenset[str]:
-    """Return the columns of a node whose values must not be shown: `meta: {sensitive: true}`."""
-    return frozenset(name for name, column in node.columns.items() if column.get("meta", {}).get("sensitive") is True)
+    """Return the columns of a node that are `sensitive` by `meta` or by a tag: their values must not be shown."""
+    return frozenset(
+        name
+        for name, column in node.columns.items()
+        if column.get("meta", {}).get("sensitive") is True or "sensitive" in column.get("tags", ())
+    )
 
 
 def _is_compared(node: Node, other: OtherState) -> TypeGuard[RefNode]:

@@ -1,0 +1,210 @@
+"""The comment of a pull request: what its branch changes, as Markdown for GitHub and GitLab.
+
+Whatever comes from the project or its tables is code in a line or in a block: so it can be no mention, link or HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from merge_runner.comparison.report import DiffReport, Example, FailedComparison, TableDifference, summary
+from merge_runner.engine.compare import SENSITIVE
+from merge_runner.graph.selection.state import Change
+from merge_runner.lineage.changed_columns import Columns
+from merge_runner.lint.finding import Finding
+from merge_runner.markdown import block, code
+from merge_runner.run.diff.branch_changes import BranchChanges, NodeChange
+
+MARKER = "<!-- merge-runner diff -->"
+"""The first line, which no reader sees: by it the comment is found again."""
+MOST_BYTES = 65_000
+"""GitHub takes 65,536 characters; in bytes of UTF-8 no way of counting them gives more."""
+_NOTE_BYTES = 500
+"""Room for what is said of the parts that do not fit."""
+_FEW = 20
+"""Names that a line has at most."""
+_WIDTH = 150
+"""Columns of a table with rows."""
+
+_SHOWN: frozenset[Change] = frozenset({"new", "configs", "relation", "contract"})
+"""Changes that are differences, whatever the rows are."""
+
+_CHANGES: Mapping[Change, str] = {
+    "new": "new",
+    "body": "text",
+    "configs": "config",
+    "relation": "name of the table",
+    "macros": "macros",
+    "contract": "declared columns",
+    "location": "folder",
+}
+
+
+@dataclass(frozen=True)
+class _Section:
+    """A part of the comment; `details` are folded, and left out before any `head` is."""
+
+    head: str
+    details: str = ""
+
+
+def comment(changes: BranchChanges, rows: DiffReport | None = None) -> str:
+    """Return the comment, of `MOST_BYTES` at most; `rows` are the comparisons of tables, None: none was compared."""
+    models = rows.models if rows is not None else ()
+    tables = {
+        model.model: _without_values(model, changes.sensitive.get(model.model, frozenset()))
+        for model in models
+        if isinstance(model, TableDifference)
+    }
+    by_name = {node.name: node for node in changes.nodes}
+    nodes = [by_name.get(name, NodeChange(name)) for name in dict.fromkeys((*by_name, *tables))]
+    shown = [node for node in nodes if _is_different(node, tables.get(node.name))]
+    quiet = [node for node in changes.nodes if node not in shown]
+    sections = [
+        _Section(_title(changes, shown, quiet)),
+        *(_section(node, tables.get(node.name)) for node in shown),
+        *_of_project(changes, quiet if shown or changes.removed or changes.findings else ()),
+        *_not_compared([model for model in models if isinstance(model, FailedComparison)]),
+    ]
+    return "\n\n".join(_fitting(sections, MOST_BYTES)) + "\n"
+
+
+def _without_values(table: TableDifference, columns: Collection[str]) -> TableDifference:
+    """Return a comparison whose examples show no value of some columns."""
+    hidden = {name.casefold() for name in columns}
+
+    def shown(values: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {name: SENSITIVE if name.casefold() in hidden else value for name, value in values.items()}
+
+    examples = (Example(row.kind, shown(row.key), shown(row.left), shown(row.right)) for row in table.examples)
+    return replace(table, examples=tuple(examples))
+
+
+def _is_different(node: NodeChange, table: TableDifference | None) -> bool:
+    """Whether there is something to show: columns that may change do not count where the rows are equal."""
+    if node.findings or node.before != node.after or node.changes & _SHOWN:
+        return True
+    return bool(node.columns is None or node.columns or node.reaches) if table is None else not table.equal
+
+
+def _title(changes: BranchChanges, shown: Sequence[NodeChange], quiet: Sequence[NodeChange]) -> str:
+    findings = len(changes.findings) + sum(len(node.findings) for node in shown)
+    counts = ((len(shown), "model"), (len(changes.removed), "removed model"), (findings, "new finding"))
+    parts = [_counted(count, words) for count, words in counts if count]
+    if parts:
+        text = f"### merge-runner: differences in {', '.join(parts)}"
+    elif quiet:
+        text = f"**merge-runner**: no difference that can be seen. Changed: {_with_kinds(quiet)}."
+    else:
+        text = "**merge-runner**: this branch changes no model."
+    return f"{MARKER}\n{text}"
+
+
+def _section(node: NodeChange, table: TableDifference | None) -> _Section:
+    what = f" ({_kinds(node)})" if node.changes else ""
+    lines = list(_verdict(node))
+    if table is None or not table.equal:
+        if node.columns is None and "new" not in node.changes:
+            lines.append("- its rows, or all of its columns, may change")
+        elif node.columns:
+            lines.append(f"- changed columns: {_names(sorted(node.columns))}")
+        if node.reaches:
+            reached = [f"{code(name)} ({_column_names(columns)})" for name, columns in node.reaches.items()]
+            lines.append(f"- reaches {_listed(reached)}")
+    if table is not None:
+        lines.append(f"- rows: {code(summary(table))}")
+    if node.cost is not None:
+        lines.append(f"- last run in this target, {node.cost}")
+    details = _folded_findings(node.findings)
+    if table is not None and not table.equal:
+        details += _folded("Rows", DiffReport((table,)).lines(_WIDTH))
+    head = "\n".join([f"#### {code(node.name)}{what}", *(["", *lines] if lines else ())])
+    return _Section(head, details)
+
+
+def _verdict(node: NodeChange) -> Iterator[str]:
+    before, after = (", ".join(verdicts) or "not known" for verdicts in (node.before, node.after))
+    if before == after:
+        yield from [f"- verdict: {after}, as before"] if node.after else []
+    elif "new" in node.changes:
+        yield f"- verdict: {after}: {code(node.reason)}"
+    else:
+        yield f"- verdict: {before} → **{after}**" + (f": {code(node.reason)}" if node.after else "")
+
+
+def _of_project(changes: BranchChanges, quiet: Sequence[NodeChange]) -> Iterator[_Section]:
+    if changes.findings:
+        yield _Section("#### The project", _folded_findings(changes.findings))
+    if quiet:
+        yield _Section(f"Changed without a difference: {_with_kinds(quiet)}.")
+    if changes.removed:
+        yield _Section(f"Removed: {_names(changes.removed)}.")
+
+
+def _not_compared(models: Sequence[FailedComparison]) -> Iterator[_Section]:
+    if models:
+        lines = [f"{model.model}: {model.message}" for model in models]
+        yield _Section(f"Rows not compared: {_counted(len(models), 'table')}.", _folded("Why", lines))
+
+
+def _folded_findings(findings: Sequence[Finding]) -> str:
+    lines = (f"{finding.place}: {finding.code} {finding.severity} {finding.message}" for finding in findings)
+    return _folded(_counted(len(findings), "new finding"), lines, " open") if findings else ""
+
+
+def _folded(title: str, lines: Iterable[str], state: str = "") -> str:
+    text = "\n".join(block(lines))
+    return f"\n\n<details{state}><summary>{title}</summary>\n\n{text}\n\n</details>"
+
+
+def _fitting(sections: Sequence[_Section], room: int) -> Iterator[str]:
+    """Yield the sections that fit into so many bytes, their details where these do, and what is left out."""
+    room -= _NOTE_BYTES
+    heads: list[str] = []
+    for section in sections:
+        room -= _size(section.head)
+        if room < 0:
+            break
+        heads.append(section.head)
+    left_out = 0
+    for section, head in zip(sections, heads, strict=False):
+        fits = _size(section.details) <= max(room, 0)
+        room -= _size(section.details) if fits else 0
+        left_out += not fits
+        yield head + section.details if fits else head
+    missing = len(sections) - len(heads)
+    if missing or left_out:
+        parts = f"{_counted(missing, 'part')}, the details of {left_out:,} more"
+        yield f"Left out, as a comment must not be longer: {parts}."
+
+
+def _size(text: str) -> int:
+    """Return the bytes that a text takes with the empty line after it."""
+    return len(text.encode()) + 2 if text else 0
+
+
+def _kinds(node: NodeChange) -> str:
+    return ", ".join(words for kind, words in _CHANGES.items() if kind in node.changes)
+
+
+def _with_kinds(nodes: Sequence[NodeChange]) -> str:
+    return _listed([f"{code(node.name)} ({_kinds(node)})" for node in nodes])
+
+
+def _column_names(columns: Columns) -> str:
+    return "all columns" if columns is None else _names(sorted(columns))
+
+
+def _names(names: Iterable[str]) -> str:
+    return _listed([code(name) for name in names])
+
+
+def _listed(parts: Sequence[str]) -> str:
+    more = [f"{len(parts) - _FEW} more"] if len(parts) > _FEW else []
+    return ", ".join([*parts[:_FEW], *more])
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
