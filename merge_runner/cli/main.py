@@ -55,6 +55,7 @@ _COMMANDS = {
     "lsp": "a language server: what lint finds, in an editor",
     "optimize": "compact the tables of the selected models",
     "parse": "check the project and write the manifest",
+    "post-comment": "post the comment of `diff --pr`, or update it",
     "publish": "move main of the Iceberg tables to a branch that was built",
     "report": "the runs that are kept as a page: timelines, merges, history",
     "retry": "run what failed or was skipped in the last invocation",
@@ -71,7 +72,7 @@ _COMMANDS = {
 }
 """Each command and what it does. The help needs nothing else: no command is imported for it."""
 ALIASES = {"list": "ls"}
-_MODULES = {"import": "import_merges", "run-operation": "run_operation"}
+_MODULES = {"import": "import_merges", "post-comment": "post_comment", "run-operation": "run_operation"}
 """The modules of commands whose names are none of Python."""
 _HELP_COLUMNS = 160
 """Help is not laid out wider than this: longer lines are hard to read."""

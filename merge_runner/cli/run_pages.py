@@ -12,7 +12,7 @@ from merge_runner.cli.display.messages import concealed, say
 if TYPE_CHECKING:
     from merge_runner.options.nodes import Reporting
 
-_SUMMARY = "GITHUB_STEP_SUMMARY"
+SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
 def show_run(target: Path, options: Reporting) -> None:
@@ -30,11 +30,11 @@ def show_run(target: Path, options: Reporting) -> None:
 
 def add_step_summary(markdown: Callable[[], str]) -> None:
     """Append a text to the summary of a job of GitHub Actions, where there is one."""
-    path = os.environ.get(_SUMMARY)
+    path = os.environ.get(SUMMARY)
     if not path:
         return
     try:
         with Path(path).open("a", encoding="utf-8") as file:
             file.write(concealed(markdown()) + "\n")
     except OSError as error:
-        say(f"warning: {_SUMMARY}: {error.strerror}: the job has no summary of this", "warn")
+        say(f"warning: {SUMMARY}: {error.strerror}: the job has no summary of this", "warn")

@@ -40,6 +40,7 @@ def test_help_names_every_command(call):
             "lsp",
             "optimize",
             "parse",
+            "post-comment",
             "publish",
             "report",
             "retry",

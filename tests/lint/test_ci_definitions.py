@@ -1,4 +1,4 @@
-"""The hook, the action and the examples of docs/guides/lint-in-ci.md name what there is."""
+"""The hook, the actions and the examples of docs/guides name what there is."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from tests.yaml_data import read_yaml
 ROOT = Path(__file__).parents[2]
 HOOKS = read_yaml(ROOT / ".pre-commit-hooks.yaml")
 ACTION = read_yaml(ROOT / "action.yml")
+COMMENT = read_yaml(ROOT / "comment" / "action.yml")
 GUIDE = (ROOT / "docs" / "guides" / "lint-in-ci.md").read_text()
+DIFF_GUIDE = (ROOT / "docs" / "guides" / "diff.md").read_text()
 STEPS = ACTION["runs"]["steps"]
+ALL_STEPS = [*STEPS, *COMMENT["runs"]["steps"]]
 EXAMPLES = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)]
 
 
@@ -52,13 +55,14 @@ def test_the_hook_gets_models_and_their_properties(path, matches):
     assert bool(re.search(HOOKS[0]["files"], path)) is matches
 
 
-def test_the_action_uses_each_input_and_no_other():
-    used = set(re.findall(r"inputs\.([a-z-]+)", (ROOT / "action.yml").read_text()))
-    assert used == set(ACTION["inputs"])
-    assert all(each["description"] and "default" in each for each in ACTION["inputs"].values())
+@pytest.mark.parametrize("path", ["action.yml", "comment/action.yml"])
+def test_an_action_uses_each_input_and_no_other(path):
+    inputs = read_yaml(ROOT / path)["inputs"]
+    assert set(re.findall(r"inputs\.([a-z-]+)", (ROOT / path).read_text())) == set(inputs)
+    assert all(each["description"] and "default" in each for each in inputs.values())
 
 
-@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.get("name", step.get("uses")))
+@pytest.mark.parametrize("step", ALL_STEPS, ids=lambda step: step.get("name", step.get("uses")))
 def test_a_step_of_the_action(step):
     if "uses" in step:
         assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", step["uses"])
@@ -68,7 +72,7 @@ def test_a_step_of_the_action(step):
 
 
 def test_the_scripts_of_the_action_parse():
-    for step in STEPS:
+    for step in ALL_STEPS:
         if "run" in step:
             subprocess.run(["bash", "-n", "-c", step["run"]], check=True)
 
@@ -89,3 +93,35 @@ def test_the_examples_of_the_guide_name_the_action_the_hook_and_the_inputs():
     assert [step["run"].partition(" --")[0] for step in dbt[1:]] == ["dbt parse", "merge-runner lint"]
     rows = dict(re.findall(r"^\| `([a-z-]+)` \|.*\| (.*?) ?\|$", GUIDE, re.MULTILINE))
     assert set(rows) == set(ACTION["inputs"])
+
+
+@pytest.mark.parametrize(
+    ("program", "status"),
+    [
+        ("echo text; exit 0", 0),
+        ("echo text; exit 1", 0),  # rows differ
+        ("echo text; exit 2", 0),  # a table is not built here
+        ("echo error >&2; exit 2", 1),
+    ],
+)
+def test_the_comment_fails_its_job_only_where_there_is_none(tmp_path, program, status):
+    (step,) = [step for step in COMMENT["runs"]["steps"] if step.get("name") == "Write the comment"]
+    (tmp_path / "merge-runner").write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/words\n{program}\n')
+    (tmp_path / "merge-runner").chmod(0o755)
+    env = {
+        "MERGE_RUNNER": str(tmp_path / "merge-runner"),
+        "BASE": "a folder/./",
+        "ARGS": "--state state -s *",
+        "COMMENT": str(tmp_path / "comment.md"),
+        "PATH": "/usr/bin:/bin",
+    }
+    # As GitHub runs a script of bash.
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+    assert subprocess.run(command, env=env, cwd=tmp_path, check=False).returncode == status
+    assert (tmp_path / "words").read_text() == "diff --pr a folder/./ --state state -s *\n"
+
+
+def test_the_inputs_of_the_comment_are_in_its_guide():
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \|.*\| (.*?) ?\|$", DIFF_GUIDE, re.MULTILINE))
+    assert set(rows) == set(COMMENT["inputs"])
+    assert "uses: merge-runner/merge-runner/comment@v" in DIFF_GUIDE

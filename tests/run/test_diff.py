@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import shutil
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -201,3 +202,22 @@ def test_one_other_state_has_to_be_named(make_project, options, capsys, monkeypa
         main(["diff", *options])
     assert ended.value.code == 2
     assert "give one of --against, --version, --timestamp, --branch and --rebuild" in capsys.readouterr().err
+
+
+def test_the_comment_of_a_pull_request(shop, tmp_path, call, capsys):
+    ignored = shutil.ignore_patterns("target*")
+    base = shutil.copytree(shop, tmp_path / "base", ignore=ignored)
+    words = ("--target-path", "target-dev", "--pr", str(base))
+    assert call(shop, "diff", *words, "--against", "prod") == 0
+    assert capsys.readouterr().out.splitlines()[1:] == ["**merge-runner**: this branch changes no model."]
+    (shop / "models/fct.sql").write_text(FCT.replace("cents as amount", "cents + 1 as amount"))
+    assert call(shop, "diff", *words) == 0
+    text = capsys.readouterr().out
+    assert "- changed columns: `amount`\n- reaches " in text and "rows" not in text
+    assert call(shop, "diff", *words, "--against", "prod", "--quiet") == 1
+    text = capsys.readouterr().out
+    assert "- rows: `1 changed, 1 only in " in text and "#### `totals`\n\n- rows: " in text
+    assert "(sensitive)" in text and "example.com" not in text
+    assert "- last run in this target, predicted: reads " in text
+    assert call(shop, "diff", *words, "--version", "123", "-s", "fct", "--quiet") == 2
+    assert "Rows not compared: 1 table." in capsys.readouterr().out

@@ -614,6 +614,17 @@ _RUN = {
     "no-docs": Meaning(
         "`docs serve` finds no page to serve, or a link in its place.", "Run `merge-runner docs generate` first."
     ),
+    "no-comment": Meaning(
+        "`post-comment` got a file that is no comment of `diff --pr`.",
+        "`merge-runner diff --pr BASE > FILE` writes one.",
+    ),
+    "no-pull-request": Meaning(
+        "`post-comment` runs in no CI job of a pull request or merge request.",
+        "Run it on `pull_request` of GitHub, or on `merge_request_event` of GitLab.",
+    ),
+    "not-posted": Meaning(
+        "The API of GitHub or GitLab could not be reached, or failed.", "Run the job again; the message has its answer."
+    ),
     "no-run-results": Meaning("`retry` found no usable results of an earlier run.", "Run `merge-runner build` first."),
     "vars-not-kept": Meaning(
         "The last run had secrets in `--vars`, which are not stored.", "Pass them again: `merge-runner retry --vars …`."

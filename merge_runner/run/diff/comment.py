@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from merge_runner.ci_comment import MARKER
 from merge_runner.comparison.report import DiffReport, Example, FailedComparison, TableDifference, summary
 from merge_runner.engine.compare import SENSITIVE
 from merge_runner.graph.selection.state import Change
@@ -17,8 +18,6 @@ from merge_runner.lint.finding import Finding
 from merge_runner.markdown import block, code
 from merge_runner.run.diff.branch_changes import BranchChanges, NodeChange
 
-MARKER = "<!-- merge-runner diff -->"
-"""The first line, which no reader sees: by it the comment is found again."""
 MOST_BYTES = 65_000
 """GitHub takes 65,536 characters; in bytes of UTF-8 no way of counting them gives more."""
 _NOTE_BYTES = 500

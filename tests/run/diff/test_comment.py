@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from merge_runner import Project
+from merge_runner.ci_comment import MARKER
 from merge_runner.cli.main import main
 from merge_runner.comparison.report import DiffReport, Example, FailedComparison, RowCounts, TableDifference
 from merge_runner.lint.finding import Finding
 from merge_runner.plan.steps.prediction import Prediction
 from merge_runner.run.diff.branch_changes import BranchChanges, NodeChange
-from merge_runner.run.diff.comment import MARKER, MOST_BYTES, comment
+from merge_runner.run.diff.comment import MOST_BYTES, comment
 from merge_runner.text import Place
 from tests.written_project import write_project
 from tests.yaml_data import read_yaml
