@@ -33,7 +33,7 @@ def code(text: Any) -> str:
 def block(lines: Iterable[str]) -> Iterator[str]:
     """Yield lines as a block of text, in which nothing is read as anything else."""
     shown = [cut(line, WIDEST, "…") for line in lines]
-    mark = "`" * max(3, *(_longest_run(line) + 1 for line in shown))
+    mark = "`" * max([3, *(_longest_run(line) + 1 for line in shown)])
     yield from (f"{mark}text", *shown, mark)
 
 

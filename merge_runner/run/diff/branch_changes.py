@@ -111,7 +111,7 @@ def branch_changes(prepared: Prepared, base: Prepared, ids: Collection[str]) -> 
             tuple(merge.verdict for merge in merges),
             "; ".join(merge.reason for merge in merges),
             columns.pop(unique_id, frozenset()),
-            {graph.nodes[key].full_name: names for key, names in columns.items()},
+            {graph.nodes[key].name: names for key, names in columns.items() if isinstance(graph.nodes[key], ModelNode)},
             tuple(finding for finding in findings if finding.model == node.full_name),
             costs.get(unique_id),
         )
