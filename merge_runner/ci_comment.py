@@ -14,8 +14,8 @@ from merge_runner.errors import Problem, ProblemsError
 from merge_runner.project_file import read_json
 from merge_runner.version import version
 
-MARKER = "<!-- merge-runner diff -->"
-"""The first line of the comment, which no reader sees: by it the comment is found again."""
+MARK = "<!-- merge-runner diff of "
+"""How the first line of a comment begins, which no reader sees: by that line the comment is found again."""
 _PAGE = 100
 """Comments in one answer: the most that both services give."""
 _MOST_PAGES = 100
@@ -36,6 +36,11 @@ class Thread:
     headers: Mapping[str, str] = field(repr=False)
 
 
+def marker(project: str) -> str:
+    """Return the first line of the comment of a project: a repository may have several."""
+    return f"{MARK}{project} -->"
+
+
 def thread_of_job(env: Mapping[str, str]) -> Thread:
     """Return the thread of the pull request that a CI job is for, by its environment.
 
@@ -54,12 +59,13 @@ def thread_of_job(env: Mapping[str, str]) -> Thread:
 
 
 def post(thread: Thread, text: str) -> Literal["posted", "updated"]:
-    """Post a text that begins with the marker, or put it in the place of that which was posted before.
+    """Post a text, or put it in the place of that which was posted before with the same first line.
 
     Raises RefusedError where the token may not do that, ProblemsError for any other failure.
     """
+    first_line = text.partition("\n")[0]
     for comment in _comments(thread):
-        if str(comment.get("body")).startswith(MARKER):
+        if str(comment.get("body")).partition("\n")[0].rstrip() == first_line:
             _send(thread, thread.method, f"{thread.comment_url}/{int(comment['id'])}", {"body": text})
             return "updated"
     _send(thread, "POST", thread.url, {"body": text})

@@ -8,12 +8,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from merge_runner.ci_comment import MARKER
+from merge_runner.ci_comment import marker
 from merge_runner.cli.main import main
 from tests.yaml_data import read_yaml
 
 PAYLOADS = read_yaml(Path(__file__).with_name("ci_comment.yml"))
-TEXT = f"{MARKER}\n**merge-runner**: this branch changes no model.\n"
+TEXT = f"{marker('shop')}\n**merge-runner**: this branch changes no model.\n"
 PATHS = {
     "github": ("/repos/octocat/Hello-World/issues/1347/comments", "/repos/octocat/Hello-World/issues/comments"),
     "gitlab": ("/projects/5/merge_requests/11/notes", "/projects/5/merge_requests/11/notes"),

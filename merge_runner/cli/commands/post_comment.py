@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from merge_runner.ci_comment import MARKER, RefusedError, post, thread_of_job
+from merge_runner.ci_comment import MARK, RefusedError, post, thread_of_job
 from merge_runner.cli.command import command as make
 from merge_runner.cli.display.messages import print_lines, say
 from merge_runner.cli.run_pages import SUMMARY, add_step_summary
@@ -51,7 +51,7 @@ def _text(file: Path) -> str:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ProblemsError([Problem("no-comment", f"cannot read {file}: {error}")]) from error
-    if not text.startswith(MARKER):
+    if not text.startswith(MARK):
         hint = "`merge-runner diff --pr BASE > FILE` writes one"
-        raise ProblemsError([Problem("no-comment", f"{file} does not begin with {MARKER}", hint=hint)])
+        raise ProblemsError([Problem("no-comment", f"{file} does not begin with {MARK}", hint=hint)])
     return text

@@ -65,7 +65,7 @@ class NodeChange:
 
 @dataclass(frozen=True)
 class BranchChanges:
-    """The changes in the order of the DAG, and the models that are no more.
+    """The changes of a project in the order of the DAG, and the models that are no more.
 
     `findings` are new ones that are about no model. `compared` are the ids of what both have and a change may reach:
     the tables that are worth comparing. `sensitive` are the columns by model that the base calls so: no branch shows
@@ -77,6 +77,7 @@ class BranchChanges:
     findings: tuple[Finding, ...] = ()
     compared: tuple[str, ...] = ()
     sensitive: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    project: str = ""
 
 
 def base_project(prepared: Prepared, folder: Path) -> Prepared:
@@ -125,6 +126,7 @@ def branch_changes(prepared: Prepared, base: Prepared, ids: Collection[str]) -> 
         tuple(finding for finding in findings if finding.model not in names),
         tuple(topological(graph, both)),
         {node.name: sensitive_columns(node) for node in nodes_of(base.graph.nodes, RefNode)},
+        graph.project,
     )
 
 

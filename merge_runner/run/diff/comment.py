@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from merge_runner.ci_comment import MARKER
+from merge_runner.ci_comment import marker
 from merge_runner.comparison.report import DiffReport, Example, FailedComparison, TableDifference, summary
 from merge_runner.engine.compare import SENSITIVE
 from merge_runner.graph.selection.state import Change
@@ -98,7 +98,7 @@ def _title(changes: BranchChanges, shown: Sequence[NodeChange], quiet: Sequence[
         text = f"**merge-runner**: no difference that can be seen. Changed: {_with_kinds(quiet)}."
     else:
         text = "**merge-runner**: this branch changes no model."
-    return f"{MARKER}\n{text}"
+    return f"{marker(changes.project)}\n{text}"
 
 
 def _section(node: NodeChange, table: TableDifference | None) -> _Section:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from merge_runner import Project
-from merge_runner.ci_comment import MARKER
+from merge_runner.ci_comment import MARK, marker
 from merge_runner.cli.main import main
 from merge_runner.comparison.report import DiffReport, Example, FailedComparison, RowCounts, TableDifference
 from merge_runner.lint.finding import Finding
@@ -73,12 +73,23 @@ def branch(base, tmp_path):
 def test_the_comment_says_what_differs(base, branch, case):
     project = Project.load(branch(case["files"]))
     text = comment(project.branch_changes(base, case.get("select", ())))
-    assert text == f"{MARKER}\n{case['comment']}"
+    assert text == f"{marker('shop')}\n{case['comment']}"
 
 
 HOSTILE = (
     *("@octocat", "a@b.example", "https://evil.example", "www.evil.example", "<img src=x onerror=y>", "</details>"),
-    *("``` ```", "`", "|", "\\`", "[a](http://b)", "![a](b)", "#1", "!1", "&#64;octocat", "<!-- merge-runner diff -->"),
+    *(
+        "``` ```",
+        "`",
+        "|",
+        "\\`",
+        "[a](http://b)",
+        "![a](b)",
+        "#1",
+        "!1",
+        "&#64;octocat",
+        "<!-- merge-runner diff of  -->",
+    ),
     *("\n/close\n", "\n# x\n", "\n```\n", "\r", "\u202e", "\x00", "\u2028", "~~~", "    x", "\t", ""),
 )
 TEXTS = st.lists(st.sampled_from(HOSTILE) | st.text(max_size=3), max_size=4).map("".join)
@@ -115,7 +126,7 @@ def reports(draw):
 @given(reports())
 def test_no_text_of_the_project_is_read_as_anything_but_text(report):
     text = comment(*report)
-    assert text.startswith(f"{MARKER}\n")
+    assert text.startswith(f"{marker('')}\n")
     tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(text)
     inside = [child for token in tokens for child in token.children or ()]
     kinds = {token.type for token in (*tokens, *inside)} - {"text", "code_inline", "softbreak", "fence", "inline"}
@@ -128,7 +139,7 @@ def test_no_text_of_the_project_is_read_as_anything_but_text(report):
         "strong",
     }
     html = "".join(token.content for token in (*tokens, *inside) if token.type.startswith("html"))
-    ours = re.compile(rf"{MARKER}|</?details( open)?>|<summary>(Rows|Why|1 new finding)</summary>|\s")
+    ours = re.compile(rf"{marker('')}|</?details( open)?>|<summary>(Rows|Why|1 new finding)</summary>|\s")
     assert ours.sub("", html) == ""
     plain = "".join(child.content for child in inside if child.type == "text")
     assert re.search(r"[@<>#`/]|www", plain) is None, plain
@@ -149,7 +160,7 @@ def test_a_comment_is_never_too_long(many, length, heads, details):
 
 
 ROWS = """\
-<!-- merge-runner diff -->
+<!-- merge-runner diff of  -->
 ### merge-runner: differences in 2 models
 
 #### `fct` (text)
@@ -240,4 +251,4 @@ def test_the_command(base, branch, words, message, capsys):
         main(["diff", "--project-dir", str(root), *(str(base) if word == "BASE" else word for word in words)])
     out, err = capsys.readouterr()
     assert message in err
-    assert (end.value.code, out.startswith(MARKER)) == ((2, False) if message else (0, True))
+    assert (end.value.code, out.startswith(MARK)) == ((2, False) if message else (0, True))
