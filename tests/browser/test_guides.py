@@ -3,9 +3,11 @@
 SCREENSHOTS=docs/assets/pages pytest tests/browser/test_guides.py
 """
 
+import re
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 from merge_runner import Project
 from merge_runner.pages.runs.history import keep
@@ -24,8 +26,25 @@ PICTURES = {
     "merges": ("compared", f"#/run/{COMPARED['id']}?tab=merges", False),
     "versions": ("two", NODE, False),
     "rows": ("compared", f"#/run/{COMPARED['id']}?tab=rows", False),
+    "comment": ("comment", "", False),
     "history": ("runs", "#/history", True),
 }
+
+
+COMMENT = """<!doctype html><html lang="en" data-shown=""><meta charset="utf-8"><title>Comment</title><style>
+body {{ font: 14px/1.5 sans-serif; max-width: 900px; margin: 24px auto; padding: 0 24px; border: 1px solid #d1d9e0 }}
+code, pre {{ background: #f0f1f3; border-radius: 6px; font-family: monospace; font-size: 12px }}
+code {{ padding: 2px 4px }} pre {{ padding: 12px; overflow: auto }} pre code {{ padding: 0 }}
+</style>{}</html>"""
+"""A page like that of GitHub, for the Markdown of a comment."""
+
+
+def comment_page(path):
+    """Write the comment of the guide as a page, with the details open."""
+    (text,) = re.findall(r"^````markdown\n(.*?)^````$", (ROOT / "docs/guides/diff.md").read_text(), re.M | re.S)
+    html = MarkdownIt("gfm-like", {"linkify": False, "html": True}).render(text)
+    path.write_text(COMMENT.format(html.replace("<details>", "<details open>")))
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +58,13 @@ def pages(tmp_path_factory):
     compared = tmp_path_factory.mktemp("compared")
     keep(compared, COMPARED)
     docs = Project.load(ROOT, target_path=str(target)).docs(static=True)
-    return {"docs": docs, "runs": write_report(target), "two": write_report(two), "compared": write_report(compared)}
+    return {
+        "docs": docs,
+        "runs": write_report(target),
+        "two": write_report(two),
+        "compared": write_report(compared),
+        "comment": comment_page(tmp_path_factory.mktemp("comment") / "comment.html"),
+    }
 
 
 @pytest.mark.parametrize("name", PICTURES)
