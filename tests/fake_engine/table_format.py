@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.engine.response import Compaction, MergeFigures
 from merge_runner.engine.spark.errors import engine_error
 from merge_runner.engine.spark.sql import temporary_confs
-from merge_runner.engine.table_format.commit_metadata import stamp_confs
+from merge_runner.engine.table_format.commit_metadata import same_writer, stamp_confs
 from merge_runner.engine.table_format.delta.batches import batch_confs
 from merge_runner.engine.table_format.delta.commit_figures import commit_figures
 from merge_runner.engine.table_format.delta.first_run import is_built_in, wrote_rows
@@ -112,7 +112,9 @@ class FakeFormat:
     def commit_with(self, session: FakeSession, table: Relation, stamp: str) -> Commit | None:
         """Return the newest commit of a statement that carries the stamp."""
         commits = reversed(_read(session, table, "commits").commits)
-        return next((one for one in commits if one.operation in (MERGE, REPLACE_AS) and one.stamp == stamp), None)
+        return next(
+            (one for one in commits if one.operation in (MERGE, REPLACE_AS) and same_writer(one.stamp, stamp)), None
+        )
 
     def recorded_batches(
         self, session: FakeSession, table: Relation, prefix: str, version: int | None = None

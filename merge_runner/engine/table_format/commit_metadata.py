@@ -54,6 +54,21 @@ def written_by(stamp: str | None) -> Writer | None:
         return None
 
 
+def same_writer(stamp: str | None, other: str) -> bool:
+    """Whether two stamps are of one writer: node, hook or maintenance, and invocation; False for no stamp of ours.
+
+    What else a stamp says does not count: one that is made again, to find a commit of an earlier attempt, may lack it.
+    """
+    writer = written_by(stamp)
+    return writer is not None and writer == written_by(other)
+
+
+def same_node(stamp: str | None, other: str) -> bool:
+    """Whether the stamp of a commit is of the same node as another, of whatever invocation; False for no stamp."""
+    writer, other_writer = written_by(stamp), written_by(other)
+    return writer is not None and other_writer is not None and writer.node == other_writer.node
+
+
 def is_of_a_statement(stamp: str | None) -> bool:
     """Whether a stamp is that of a node's own statement, whichever node's; False for other writers' texts."""
     writer = written_by(stamp)
@@ -63,11 +78,3 @@ def is_of_a_statement(stamp: str | None) -> bool:
 def _with_entry(stamp: str, key: str, value: str) -> str:
     document = json.loads(stamp)
     return json.dumps({"merge_runner": {**document["merge_runner"], key: value}})
-
-
-def same_node(stamp: str | None, other: str) -> bool:
-    """Whether the stamp of a commit is of the same node as another, of whatever invocation; False for no stamp."""
-    try:
-        return bool(json.loads(stamp or "{}")["merge_runner"]["node"] == json.loads(other)["merge_runner"]["node"])
-    except (ValueError, KeyError, TypeError):
-        return False

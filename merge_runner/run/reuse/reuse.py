@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.merge.second_run import second_run
 from merge_runner.engine.response import MergeFigures
+from merge_runner.engine.table_format.commit_metadata import same_writer
 from merge_runner.formats.branches import CONF as BRANCH
 from merge_runner.graph.graph import Graph, Node, run_config
 from merge_runner.plan.load.project_context import Prepared
@@ -187,7 +188,7 @@ class Reuse:
             left = target.state(session)
         elif target is not None and (after := target.version(session)) is not None:
             left, version = after.identity, after.version
-            if doubt is None and not (after.stamp == context.stamp or after == decision.before):
+            if doubt is None and not (same_writer(after.stamp, context.stamp) or after == decision.before):
                 doubt = _MEANWHILE
         if doubt is None and target is not None and left is None:
             doubt = "the state of its table or view cannot be read"

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.spark.embedded_catalog import database
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.storage import files
+from merge_runner.engine.table_format.commit_metadata import same_writer
 from merge_runner.engine.table_format.registry import table_format
 from merge_runner.engine.table_format.stored_metadata import StoredMetadata
 from merge_runner.engine.table_format.stored_version import StoredVersion
@@ -110,11 +111,11 @@ class StoredState:
         return next(self._versions(session), None)
 
     def changed_only_by(self, stamp: str, since: StoredVersion | None, session: SparkSession | None = None) -> bool:
-        """Return whether only commits with a stamp have changed a table since a version; None: it was not there."""
+        """Return whether only the writer of a stamp has changed a table since a version; None: it was not there."""
         for version in self._versions(session):
             if version == since or (since is None and version.version < 0):
                 return True
-            if version.stamp != stamp:
+            if not same_writer(version.stamp, stamp):
                 return False
         return since is None
 

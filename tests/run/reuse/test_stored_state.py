@@ -8,6 +8,7 @@ import time
 import pytest
 
 from merge_runner import Project
+from merge_runner.engine.table_format.commit_metadata import stamp
 from merge_runner.location import Uri
 from merge_runner.relation import Relation
 from merge_runner.run.reuse.stored_state import States, StoredState, stored_table, stored_view
@@ -200,7 +201,7 @@ def test_wildcards_of_hadoop_name_at_least_what_it_reads(folder, pattern):
 
 
 @pytest.mark.parametrize(
-    ("stamps", "since", "ours"),
+    ("writers", "since", "ours"),
     [
         (["a", "a"], None, True),
         (["a", "other", "a"], None, False),
@@ -210,13 +211,19 @@ def test_wildcards_of_hadoop_name_at_least_what_it_reads(folder, pattern):
         (["other"], 0, True),
     ],
 )
-def test_only_own_commits_have_changed_a_table(tmp_path, stamps, since, ours):
+def test_only_own_commits_have_changed_a_table(tmp_path, writers, since, ours):
     folder = tmp_path / "_delta_log"
     folder.mkdir()
     stored, before = StoredState("folder", json.dumps(["delta", str(tmp_path)])), None
-    for version, stamp in enumerate(stamps):
-        info = {"commitInfo": {"operation": "WRITE", "txnId": str(version), "userMetadata": stamp}}
+    for version, writer in enumerate(writers):
+        info = {
+            "commitInfo": {
+                "operation": "WRITE",
+                "txnId": str(version),
+                "userMetadata": stamp(f"run {writer}", "model.shop.m"),
+            }
+        }
         (folder / f"{version:020}.json").write_text(json.dumps(info))
         if version == since:
             before = stored.version()
-    assert stored.changed_only_by("a", before) is ours
+    assert stored.changed_only_by(stamp("run a", "model.shop.m"), before) is ours

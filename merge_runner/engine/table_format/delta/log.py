@@ -16,6 +16,7 @@ from merge_runner.engine.spark.errors import engine_errors
 from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.jvm_util import active_session, java_class
 from merge_runner.engine.spark.sql import run_statement
+from merge_runner.engine.table_format.commit_metadata import same_writer
 from merge_runner.engine.table_format.delta.passing_files import files_passing
 from merge_runner.engine.table_format.protocol import Commit, RealLayout, TableState
 from merge_runner.relation import Relation
@@ -115,12 +116,13 @@ def commit_texts(session: SparkSession, table: Relation) -> Iterator[tuple[int, 
 def statement_commit(session: SparkSession, table: Relation, stamp: str) -> Commit | None:
     """The newest commit of a statement that carries the stamp; None where there is none. Raises EngineError."""
     commits = (commit for commit in latest_commits(session, table, RECENT) if commit.operation in _WRITES)
-    return next((commit for commit in commits if commit.stamp == stamp), None)
+    return next((commit for commit in commits if same_writer(commit.stamp, stamp)), None)
 
 
 def maintained_version(session: SparkSession, table: Relation, stamp: str) -> int | None:
     """The newest version of a table that carries a stamp `of_maintenance`; None without one. Raises EngineError."""
-    return next((commit.version for commit in latest_commits(session, table, RECENT) if commit.stamp == stamp), None)
+    commits = latest_commits(session, table, RECENT)
+    return next((commit.version for commit in commits if same_writer(commit.stamp, stamp)), None)
 
 
 def table_layout(session: SparkSession, table: Relation) -> RealLayout:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from merge_runner.engine.response import Compaction
 from merge_runner.engine.spark.sql import run_command, run_statement, temporary_confs
-from merge_runner.engine.table_format.commit_metadata import stamp_confs
+from merge_runner.engine.table_format.commit_metadata import same_writer, stamp_confs
 from merge_runner.engine.table_format.delta.log import latest_commits, maintained_version
 from merge_runner.engine.table_format.protocol import Commit, VacuumResult
 from merge_runner.plan.steps.maintenance import OptimizeTable
@@ -61,7 +61,8 @@ def vacuum(session: SparkSession, table: Relation, retain: float, stamp: str) ->
     with temporary_confs(session, {**_CONFS, **stamp_confs(stamp)}):
         run_command(session, f"VACUUM {table} RETAIN {math.ceil(retain / 3600)} HOURS")
     latest = latest_commits(session, table, _RECENT)
-    commit = next((entry for entry in latest if entry.operation == "VACUUM END" and entry.stamp == stamp), None)
+    ends = (commit for commit in latest if commit.operation == "VACUUM END")
+    commit = next((commit for commit in ends if same_writer(commit.stamp, stamp)), None)
     deleted = commit.metrics.get("numDeletedFiles") if commit is not None else None
     return VacuumResult(int(deleted) if deleted is not None else None)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from merge_runner.engine.spark.errors import engine_errors
 from merge_runner.engine.spark.jvm_util import active_session, java_class
 from merge_runner.engine.spark.sql import run_statement
+from merge_runner.engine.table_format.commit_metadata import same_writer
 from merge_runner.engine.table_format.protocol import Commit, TableState
 from merge_runner.formats.branches import CONF, MAIN, PROPERTY
 from merge_runner.formats.iceberg.capabilities import SUMMARY_KEY
@@ -93,7 +94,7 @@ def statement_snapshot(session: SparkSession, table: Relation, stamp: str) -> Co
     """
     # Rewriting files changes no row; procedures may carry a session's properties as well.
     snapshots = (snapshot for snapshot in latest_snapshots(session, table, RECENT) if snapshot.operation != "replace")
-    return next((snapshot for snapshot in snapshots if snapshot.stamp == stamp), None)
+    return next((snapshot for snapshot in snapshots if same_writer(snapshot.stamp, stamp)), None)
 
 
 def keeps_snapshots(session: SparkSession, table: Relation) -> bool:
