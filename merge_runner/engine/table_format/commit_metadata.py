@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from merge_runner.formats.registry import FORMATS, capabilities
 
@@ -16,9 +16,10 @@ FULL_REFRESH = "full_refresh"
 """The hook that takes the rows out of a branch before a full refresh (engine/tables/branch_catalog.py)."""
 
 
-def stamp(invocation_id: str, node: str) -> str:
-    """The stamp of a node's statement."""
-    return json.dumps({"merge_runner": {"invocation_id": invocation_id, "node": node}})
+def stamp(invocation_id: str, node: str, text: str | None = None) -> str:
+    """The stamp of a node's statement; `text` is the hash of the text that makes the rows (graph/model_text.py)."""
+    entry = {"invocation_id": invocation_id, "node": node}
+    return json.dumps({"merge_runner": entry if text is None else {**entry, "text": text}})
 
 
 def stamp_confs(stamp: str) -> Mapping[str, str]:
@@ -38,18 +39,25 @@ def of_maintenance(stamp: str, what: str) -> str:
 
 @dataclass(frozen=True)
 class Writer:
-    """Who has written a commit: the id of the node, and which hook or maintenance (`of`); None: its own statement."""
+    """Who has written a commit: the id of the node, and which hook or maintenance (`of`); None: its own statement.
+
+    `text` is the hash of the node's text; None: it is not known.
+    """
 
     node: str
     of: str | None
     invocation_id: str | None = None
+    text: str | None = field(default=None, compare=False)
 
 
 def written_by(stamp: str | None) -> Writer | None:
     """Return what a stamp says; None for no stamp and for other writers' texts."""
     try:
         entry = json.loads(stamp or "")["merge_runner"]
-        return Writer(entry["node"], entry.get("hook") or entry.get("maintenance"), entry.get("invocation_id"))
+        node, text, of = entry["node"], entry.get("text"), entry.get("hook") or entry.get("maintenance")
+        if not isinstance(node, str):
+            return None
+        return Writer(node, of, entry.get("invocation_id"), text if isinstance(text, str) else None)
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
 

@@ -22,6 +22,7 @@ from merge_runner.formats.branches import branch_confs
 from merge_runner.formats.failures import DUPLICATE_MATCHES, Kind
 from merge_runner.graph.graph import Node, run_config
 from merge_runner.graph.label import node_names
+from merge_runner.graph.model_text import text_hash
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.run.node.diagnosis import name_duplicates
@@ -127,11 +128,13 @@ def _session(run: RunContext) -> Iterator[SparkSession]:
 
 
 def _context(session: SparkSession, node: Node, plan: NodePlan, run: RunContext) -> NodeContext:
+    # The rows of a clone are those of another table: no text here has made them.
+    text = text_hash(run.prepared.graph, node) if run.settings.clones is None else None
     context = NodeContext(
         session,
         run.catalog,
         run.shared,
-        stamp=stamp(run.id, node.unique_id),
+        stamp=stamp(run.id, node.unique_id, text),
         earlier=run.settings.earlier(node.unique_id),
         description=f"{node.name} [{run.id}] {run.prepared.files.profile.target}",
         on_statement=partial(write_run_text, run.prepared, node.unique_id),
