@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from merge_runner.api.arguments import Names, as_path, texts
-from merge_runner.graph.graph import Graph
+from merge_runner.graph.graph import Graph, Node
 from merge_runner.graph.selection.select import Selection
 from merge_runner.plan.load.defer import defer
 from merge_runner.plan.load.flags import Flags
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from merge_runner.api.node_run import Start
+    from merge_runner.graph.model_text import OlderRows
     from merge_runner.lint.report import Report
     from merge_runner.options.project import Selection as SelectionOptions
     from merge_runner.plan.lineage.answer import Lineage
@@ -114,7 +115,8 @@ class LoadedProject:
             from merge_runner.plan.lineage.column_reach import column_reach
 
             reach = column_reach(self.prepared)
-        return self.prepared.select(texts(select), texts(exclude), selector, as_path(state), indirect, changed, reach)
+        of_tables = {"inputs": changed, "older-rows": self._with_older_rows}
+        return self.prepared.select(texts(select), texts(exclude), selector, as_path(state), indirect, of_tables, reach)
 
     def selected_by(self, options: SelectionOptions) -> Selection:
         """Return the nodes that the options of a command select: what `select` returns."""
@@ -122,6 +124,17 @@ class LoadedProject:
             *(options.select, options.exclude, options.selector, options.state, options.indirect_selection),
             columns=options.columns,
         )
+
+    def older_rows(self, node: Node) -> OlderRows | None:
+        """Return how many commits of a model's table were made by an older text of it; None where that is not known."""
+        from merge_runner.run.older_rows import older_rows
+
+        return older_rows(self.prepared, node)
+
+    def _with_older_rows(self) -> list[str]:
+        from merge_runner.run.older_rows import older_rows_by_id
+
+        return [unique_id for unique_id, rows in older_rows_by_id(self.prepared).items() if rows.older]
 
     def defer(self, ids: Sequence[str], state: str | Path) -> Self:
         """Return the project for a build of `ids` that reads what is neither selected nor built from another target.

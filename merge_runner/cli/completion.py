@@ -21,7 +21,7 @@ VARIABLE = "_MERGE_RUNNER_COMPLETE"
 _METHODS = (
     *("config.", "exposure:", "file:", "git:", "path:", "result:", "selector:", "source:", "tag:", "test_name:"),
     *(f"resource_type:{kind}" for kind in ("model", "seed", "source", "test", "unit_test", "exposure", "analysis")),
-    *(f"state:{what}" for what in ("inputs", "modified", "new", "old", "unmodified")),
+    *(f"state:{what}" for what in ("inputs", "modified", "new", "old", "older-rows", "unmodified")),
     *(f"test_type:{kind}" for kind in ("data", "generic", "singular", "unit")),
 )
 _OPERATORS = re.compile(r"(?:@|\d*\+)?")

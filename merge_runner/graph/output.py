@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Literal
 
-from merge_runner.graph.graph import Graph, Node
+from merge_runner.graph.graph import Graph, ModelNode, Node
 from merge_runner.graph.manifest import entry
+from merge_runner.graph.model_text import OlderRows
 from merge_runner.graph.order import contracted, levels
 
 Form = Literal["name", "path", "json", "levels", "dot"]
@@ -25,6 +27,8 @@ _JSON_KEYS = (
     "depends_on",
 )
 """The keys of `dbt ls --output json`; a node leaves out those that it does not have."""
+_OLDER_ROWS = "older_rows"
+"""The key of the counts of commits that an older text of a model made."""
 
 _SHAPES = {
     "model": "box",
@@ -37,10 +41,16 @@ _SHAPES = {
 }
 
 
-def output(graph: Graph, ids: Sequence[str], form: Form, keys: Sequence[str] = ()) -> Iterator[str]:
+def output(
+    graph: Graph,
+    ids: Sequence[str],
+    form: Form,
+    keys: Sequence[str] = (),
+    older_rows: Callable[[ModelNode], OlderRows | None] = lambda _node: None,
+) -> Iterator[str]:
     """The lines, without newlines, that list the nodes `ids`: in their order, except where the form has its own.
 
-    `keys` are those of JSON; none: those of dbt.
+    `keys` are those of JSON; none: those of dbt. `older_rows` is asked where they name it, which reads a table's log.
     """
     nodes = [graph.nodes[unique_id] for unique_id in ids]
     if form == "name":
@@ -48,15 +58,18 @@ def output(graph: Graph, ids: Sequence[str], form: Form, keys: Sequence[str] = (
     elif form == "path":
         yield from (node.path for node in nodes)
     elif form == "json":
-        yield from (_json(graph, node, keys or _JSON_KEYS) for node in nodes)
+        yield from (_json(graph, node, keys or _JSON_KEYS, older_rows) for node in nodes)
     elif form == "levels":
         yield from _levels(graph, ids)
     else:
         yield from _dot(graph, ids)
 
 
-def _json(graph: Graph, node: Node, keys: Sequence[str]) -> str:
+def _json(graph: Graph, node: Node, keys: Sequence[str], older_rows: Callable[[ModelNode], OlderRows | None]) -> str:
     values = entry(graph, node)
+    if _OLDER_ROWS in keys and isinstance(node, ModelNode):
+        counts = older_rows(node)
+        values[_OLDER_ROWS] = asdict(counts) if counts is not None else None
     return json.dumps({key: values[key] for key in keys if key in values}, ensure_ascii=False)
 
 

@@ -48,7 +48,15 @@ def completed(monkeypatch):
         (["run", "-s", "stg"], ["stg_order"]),
         (
             ["run", "-s", "2+st"],
-            ["2+stg_order", "2+state:inputs", "2+state:modified", "2+state:new", "2+state:old", "2+state:unmodified"],
+            [
+                "2+stg_order",
+                "2+state:inputs",
+                "2+state:modified",
+                "2+state:new",
+                "2+state:old",
+                "2+state:older-rows",
+                "2+state:unmodified",
+            ],
         ),
         (["run", "-s", "fct_order", "colo"], ["colours"]),
         (["run", "--exclude", "tag:daily,@fct"], ["tag:daily,@fct_order"]),

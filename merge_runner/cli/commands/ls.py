@@ -26,6 +26,8 @@ _HOMES = ("HOME", "USERPROFILE")
 """Where profiles.yml may be; the path of a project may begin with it."""
 _OUTSIDE = ("state:", "result:", "git:")
 """Methods of selection that look at more than the project."""
+_OF_TABLES = "older_rows"
+"""The key of JSON for which tables are read."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,9 @@ class ListOptions(ProjectOptions):
         help="Only nodes of these types; default: all but analyses.",
     )
     output_keys: tuple[str, ...] = several(
-        "--output-keys", words=True, help="The keys of --output json; a node leaves out those that it does not have."
+        "--output-keys",
+        words=True,
+        help="The keys of --output json; a node leaves out those that it does not have. older_rows reads its table.",
     )
 
 
@@ -83,7 +87,7 @@ def _lines(options: Options, env: RecordingEnv, cache: AnswerCache | None) -> li
         message = f"nothing but analyses is selected, which are not listed: {names}"
         hint = "list them with --resource-type analysis, or all"
         show_warnings([Problem("nothing-selected", message, hint=hint)], as_errors=options.warn_error)
-    lines = list(output(project.graph, listed_ids, options.output, options.output_keys))
+    lines = list(output(project.graph, listed_ids, options.output, options.output_keys, project.older_rows))
     has_messages = prepared.not_read or prepared.unread_vars or selection.warnings or (hidden and not listed_ids)
     depends_on_files = with_selector.selector is None and not _may_hold_secret(lines, prepared.files, env)
     if cache is not None and prepared.files.root == cache.state.root and depends_on_files and not has_messages:
@@ -107,10 +111,18 @@ def _is_listed(kind: str, types: tuple[ListedType, ...]) -> bool:
 def _cache(options: Options, env: RecordingEnv) -> AnswerCache | None:
     """Return where the lines are kept; None where they depend on more than the files of the project.
 
-    A named selector may, and so do the methods state, result and git. `--vars` is a text that is not read here.
+    A named selector may, and so do the methods state, result and git, and counts of commits. `--vars` is a text that is
+    not read here.
     """
     outside = any(method in text for text in (*options.select, *options.exclude) for method in _OUTSIDE)
-    if outside or options.selector or options.vars_text or options.debug or options.no_cache:
+    if (
+        outside
+        or _OF_TABLES in options.output_keys
+        or options.selector
+        or options.vars_text
+        or options.debug
+        or options.no_cache
+    ):
         return None
     folder = options.project_dir
     root = nearest_project(Path.cwd()) if folder is None else Path.cwd() / folder

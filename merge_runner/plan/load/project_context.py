@@ -124,13 +124,13 @@ class Prepared:
         selector: str | None = None,
         state: Path | None = None,
         indirect: Indirect = "eager",
-        changed_inputs: Callable[[], Collection[str]] | None = None,
+        states_of_tables: Mapping[str, Callable[[], Collection[str]]] | None = None,
         column_reach: ColumnReach | None = None,
     ) -> Selection:
         """Return the selected nodes, parents first, and warnings of what matches nothing.
 
-        `changed_inputs` returns what `state:inputs` selects. With `column_reach`, what is below `state:modified` is
-        selected only where a changed column can reach it.
+        `states_of_tables` return what `state:inputs` and `state:older-rows` select. With `column_reach`, what is below
+        `state:modified` is selected only where a changed column can reach it.
         """
         if not (select or exclude or selector is not None):
             return Selection(tuple(topological(self.graph)))
@@ -140,7 +140,7 @@ class Prepared:
             state,
             self.files.selectors,
             indirect,
-            changed_inputs=changed_inputs,
+            states_of_tables=states_of_tables or {},
             column_reach=column_reach,
         )
         return select_nodes(self.graph, context, select, exclude, selector)

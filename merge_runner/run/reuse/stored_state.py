@@ -108,18 +108,19 @@ class StoredState:
 
     def version(self, session: SparkSession | None = None) -> StoredVersion | None:
         """Return the newest version of a table; None where there is none, or it cannot be read."""
-        return next(self._versions(session), None)
+        return next(self.versions(session), None)
 
     def changed_only_by(self, stamp: str, since: StoredVersion | None, session: SparkSession | None = None) -> bool:
         """Return whether only the writer of a stamp has changed a table since a version; None: it was not there."""
-        for version in self._versions(session):
+        for version in self.versions(session):
             if version == since or (since is None and version.version < 0):
                 return True
             if not same_writer(version.stamp, stamp):
                 return False
         return since is None
 
-    def _versions(self, session: SparkSession | None) -> Iterator[StoredVersion]:
+    def versions(self, session: SparkSession | None = None) -> Iterator[StoredVersion]:
+        """Yield the commits of a table that may have changed it, newest first; none where it cannot be read."""
         if self.kind == "spark" and session is not None:
             format, *names = json.loads(self.path)
             return table_format(table_format_of(format)).versions(session, Relation(*names))

@@ -118,6 +118,40 @@ def test_all_of_them_are_there_newest_first(tmp_path):
     assert [version.version for version in iceberg.stored_versions(path)] == [9, 7, -1]
 
 
+@pytest.mark.parametrize(
+    ("operation", "rows"),
+    [
+        ("MERGE", "changed"),
+        ("WRITE", "changed"),
+        ("DELETE", "changed"),
+        ("CREATE TABLE", "emptied"),
+        ("CREATE OR REPLACE TABLE", "emptied"),
+        ("CREATE OR REPLACE TABLE AS SELECT", "replaced"),
+        ("REPLACE TABLE AS SELECT", "replaced"),
+        ("RESTORE", "replaced"),
+        ("CLONE", "replaced"),
+        ("ADD COLUMNS", "kept"),
+        ("SET TBLPROPERTIES", "kept"),
+    ],
+)
+def test_what_an_operation_of_delta_does_to_rows(tmp_path, operation, rows):
+    assert newest(delta, log(tmp_path, (operation, ADD))).rows == rows
+
+
+@pytest.mark.parametrize(
+    ("summary", "rows"),
+    [
+        ({"added-data-files": "1", "total-records": "3"}, "changed"),
+        ({"added-delete-files": "1", "total-records": "3"}, "changed"),
+        ({"deleted-data-files": "1", "total-records": "0"}, "emptied"),
+        ({"total-records": "3"}, "kept"),
+    ],
+)
+def test_what_a_snapshot_of_iceberg_does_to_rows(tmp_path, summary, rows):
+    one = {"snapshot-id": 7, "summary": {"operation": "overwrite", **summary}}
+    assert newest(iceberg, metadata(tmp_path, 7, [one])).rows == rows
+
+
 @pytest.mark.spark
 def test_spark_says_what_the_files_say(spark, tmp_path):
     table = Relation(str(tmp_path / "t"), "delta")

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-_RECREATED = ("CREATE", "REPLACE")
+RECREATED = ("CREATE", "REPLACE")
 """How the operations begin that write a table as a whole: with rows only where they end in AS SELECT."""
-_METADATA = frozenset(
+OF_METADATA = frozenset(
     {"ADD COLUMNS", "DROP COLUMNS", "RENAME COLUMN", "CHANGE COLUMN", "CHANGE COLUMNS", "REPLACE COLUMNS"}
     | {"UPDATE SCHEMA", "UPDATE COLUMN METADATA", "SET TBLPROPERTIES", "UNSET TBLPROPERTIES", "CLUSTER BY"}
     | {"ADD CONSTRAINT", "DROP CONSTRAINT", "UPGRADE PROTOCOL", "DROP FEATURE", "DOMAIN METADATA CLEANUP"}
@@ -49,10 +49,10 @@ def wrote_rows(commits: Iterable[Commit], others: Collection[str]) -> bool:
     for commit in commits:
         oldest = commit.version
         writer = written_by(commit.stamp)
-        if commit.operation.startswith(_RECREATED):
+        if commit.operation.startswith(RECREATED):
             if not commit.operation.endswith("AS SELECT"):
                 return False
-        elif commit.operation in _METADATA:
+        elif commit.operation in OF_METADATA:
             continue
         if writer is None or (writer.of is None and writer.node not in others):
             return True

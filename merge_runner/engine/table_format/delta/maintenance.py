@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from merge_runner.engine.response import Compaction
 from merge_runner.engine.spark.sql import run_command, run_statement, temporary_confs
 from merge_runner.engine.table_format.commit_metadata import same_writer, stamp_confs
+from merge_runner.engine.table_format.delta.first_run import RECREATED
 from merge_runner.engine.table_format.delta.log import latest_commits, maintained_version
 from merge_runner.engine.table_format.protocol import Commit, VacuumResult
 from merge_runner.plan.steps.maintenance import OptimizeTable
@@ -17,7 +18,6 @@ from merge_runner.relation import Relation, quote
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_RECREATED = ("CREATE", "REPLACE")
 """How the operations begin that write a table as a whole: none of its older files is left."""
 _CONFS = {
     # The commits VACUUM START and VACUUM END say what was done; on S3 they are left out unless asked for.
@@ -75,6 +75,6 @@ def merges_since_compaction(session: SparkSession, table: Relation, limit: int) 
 def merges(commits: Iterable[Commit]) -> Iterator[bool]:
     """Yield the same of commits, newest first."""
     for commit in commits:
-        if commit.operation == "OPTIMIZE" or commit.operation.startswith(_RECREATED):
+        if commit.operation == "OPTIMIZE" or commit.operation.startswith(RECREATED):
             return
         yield commit.operation == "MERGE"

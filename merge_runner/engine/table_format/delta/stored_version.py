@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.table_format.delta.first_run import OF_METADATA, RECREATED
 from merge_runner.engine.table_format.delta.log import commit_texts
-from merge_runner.engine.table_format.stored_version import StoredVersion
+from merge_runner.engine.table_format.stored_version import Rows, StoredVersion
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
@@ -48,9 +49,19 @@ def _versions(commits: Iterator[tuple[int, bytes]]) -> Iterator[StoredVersion]:
             actions = [json.loads(line) for line in text.splitlines() if line.strip()]
             info: dict[str, Any] = next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
             if not _keeps_rows(info, actions):
-                yield StoredVersion(version, hashlib.sha256(text).hexdigest()[:32], info.get("userMetadata"))
+                identity = hashlib.sha256(text).hexdigest()[:32]
+                yield StoredVersion(version, identity, info.get("userMetadata"), _rows(info.get("operation") or ""))
     except (EngineError, OSError, ValueError, TypeError, AttributeError):
         return  # cleaned up meanwhile, or no log of Delta's: nothing is known of it
+
+
+def _rows(operation: str) -> Rows:
+    """What an operation does to rows. After RESTORE and CLONE they are those of a version that may be any other."""
+    if operation.startswith(RECREATED):
+        return "replaced" if operation.endswith("AS SELECT") else "emptied"
+    if operation in ("RESTORE", "CLONE"):
+        return "replaced"
+    return "kept" if operation in OF_METADATA else "changed"
 
 
 def _keeps_rows(info: dict[str, Any], actions: Sequence[dict[str, Any]]) -> bool:

@@ -6,13 +6,13 @@ Iceberg's table specification: its JSON has all snapshots that are kept, and tha
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.table_format.iceberg.log import metadata_text
-from merge_runner.engine.table_format.stored_version import StoredVersion
+from merge_runner.engine.table_format.stored_version import Rows, StoredVersion
 from merge_runner.formats.iceberg.capabilities import SUMMARY_KEY
 from merge_runner.relation import Relation
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _NONE = -1
+_CHANGED_FILES = ("added-data-files", "deleted-data-files", "added-delete-files", "removed-delete-files")
+"""The counts of a summary: a MERGE that changes nothing leaves a snapshot without them (Iceberg 1.12.0)."""
 
 
 def stored_versions(metadata: Path) -> Iterator[StoredVersion]:
@@ -50,8 +52,15 @@ def _versions(metadata: str) -> Iterator[StoredVersion]:
         while current is not None and current != _NONE:
             summary: dict[str, Any] = snapshots[current]["summary"]
             if summary["operation"] != "replace":
-                yield StoredVersion(current, f"{schema}/{current}", summary.get(SUMMARY_KEY))
+                yield StoredVersion(current, f"{schema}/{current}", summary.get(SUMMARY_KEY), _rows(summary))
             current = snapshots[current].get("parent-snapshot-id")
         yield StoredVersion(_NONE, f"{schema}/{_NONE}", None)
     except (ValueError, KeyError, TypeError, AttributeError):
         return  # expired, or no metadata of Iceberg's
+
+
+def _rows(summary: Mapping[str, Any]) -> Rows:
+    """What a snapshot did to rows. A table that is replaced begins anew: its first snapshot has no parent."""
+    if summary.get("total-records") == "0":
+        return "emptied"
+    return "changed" if any(key in summary for key in _CHANGED_FILES) else "kept"

@@ -17,14 +17,15 @@ from merge_runner.graph.selection.state import Change, macros_affected
 
 
 def by_state(lookup: Lookup, criterion: Criterion) -> set[str]:
-    """Nodes by how they differ from the earlier manifest, or by whether their inputs have changed since they ran."""
-    state = allowed_value(criterion, (*_STATES, _INPUTS))
-    if state == _INPUTS:
-        return set(lookup.changed_inputs)
+    """Nodes by how they differ from the earlier manifest, or by what their inputs and tables are now."""
+    state = allowed_value(criterion, (*_STATES, *_OF_TABLES))
+    if state in _OF_TABLES:
+        return set(lookup.state_of_tables(state))
     return {unique_id for unique_id, node_changes in lookup.changes.items() if _STATES[state](node_changes)}
 
 
-_INPUTS = "inputs"
+_OF_TABLES = ("inputs", "older-rows")
+"""Whether the inputs have changed since the last run; whether an older text has made rows of the table."""
 _STATES: dict[str, Callable[[frozenset[Change]], bool]] = {
     "new": lambda changes: "new" in changes,
     "old": lambda changes: "new" not in changes,

@@ -34,8 +34,9 @@ class SelectionContext:
     """Which tests come along with what is selected."""
     project_files: tuple[str, ...] = ("pyproject.toml", "profiles.yml")
     """Files relative to `root` that concern every node: when one has changed, `git:` selects them all."""
-    changed_inputs: Callable[[], Collection[str]] | None = None
-    """Returns the nodes that a build would run, since their inputs have changed; None: that is not known here."""
+    states_of_tables: Mapping[str, Callable[[], Collection[str]]] = field(default_factory=dict)
+    """What returns the nodes of a value of `state:` that asks the tables and no earlier manifest. A value that is
+    missing is not known here."""
     column_reach: ColumnReach | None = None
     """Returns what changed columns can reach (--columns); None: all that is downstream counts."""
 
@@ -51,6 +52,7 @@ class Lookup:
         self.context = context
         self.warnings: list[Problem] = []
         self._changes: dict[str, frozenset[str]] = {}
+        self._of_tables: dict[str, frozenset[str]] = {}
 
     def ids(self, matches: Callable[[Node], bool]) -> set[str]:
         """The ids of the nodes for which `matches` holds."""
@@ -81,13 +83,15 @@ class Lookup:
         """The status of each node in the earlier run."""
         return read_results(self._state_dir("result"))
 
-    @cached_property
-    def changed_inputs(self) -> frozenset[str]:
-        """The nodes that a build would run."""
-        if self.context.changed_inputs is None:
-            hint = "`merge-runner ls -s state:inputs` lists them"
-            raise ProblemsError([Problem("no-state", '"state:inputs" is not known to this command', hint=hint)])
-        return frozenset(self.context.changed_inputs())
+    def state_of_tables(self, state: str) -> frozenset[str]:
+        """The nodes of a value of `state:` that asks the tables."""
+        if state not in self._of_tables:
+            ask = self.context.states_of_tables.get(state)
+            if ask is None:
+                hint = f"`merge-runner ls -s state:{state}` lists them"
+                raise ProblemsError([Problem("no-state", f'"state:{state}" is not known to this command', hint=hint)])
+            self._of_tables[state] = frozenset(ask())
+        return self._of_tables[state]
 
     def changed_files(self, ref: str) -> frozenset[str]:
         """The files under the root that differ from a commit."""

@@ -1,0 +1,120 @@
+"""Rows of an older text: builds, an edit, and what the tables say of it."""
+
+import itertools
+import json
+
+import pytest
+
+from merge_runner import Project
+from merge_runner.cli.main import main
+from merge_runner.formats.lines import installed_line
+from merge_runner.graph.model_text import OlderRows
+from tests.fake_engine import FakeDriver, Lake
+from tests.written_project import write_files
+
+FORMATS = [name for name in ("delta", "iceberg") if name in installed_line().formats]
+NUMBERS = itertools.count()
+ONCE = OlderRows(0, 1)
+FCT = """
+    {{ config(unique_key=['id']) }}
+    merge into {{ this }} as t
+    using (select id, {{ amount() }} as amount from {{ ref('numbers') }} {{ var('where', '') }}) as s on t.id = s.id
+    when matched then update set amount = s.amount + t.amount when not matched then insert *
+"""
+FILES = {
+    "models/numbers.sql": "{{ config(materialized='table') }} select * from values (1, 10), (2, 20) as v (id, n)",
+    "macros/amount.sql": "{% macro amount() %}n{% endmacro %}\n",
+    "models/fct.sql": FCT,
+    "models/fct.yml": "models: [{name: fct, columns: [{name: id, data_type: int}, {name: amount, data_type: int}]}]\n",
+    "models/totals.sql": "{{ config(materialized='table') }} select count(*) as n from {{ ref('fct') }}",
+    "models/part.sql": "{{ config(materialized='ephemeral') }} select 1 as one",
+}
+
+
+def build(root, driver, **options):
+    results = Project.load(root, **options).build(driver=driver, lint=False, reuse="off")
+    assert results.ok, [result.message for result in results.results]
+
+
+def rows_of(root):
+    project = Project.load(root)
+    return {node.name: project.older_rows(node) for node in project.graph.nodes.values()}
+
+
+def selected(root):
+    return [unique_id.rpartition(".")[2] for unique_id in Project.load(root).select("state:older-rows").ids]
+
+
+def printed(capsys, arguments):
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    assert end.value.code == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def edit(root):
+    write_files(root, {"macros/amount.sql": "{% macro amount() %}n * 2{% endmacro %}\n"})
+
+
+def check_history(root, driver):
+    """Build, edit, build, refresh: the counts after each."""
+    assert rows_of(root) == {"numbers": None, "fct": None, "totals": None, "part": None}
+    assert selected(root) == []
+    for _ in range(2):
+        build(root, driver)
+    assert rows_of(root) == {"numbers": ONCE, "fct": OlderRows(0, 2), "totals": ONCE, "part": None}
+    edit(root)
+    assert rows_of(root)["fct"] == OlderRows(2, 2)
+    build(root, driver)
+    assert rows_of(root) == {"numbers": ONCE, "fct": OlderRows(2, 3), "totals": ONCE, "part": None}
+    assert selected(root) == ["fct"]
+    build(root, driver, full_refresh=True)
+    assert rows_of(root)["fct"] == OlderRows(0, 1)
+    assert selected(root) == []
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("table_format", FORMATS)
+def test_history_of_a_table(make_project, driver, table_format, request):
+    prefix = "ice." if table_format == "iceberg" else ""
+    profiles = f"shop: {{outputs: {{dev: {{master: 'local[2]', schema: {prefix}older{next(NUMBERS)}}}}}}}\n"
+    check_history(make_project({**FILES, "profiles.yml": profiles}, table_format=table_format), driver)
+
+
+def test_history_on_the_fake_engine(make_project):
+    check_history(make_project(FILES), FakeDriver(Lake()))
+
+
+@pytest.fixture
+def edited(make_project):
+    """A project of which one model has rows of an older text."""
+    root = make_project(FILES)
+    driver = FakeDriver(Lake())
+    build(root, driver)
+    edit(root)
+    build(root, driver)
+    return root, driver
+
+
+def test_ls_counts_where_it_is_asked(edited, monkeypatch, capsys):
+    root, driver = edited
+    monkeypatch.chdir(root)
+    keys = ["ls", "--output", "json", "--output-keys", "name", "older_rows"]
+    for of in (2, 3):  # the second answer is not the first one, which `ls` would keep
+        lines = [json.loads(line) for line in printed(capsys, keys)]
+        assert {line["name"]: line["older_rows"] for line in lines} == {
+            "numbers": {"older": 0, "of": 1, "unknown": 0},
+            "fct": {"older": 1, "of": of, "unknown": 0},
+            "totals": {"older": 0, "of": 1, "unknown": 0},
+            "part": None,
+        }
+        build(root, driver)
+    assert "older_rows" not in "".join(printed(capsys, ["ls", "--output", "json"]))
+    assert printed(capsys, ["ls", "-s", "state:older-rows+"]) == ["fct", "totals"]
+
+
+def test_a_var_is_no_other_text(make_project):
+    root, driver = make_project(FILES), FakeDriver(Lake())
+    build(root, driver)
+    build(root, driver, vars={"where": "where id > 1"})
+    assert rows_of(root)["fct"] == OlderRows(0, 2)
