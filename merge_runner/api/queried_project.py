@@ -44,12 +44,13 @@ class QueriedProject(LoadedProject):
         """
         from merge_runner.engine.tables.first_run import built_in_warehouse
         from merge_runner.plan.explain.explain import explain
+        from merge_runner.run.older_rows import older_rows
         from merge_runner.run.reuse.outlook import outlook
 
         ids = self.select(select, exclude, selector, state).ids
         prepared = self.deferred(ids, defer, state).prepared
         if not spark:
-            return explain(prepared, ids, built_in_warehouse, outlook)
+            return explain(prepared, ids, built_in_warehouse, outlook, older_rows)
         from merge_runner.api.node_run import starting
         from merge_runner.engine.startup import DriverStart
         from merge_runner.run.explain import explain_on_spark
@@ -61,7 +62,7 @@ class QueriedProject(LoadedProject):
             if merges and isinstance(source, DriverStart):
                 events.emit(SparkStarting(master=prepared.files.profile.where))
                 source.launch()  # the JVM comes up while the project is looked at
-            explanation = explain(prepared, ids, outlook=outlook)
+            explanation = explain(prepared, ids, outlook=outlook, older_rows=older_rows)
             if isinstance(source, DriverStart):
                 source.proceed()
             return explain_on_spark(prepared, explanation, source)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from merge_runner.graph.model_text import OlderRows
 from merge_runner.pages.project.listed_nodes import LastResult
 
 STG = "{{ config(materialized='view', tags=['staging']) }} select id, amount * 2 as amount, day from {{ source('raw', 'orders') }}"
@@ -120,3 +121,10 @@ def test_no_secret_is_in_a_page(data_of, monkeypatch):
         {"models/a.sql": "{{ config(materialized='view') }} select '{{ env_var('API_TOKEN') }}' as a"}
     )
     assert "s3cr3t-value" not in str((data, details))
+
+
+def test_rows_of_an_older_text_are_said_where_there_are_some(data_of):
+    fct, stg = "model.shop.fct", "model.shop.stg"
+    _, details = data_of(FILES, older_rows={fct: OlderRows(4, 31), stg: OlderRows(0, 2)})
+    assert details[fct]["older_rows"].startswith("4 of 31 commits were made by an older text")
+    assert "older_rows" not in details[stg]

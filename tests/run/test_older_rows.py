@@ -9,6 +9,7 @@ from merge_runner import Project
 from merge_runner.cli.main import main
 from merge_runner.formats.lines import installed_line
 from merge_runner.graph.model_text import OlderRows
+from merge_runner.run.older_rows import older_rows_by_id
 from tests.fake_engine import FakeDriver, Lake
 from tests.written_project import write_files
 
@@ -118,3 +119,15 @@ def test_a_var_is_no_other_text(make_project):
     build(root, driver)
     build(root, driver, vars={"where": "where id > 1"})
     assert rows_of(root)["fct"] == OlderRows(0, 2)
+
+
+def test_explain_and_the_page_say_it(edited):
+    project = Project.load(edited[0])
+    explanation = project.explain()
+    words = "1 of 2 commits were made by an older text; diff --rebuild shows whether it matters"
+    assert [line.strip() for line in explanation.lines() if "older text" in line] == [words]
+    entries = {entry["name"]: entry["older_rows"] for level in explanation.as_json()["levels"] for entry in level}
+    assert entries["fct"] == {"older": 1, "of": 2, "unknown": 0}
+    assert entries["totals"] == {"older": 0, "of": 1, "unknown": 0}
+    assert older_rows_by_id(project.prepared).keys() == {f"model.shop.{name}" for name in ("numbers", "fct", "totals")}
+    assert project.docs(static=True).exists()

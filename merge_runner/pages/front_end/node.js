@@ -62,6 +62,7 @@ function aboutTab(panel, number, detail, children) {
   if (detail.exposure) panel.append(h("h2", {}, "Outside of the project"), factsOf({ ...detail.exposure, url: outside(detail.exposure.url) }));
   if (detail.freshness) panel.append(h("h2", {}, "Freshness"), factsOf({ status: detail.freshness.status, newest_row: detail.freshness.max_loaded_at, checked: detail.freshness.snapshotted_at, age: duration(detail.freshness.max_loaded_at_time_ago_in_s) }));
   if (detail.unit) panel.append(h("h2", {}, "Given and expected rows"), codeBlock(JSON.stringify({ given: detail.unit.given, expect: detail.unit.expect }, null, 2), "Rows of the unit test"));
+  if (detail.older_rows) panel.append(h("h2", {}, "Rows of an older text"), h("p", {}, detail.older_rows));
   if (detail.last) panel.append(h("h2", {}, "Last result"), lastResult(detail.last));
   panel.append(h("div", { class: "columns-two" },
     h("section", {}, h("h2", {}, "Upstream"), linkList(parentsOf(number), "It reads no other node.")),

@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from merge_runner.graph.graph import Node, RefNode, SourceNode
+from merge_runner.graph.model_text import OlderRows
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.report import Report, ReportedMerge
 from merge_runner.pages.html import page
@@ -22,20 +23,29 @@ CHUNK = 40
 
 
 def project_page(
-    prepared: Prepared, report: Report, last: Mapping[str, LastResult], *, freshness: Mapping[str, Any] | None = None
+    prepared: Prepared,
+    report: Report,
+    last: Mapping[str, LastResult],
+    *,
+    freshness: Mapping[str, Any] | None = None,
+    older_rows: Mapping[str, OlderRows] | None = None,
 ) -> str:
     """Return the page of a project as HTML.
 
     `report` is what lint says of all models, `last` are the last results by id, `freshness` the results of
-    `source freshness` by id.
+    `source freshness` by id, `older_rows` how many commits of a table an older text has made, by id.
     """
-    overview, details = project_data(prepared, report, last, freshness or {})
+    overview, details = project_data(prepared, report, last, freshness or {}, older_rows or {})
     chunks = [details[start : start + CHUNK] for start in range(0, len(details), CHUNK)]
     return page(f"{prepared.graph.project} · merge-runner", "project", overview, chunks)
 
 
 def project_data(
-    prepared: Prepared, report: Report, last: Mapping[str, LastResult], freshness: Mapping[str, Any]
+    prepared: Prepared,
+    report: Report,
+    last: Mapping[str, LastResult],
+    freshness: Mapping[str, Any],
+    older_rows: Mapping[str, OlderRows],
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return what the page always has, and the details of each node by its number. Secrets are concealed."""
     graph = prepared.graph
@@ -63,6 +73,8 @@ def project_data(
             entry["lineage"] = lineage[number]
         if unique_id in freshness:
             entry["freshness"] = freshness[unique_id]
+        if (rows := older_rows.get(unique_id)) is not None and rows.older:
+            entry["older_rows"] = str(rows)
         details.append(prepared.concealed(entry))
     merge_by_id = {
         unique_id: merges[graph.nodes[unique_id].name]

@@ -11,7 +11,8 @@ from merge_runner.errors import Problems
 from merge_runner.formats.merge_plans import MergePlan
 from merge_runner.formats.registry import capabilities
 from merge_runner.formats.write_distribution import WriteDistribution
-from merge_runner.graph.graph import ModelNode, run_config
+from merge_runner.graph.graph import ModelNode, Node, run_config
+from merge_runner.graph.model_text import OlderRows
 from merge_runner.graph.order import contracted, levels_of, unit_tests_first
 from merge_runner.lineage.edge import TableLineage
 from merge_runner.plan.explain import merge_columns
@@ -77,6 +78,8 @@ class ExplainedNode:
     lineages: ModelLineages | None = field(default=None, repr=False, compare=False)
     reuse: ReusePrediction | None = None
     """Whether a build would leave it out; None: it was not asked."""
+    older_rows: OlderRows | None = None
+    """How many commits of its table an older text has made; None: that is not known, or it has no table."""
 
     @property
     def distribution(self) -> WriteDistribution | None:
@@ -143,6 +146,8 @@ class Explanation:
                     yield f"    {node.forms}"
                 if node.reuse is not None:
                     yield f"    {node.reuse}"
+                if node.older_rows is not None and node.older_rows.older:
+                    yield f"    {node.older_rows}"
                 if node.plan.asks is not None:
                     yield f"    render it when it runs, after the query at {node.plan.asks.place}; then plan its steps"
                 for step in node.plan.steps:
@@ -194,6 +199,7 @@ class Explanation:
                         "first_run": _steps_json(node.forms.first_run) if node.forms else None,
                         "runs": node.reuse.runs if node.reuse else None,
                         "because": node.reuse.because if node.reuse else None,
+                        "older_rows": asdict(node.older_rows) if node.older_rows else None,
                         **(report_as_json(node.engine_report) if self.has_engine_reports else {}),
                     }
                     for node in level
@@ -208,11 +214,12 @@ def explain(
     ids: Sequence[str],
     is_built: Callable[[NodePlan], bool | None] = lambda _: None,
     outlook: Callable[[Prepared, Mapping[str, NodePlan]], Mapping[str, ReusePrediction]] = lambda _prepared, _plans: {},
+    older_rows: Callable[[Prepared, Node], OlderRows | None] = lambda _prepared, _node: None,
 ) -> Explanation:
     """Return the plan of the selected nodes. Raises ProblemsError for texts that cannot be compiled.
 
     `is_built` returns whether the table of a node was built before, None where that is not known; `outlook` which nodes
-    a build would leave out.
+    a build would leave out; `older_rows` how many commits of a table an older text has made.
     """
     planner = Planner(prepared)
     problems = Problems()
@@ -227,7 +234,10 @@ def explain(
                 node = prepared.graph.nodes[unique_id]
                 kind = node.materialized if isinstance(node, ModelNode) else node.resource_type
                 conf = {**prepared.files.profile.conf, **run_config(node).conf}
-                explained[unique_id] = ExplainedNode(node.name, kind, plan, None, conf, lineages=lineages)
+                rows = older_rows(prepared, node)
+                explained[unique_id] = ExplainedNode(
+                    node.name, kind, plan, None, conf, lineages=lineages, older_rows=rows
+                )
     problems.check()
     plans = with_shared_inputs(prepared, {unique_id: node.plan for unique_id, node in explained.items()})
     reused = outlook(prepared, plans)
