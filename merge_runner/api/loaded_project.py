@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from merge_runner.api.arguments import Names, as_path, texts
-from merge_runner.graph.graph import Graph, Node
+from merge_runner.graph.graph import Graph
 from merge_runner.graph.selection.select import Selection
 from merge_runner.plan.load.defer import defer
 from merge_runner.plan.load.flags import Flags
@@ -125,16 +125,17 @@ class LoadedProject:
             columns=options.columns,
         )
 
-    def older_rows(self, node: Node) -> OlderRows | None:
-        """Return how many commits of a model's table were made by an older text of it; None where that is not known."""
-        from merge_runner.run.older_rows import older_rows
+    def older_rows(self, ids: Iterable[str]) -> dict[str, OlderRows]:
+        """Return how many commits of the tables of models an older text has made, by id, where that is known.
 
-        return older_rows(self.prepared, node)
+        Tables whose commits are files on this machine are read, of others the recorded catalog.
+        """
+        from merge_runner.run.older_rows import OlderRowsReader
+
+        return OlderRowsReader(self.prepared).by_id(ids)
 
     def _with_older_rows(self) -> list[str]:
-        from merge_runner.run.older_rows import older_rows_by_id
-
-        return [unique_id for unique_id, rows in older_rows_by_id(self.prepared).items() if rows.older]
+        return [unique_id for unique_id, rows in self.older_rows(self.graph.nodes).items() if rows.older]
 
     def defer(self, ids: Sequence[str], state: str | Path) -> Self:
         """Return the project for a build of `ids` that reads what is neither selected nor built from another target.

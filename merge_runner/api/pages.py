@@ -19,7 +19,7 @@ from merge_runner.pages.runs.history import kept_runs
 from merge_runner.pages.runs.run_summary import run_summary
 from merge_runner.pages.runs.runs_page import comparable, write_report
 from merge_runner.project_file import Boundary, read_file, read_json
-from merge_runner.run.older_rows import older_rows_by_id
+from merge_runner.run.older_rows import OlderRowsReader
 from merge_runner.run.results.artifacts import compiled_path
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _HTTP = 80
 def write_docs(prepared: Prepared, report: Report, manifest: Path | None) -> Path:
     """Write the page of a project into a folder next to a copy of its manifest, or as one file; return its path."""
     freshness = _freshness(prepared.target_path / "sources.json")
-    rows = older_rows_by_id(prepared)
+    rows = OlderRowsReader(prepared).by_id(prepared.graph.nodes)
     html = project_page(prepared, report, _last(prepared), freshness=freshness, older_rows=rows)
     page = prepared.target_path / STATIC
     if manifest is not None:

@@ -44,11 +44,12 @@ class QueriedProject(LoadedProject):
         """
         from merge_runner.engine.tables.first_run import built_in_warehouse
         from merge_runner.plan.explain.explain import explain
-        from merge_runner.run.older_rows import older_rows
+        from merge_runner.run.older_rows import OlderRowsReader
         from merge_runner.run.reuse.outlook import outlook
 
         ids = self.select(select, exclude, selector, state).ids
         prepared = self.deferred(ids, defer, state).prepared
+        older_rows = OlderRowsReader(prepared).of
         if not spark:
             return explain(prepared, ids, built_in_warehouse, outlook, older_rows)
         from merge_runner.api.node_run import starting

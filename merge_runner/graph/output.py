@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Literal
 
@@ -27,8 +27,6 @@ _JSON_KEYS = (
     "depends_on",
 )
 """The keys of `dbt ls --output json`; a node leaves out those that it does not have."""
-_OLDER_ROWS = "older_rows"
-"""The key of the counts of commits that an older text of a model made."""
 
 _SHAPES = {
     "model": "box",
@@ -46,11 +44,11 @@ def output(
     ids: Sequence[str],
     form: Form,
     keys: Sequence[str] = (),
-    older_rows: Callable[[ModelNode], OlderRows | None] = lambda _node: None,
+    older_rows: Mapping[str, OlderRows] | None = None,
 ) -> Iterator[str]:
     """The lines, without newlines, that list the nodes `ids`: in their order, except where the form has its own.
 
-    `keys` are those of JSON; none: those of dbt. `older_rows` is asked where they name it, which reads a table's log.
+    `keys` are those of JSON; none: those of dbt. `older_rows` are the values of that key by id.
     """
     nodes = [graph.nodes[unique_id] for unique_id in ids]
     if form == "name":
@@ -58,18 +56,18 @@ def output(
     elif form == "path":
         yield from (node.path for node in nodes)
     elif form == "json":
-        yield from (_json(graph, node, keys or _JSON_KEYS, older_rows) for node in nodes)
+        yield from (_json(graph, node, keys or _JSON_KEYS, older_rows or {}) for node in nodes)
     elif form == "levels":
         yield from _levels(graph, ids)
     else:
         yield from _dot(graph, ids)
 
 
-def _json(graph: Graph, node: Node, keys: Sequence[str], older_rows: Callable[[ModelNode], OlderRows | None]) -> str:
+def _json(graph: Graph, node: Node, keys: Sequence[str], older_rows: Mapping[str, OlderRows]) -> str:
     values = entry(graph, node)
-    if _OLDER_ROWS in keys and isinstance(node, ModelNode):
-        counts = older_rows(node)
-        values[_OLDER_ROWS] = asdict(counts) if counts is not None else None
+    if isinstance(node, ModelNode):
+        counts = older_rows.get(node.unique_id)
+        values["older_rows"] = asdict(counts) if counts is not None else None
     return json.dumps({key: values[key] for key in keys if key in values}, ensure_ascii=False)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from merge_runner.errors import Problem
 from merge_runner.formats.lines import Line, installed_line
 from merge_runner.graph.graph import Graph, ModelNode
+from merge_runner.graph.model_text import OlderRows
 from merge_runner.lint.containers.contents import Container
 from merge_runner.merge.read_query import read_query
 from merge_runner.merge.statement import Expr, MergeStatement
@@ -251,3 +252,5 @@ class LintedProject:
     graph: Graph
     merges: Mapping[str, LintedMerge]
     models: Collection[str] = ()
+    older_rows: Callable[[ModelNode], OlderRows | None] = lambda _node: None
+    """Returns how many commits of a model's table an older text had made, as its layout file has recorded."""

@@ -2,14 +2,18 @@
 
 import itertools
 import json
+from functools import partial
+from textwrap import dedent
 
 import pytest
 
 from merge_runner import Project
 from merge_runner.cli.main import main
+from merge_runner.engine.tables.catalog import Catalog
+from merge_runner.engine.tables.introspect import record
 from merge_runner.formats.lines import installed_line
 from merge_runner.graph.model_text import OlderRows
-from merge_runner.run.older_rows import older_rows_by_id
+from merge_runner.plan.layout.recordable_tables import recordable_tables
 from tests.fake_engine import FakeDriver, Lake
 from tests.written_project import write_files
 
@@ -39,7 +43,8 @@ def build(root, driver, **options):
 
 def rows_of(root):
     project = Project.load(root)
-    return {node.name: project.older_rows(node) for node in project.graph.nodes.values()}
+    rows = project.older_rows(project.graph.nodes)
+    return {node.name: rows.get(unique_id) for unique_id, node in project.graph.nodes.items()}
 
 
 def selected(root):
@@ -57,8 +62,8 @@ def edit(root):
     write_files(root, {"macros/amount.sql": "{% macro amount() %}n * 2{% endmacro %}\n"})
 
 
-def check_history(root, driver):
-    """Build, edit, build, refresh: the counts after each."""
+def check_history(root, driver, commits_of=None):
+    """Build, edit, build, refresh: the counts after each; `commits_of` returns what is recorded of a project."""
     assert rows_of(root) == {"numbers": None, "fct": None, "totals": None, "part": None}
     assert selected(root) == []
     for _ in range(2):
@@ -69,6 +74,9 @@ def check_history(root, driver):
     build(root, driver)
     assert rows_of(root) == {"numbers": ONCE, "fct": OlderRows(2, 3), "totals": ONCE, "part": None}
     assert selected(root) == ["fct"]
+    if commits_of is not None:
+        of_models = {name: {f"model.shop.{name}": [1]} for name in ("numbers", "totals")}
+        assert commits_of(root) == {**of_models, "fct": {"model.shop.fct": [1, 2]}}
     build(root, driver, full_refresh=True)
     assert rows_of(root)["fct"] == OlderRows(0, 1)
     assert selected(root) == []
@@ -76,10 +84,27 @@ def check_history(root, driver):
 
 @pytest.mark.spark
 @pytest.mark.parametrize("table_format", FORMATS)
-def test_history_of_a_table(make_project, driver, table_format, request):
-    prefix = "ice." if table_format == "iceberg" else ""
-    profiles = f"shop: {{outputs: {{dev: {{master: 'local[2]', schema: {prefix}older{next(NUMBERS)}}}}}}}\n"
-    check_history(make_project({**FILES, "profiles.yml": profiles}, table_format=table_format), driver)
+def test_history_of_a_table(make_project, driver, spark, table_format):
+    profile = f"master: 'local[2]', schema: older{next(NUMBERS)}"
+    if table_format == "iceberg":
+        warehouse = spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:")
+        profile = profile.replace("schema: ", "schema: lake.")
+        profile += f", warehouse: {warehouse}, catalogs: {{lake: {{type: embedded}}}}"
+    files = {**FILES, "profiles.yml": f"shop: {{outputs: {{dev: {{{profile}}}}}}}\n"}
+    root = make_project(files, table_format=table_format)
+    check_history(root, driver, partial(recorded, driver))
+
+
+def recorded(driver, root):
+    """What a recorded catalog has of the commits of each table, without the hashes."""
+    with driver.session() as session:
+        tables = record(session, Catalog(driver.table_format), recordable_tables(Project.load(root).prepared)).tables
+    return {
+        table.name.rpartition(".")[2].strip("`"): {
+            node: sorted(counts.values()) for node, counts in table.commits.items()
+        }
+        for table in tables
+    }
 
 
 def test_history_on_the_fake_engine(make_project):
@@ -121,6 +146,28 @@ def test_a_var_is_no_other_text(make_project):
     assert rows_of(root)["fct"] == OlderRows(0, 2)
 
 
+RECORDED = """
+    version: 1
+    tables:
+    - name: far.shop.fct
+      commits: {model.shop.fct: {b51c0d2e8f7a9461: 4, unknown: 1}, model.shop.totals: {b51c0d2e8f7a9461: 9}}
+"""
+
+
+def test_what_is_recorded_counts_where_no_file_says_it(make_project):
+    profiles = "shop: {outputs: {dev: {schema: far.shop, catalogs: {far: {type: rest, uri: 'http://localhost:1'}}}}}\n"
+    root = make_project({**FILES, "profiles.yml": profiles}, table_format="iceberg")
+    assert set(rows_of(root).values()) == {None}
+    write_files(root, {"catalog.yml": dedent(RECORDED)})
+    assert rows_of(root) == {"numbers": None, "fct": OlderRows(4, 5, 1), "totals": None, "part": None}
+    assert selected(root) == ["fct"]
+
+
+def test_what_is_recorded_does_not_count_where_files_say_it(make_project):
+    root = make_project({**FILES, "catalog.yml": RECORDED.replace("far.", "")})
+    assert set(rows_of(root).values()) == {None}
+
+
 def test_explain_and_the_page_say_it(edited):
     project = Project.load(edited[0])
     explanation = project.explain()
@@ -129,5 +176,4 @@ def test_explain_and_the_page_say_it(edited):
     entries = {entry["name"]: entry["older_rows"] for level in explanation.as_json()["levels"] for entry in level}
     assert entries["fct"] == {"older": 1, "of": 2, "unknown": 0}
     assert entries["totals"] == {"older": 0, "of": 1, "unknown": 0}
-    assert older_rows_by_id(project.prepared).keys() == {f"model.shop.{name}" for name in ("numbers", "fct", "totals")}
     assert project.docs(static=True).exists()

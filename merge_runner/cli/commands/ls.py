@@ -87,7 +87,8 @@ def _lines(options: Options, env: RecordingEnv, cache: AnswerCache | None) -> li
         message = f"nothing but analyses is selected, which are not listed: {names}"
         hint = "list them with --resource-type analysis, or all"
         show_warnings([Problem("nothing-selected", message, hint=hint)], as_errors=options.warn_error)
-    lines = list(output(project.graph, listed_ids, options.output, options.output_keys, project.older_rows))
+    rows = project.older_rows(listed_ids) if _OF_TABLES in options.output_keys else {}
+    lines = list(output(project.graph, listed_ids, options.output, options.output_keys, rows))
     has_messages = prepared.not_read or prepared.unread_vars or selection.warnings or (hidden and not listed_ids)
     depends_on_files = with_selector.selector is None and not _may_hold_secret(lines, prepared.files, env)
     if cache is not None and prepared.files.root == cache.state.root and depends_on_files and not has_messages:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from merge_runner.engine.spark.errors import EngineError, engine_errors
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.engine.table_format.protocol import RealColumn, TableFormat
+from merge_runner.engine.table_format.stored_version import commits_by_text
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.formats.registry import table_format_of
 from merge_runner.formats.types import parse_type
@@ -86,7 +87,9 @@ def _laid_out(session: SparkSession, relation: Relation, table_format: TableForm
     columns = _columns(session, relation, table_format.columns(session, relation))
     sort_by = real.sort_by if table_format.capabilities.sort_order else None
     layout = (str(relation), table_format.name, real.partition_by, real.cluster_by, sort_by, columns)
-    return FileTable(*layout, None, _own_properties(real.properties), files=state.files, bytes=state.bytes)
+    commits = commits_by_text(table_format.versions(session, relation))
+    properties = _own_properties(real.properties)
+    return FileTable(*layout, None, properties, files=state.files, bytes=state.bytes, commits=commits)
 
 
 def _columns(session: SparkSession, relation: Relation, real: Mapping[str, RealColumn]) -> tuple[FileColumn, ...]:

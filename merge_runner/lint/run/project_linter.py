@@ -109,7 +109,8 @@ class ProjectLinter:
     def check_project(self, unique_ids: Sequence[str]) -> list[Finding]:
         """Return the findings in what the models have to do with each other."""
         merges = _Merges(self._units, unique_ids)
-        project = LintedProject(self._prepared.files, self._prepared.graph, merges, frozenset(unique_ids))
+        prepared, older_rows = self._prepared, self._layouts.recorded_older_rows
+        project = LintedProject(prepared.files, prepared.graph, merges, frozenset(unique_ids), older_rows)
         return list(check_project(project, self._selection))
 
     def _compiler_of(self, invocation: Invocation) -> Compiler:

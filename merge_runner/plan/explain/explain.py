@@ -214,7 +214,7 @@ def explain(
     ids: Sequence[str],
     is_built: Callable[[NodePlan], bool | None] = lambda _: None,
     outlook: Callable[[Prepared, Mapping[str, NodePlan]], Mapping[str, ReusePrediction]] = lambda _prepared, _plans: {},
-    older_rows: Callable[[Prepared, Node], OlderRows | None] = lambda _prepared, _node: None,
+    older_rows: Callable[[Node], OlderRows | None] = lambda _node: None,
 ) -> Explanation:
     """Return the plan of the selected nodes. Raises ProblemsError for texts that cannot be compiled.
 
@@ -234,7 +234,7 @@ def explain(
                 node = prepared.graph.nodes[unique_id]
                 kind = node.materialized if isinstance(node, ModelNode) else node.resource_type
                 conf = {**prepared.files.profile.conf, **run_config(node).conf}
-                rows = older_rows(prepared, node)
+                rows = older_rows(node)
                 explained[unique_id] = ExplainedNode(
                     node.name, kind, plan, None, conf, lineages=lineages, older_rows=rows
                 )

@@ -111,6 +111,7 @@ class _Checker:
             unique=tuple(frozenset(name.casefold() for name in names) for names in table.unique if names),
             files=table.files,
             bytes=table.bytes,
+            commits=table.commits,
         )
         layout = with_properties(layout, table.properties)
         return layout if table.statistics is None else replace(layout, statistics=table.statistics)

@@ -13,6 +13,7 @@ from merge_runner.errors import Problems, ProblemsError
 from merge_runner.formats.registry import table_format_of
 from merge_runner.formats.target_subqueries import FILES
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SeedNode, SourceNode, nodes_of, run_config
+from merge_runner.graph.model_text import OlderRows
 from merge_runner.graph.streams import is_stream
 from merge_runner.merge.read_query import read_query
 from merge_runner.merge.syntax.error import MergeSyntaxError
@@ -71,6 +72,15 @@ def project_layout_files(prepared: Prepared, layout: Path | None) -> tuple[tuple
     return (*files, (layout, str(layout))) if layout is not None else tuple(files)
 
 
+def load_recorded(prepared: Prepared, layout: Path | None = None) -> RecordedLayouts:
+    """Return what the recorded catalog of a project and the file of --layout have. Raises ProblemsError."""
+    problems = Problems()
+    files = project_layout_files(prepared, layout)
+    recorded = recorded_layouts(files, namespace(prepared.files.profile), problems, Boundary(prepared.files.root))
+    problems.check()
+    return recorded
+
+
 class Layouts:
     """What is known of every table of a project. Everything is found when it is asked for, once; safe for threads."""
 
@@ -100,11 +110,7 @@ class Layouts:
 
         Raises ProblemsError with everything that is wrong in these files.
         """
-        problems = Problems()
-        files = project_layout_files(prepared, layout)
-        recorded = recorded_layouts(files, namespace(prepared.files.profile), problems, Boundary(prepared.files.root))
-        problems.check()
-        return cls(prepared, recorded)
+        return cls(prepared, load_recorded(prepared, layout))
 
     def of(self, unique_id: str) -> TableLayout:
         """The layout of a model, seed or source. A view or ephemeral model has columns and keys only."""
@@ -135,6 +141,10 @@ class Layouts:
                 del self._questions[cache_key]
             self._layouts.clear()
             self._tables.clear()
+
+    def recorded_older_rows(self, node: Node) -> OlderRows | None:
+        """Return how many commits of a model's table an older text had made when its layout was recorded."""
+        return self._table_names.recorded_older_rows(node)
 
     def names(self, unique_id: str) -> tuple[str, ...] | None:
         """Return the names of all columns of a model, seed or source; None where they are not all known.

@@ -79,6 +79,9 @@ class FileTable:
     """How many data files the table had when it was recorded. Example: `files: 365`"""
     bytes: Count | None = None
     """How many bytes the data files had when the table was recorded. Example: `bytes: 1048576`"""
+    commits: Mapping[str, Mapping[str, Count]] = field(default_factory=dict)
+    """How many commits each text of a model has made, by the id of the model and the hash of the text.
+    Example: `commits: {model.shop.fct_order: {b51c0d2e8f7a9461: 27, unknown: 4}}`"""
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,9 @@ def layout_file_text(tables: Sequence[FileTable], head: str) -> str:
         if table.properties:
             lines.append("    properties:")
             lines += [f"      {_scalar(key)}: {_scalar(value)}" for key, value in sorted(table.properties.items())]
+        if table.commits:
+            lines.append("    commits:")
+            lines += [f"      {_scalar(node)}: {_counts(counts)}" for node, counts in sorted(table.commits.items())]
         if table.unique:
             lines.append(f"    unique: [{', '.join(_sequence(names) for names in table.unique)}]")
         if table.columns is not None:
@@ -159,6 +165,10 @@ def _column(column: FileColumn) -> str:
     if column.filled:
         words.append("filled: true")
     return "{" + ", ".join(words) + "}"
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return "{" + ", ".join(f"{_scalar(text)}: {count}" for text, count in counts.items()) + "}"
 
 
 def _sequence(names: Iterable[str]) -> str:

@@ -71,7 +71,8 @@ class TableLayout:
     a sort order, those of a Z-order. `statistics` names the columns that have file statistics whatever their
     position (`delta.dataSkippingStatsColumns`); else the first `indexed` leaves have them (-1: all).
     `properties` are the table properties that are known. `unique` are sets of columns without duplicates. `files` and
-    `bytes` are how much data there was when the layout was recorded. `line` is the Spark that merges into the table.
+    `bytes` are how much data there was when the layout was recorded, `commits` how many each text of a model had made,
+    by the model's id and the text's hash. `line` is the Spark that merges into the table.
     """
 
     format: Format | None = None
@@ -86,6 +87,7 @@ class TableLayout:
     unique: tuple[frozenset[str], ...] = ()
     files: int | None = None
     bytes: int | None = None
+    commits: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     line: Line = RECOMMENDED
 
     @property

@@ -99,6 +99,7 @@ TABLES = st.builds(
     statistics=MANY,
     properties=st.dictionaries(NAMES, NAMES, max_size=2),
     unique=st.lists(st.lists(NAMES, max_size=2).map(tuple), max_size=2).map(tuple),
+    commits=st.dictionaries(NAMES, st.dictionaries(NAMES, st.integers(0, 99), max_size=2), max_size=2),
 )
 
 
