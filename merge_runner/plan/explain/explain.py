@@ -101,6 +101,31 @@ class ExplainedNode:
         is_first_run = self.forms is not None and self.forms.is_built is False
         return predict_full_scan(self.merge) if self.merge is not None and not is_first_run else None
 
+    def lines(self) -> Iterator[str]:
+        """Yield what a build would do with it, as text: its name, then what is below it."""
+        words = [self.kind]
+        if self.merge is not None:
+            words += [self.merge.statement.merge_class, self.merge.judgement.verdict]
+        yield f"{self.name} ({', '.join(words)})"
+        outlook = (self.forms, self.reuse, self.older_rows if self.older_rows and self.older_rows.older else None)
+        yield from (f"  {part}" for part in outlook if part is not None)
+        if self.plan.asks is not None:
+            yield f"  render it when it runs, after the query at {self.plan.asks.place}; then plan its steps"
+        for step in self.plan.steps:
+            yield f"  {step}"
+            yield from (f"    {variant}" for variant in _variants(step))
+        if self.merge is not None:
+            yield f"  its scan is {self.merge.judgement.verdict}: {self.merge.judgement.reason}"
+        yield from (f"  {line}" for line in merge_columns.lines(self.lineage, self.name))
+        if self.engine_plan is not None:
+            yield f"  on {self.engine_plan.format}: {self.engine_plan.words}"
+        if self.distribution is not None:
+            yield f"  {self.distribution.words}"
+        if self.predicted is not None:
+            yield f"  {self.predicted}"
+        if self.engine_report is not None:
+            yield from (f"  {line}" for line in self.engine_report.lines())
+
     @property
     def is_test(self) -> bool:
         """Whether it is a data test or a unit test."""
@@ -138,32 +163,7 @@ class Explanation:
             words += [f"{tests} test" + "s" * (tests > 1)] if tests else []
             yield f"level {number}: {', '.join(words)}"
             for node in models:
-                words = [node.kind]
-                if node.merge is not None:
-                    words += [node.merge.statement.merge_class, node.merge.judgement.verdict]
-                yield f"  {node.name} ({', '.join(words)})"
-                if node.forms is not None:
-                    yield f"    {node.forms}"
-                if node.reuse is not None:
-                    yield f"    {node.reuse}"
-                if node.older_rows is not None and node.older_rows.older:
-                    yield f"    {node.older_rows}"
-                if node.plan.asks is not None:
-                    yield f"    render it when it runs, after the query at {node.plan.asks.place}; then plan its steps"
-                for step in node.plan.steps:
-                    yield f"    {step}"
-                    yield from (f"      {variant}" for variant in _variants(step))
-                if node.merge is not None:
-                    yield f"    its scan is {node.merge.judgement.verdict}: {node.merge.judgement.reason}"
-                yield from (f"    {line}" for line in merge_columns.lines(node.lineage, node.name))
-                if node.engine_plan is not None:
-                    yield f"    on {node.engine_plan.format}: {node.engine_plan.words}"
-                if node.distribution is not None:
-                    yield f"    {node.distribution.words}"
-                if node.predicted is not None:
-                    yield f"    {node.predicted}"
-                if node.engine_report is not None:
-                    yield from (f"    {line}".rstrip() for line in node.engine_report.lines())
+                yield from (f"  {line}".rstrip() for line in node.lines())
 
     def table(self) -> Iterator[str]:
         """Return a line for each node, tests included: its level and kind, whether a build would run it, and why."""
