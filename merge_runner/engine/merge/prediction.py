@@ -10,7 +10,8 @@ from merge_runner.engine.context import PastMerge
 from merge_runner.engine.spark.errors import Kind, engine_error, from_engine
 from merge_runner.engine.table_format.protocol import ScanSize, TableFormat
 from merge_runner.plan.steps.merge import RunMerge
-from merge_runner.plan.steps.prediction import Prediction, rewritten_bytes
+from merge_runner.plan.steps.prediction import Prediction
+from merge_runner.plan.steps.scan_cost import rewritten_bytes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -25,7 +25,8 @@ from merge_runner.plan.plan import Planner
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.merge_variants import Variant, variants
 from merge_runner.plan.steps.node_plan import NodePlan
-from merge_runner.plan.steps.prediction import Prediction, predict_full_scan
+from merge_runner.plan.steps.prediction import Prediction
+from merge_runner.plan.steps.scan_cost import predict_full_scan
 from merge_runner.plan.steps.step import Step
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 
