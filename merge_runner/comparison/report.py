@@ -94,10 +94,11 @@ class TableDifference:
 
 @dataclass(frozen=True)
 class FailedComparison:
-    """A model that could not be compared, and why."""
+    """A model that could not be compared, and why; `code` is that of the error."""
 
     model: str
     message: str
+    code: str = "not-compared"
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain data."""

@@ -3,26 +3,47 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from merge_runner.graph.graph import Graph, Node
+from merge_runner.graph.graph import Graph, Macro, ModelNode, Node
 
 UNKNOWN = "unknown"
 """The hash of a text in counts of commits that do not say which text has made them."""
 
+_CALL = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _LENGTH = 16
 """Hexadecimal digits of a hash: each commit carries one."""
 
 
 def text_hash(graph: Graph, node: Node) -> str:
-    """Return a hash of what the author wrote for the rows of a node: its text, and those of the macros that it calls.
+    """Return a hash of what the author wrote for the rows of a node: its text, and the project's macros that it names.
 
-    That is what `state:modified.body` and `state:modified.macros` compare. The compiled text would differ between a
-    first run and the next one, and with each value of a var. Config, values of vars and hooks in YAML do not count.
+    It is the same for each run and target: macros count that a text could call, whichever branch of Jinja it takes. The
+    compiled text would differ between a first run and the next one, and with each value of a var. Config and hooks in
+    YAML, values of vars, and macros of packages do not count.
     """
-    macros = (graph.macros[unique_id].sql for unique_id in node.macros if unique_id in graph.macros)
-    return hashlib.sha256("\0".join((node.checksum, *macros)).encode()).hexdigest()[:_LENGTH]
+    texts = "\0".join((node.checksum, *_macro_texts(graph, node.raw_code)))
+    return hashlib.sha256(texts.encode()).hexdigest()[:_LENGTH]
+
+
+def _macro_texts(graph: Graph, text: str) -> list[str]:
+    """Return the texts of the macros that a text names with a parenthesis, and of those that these name, by name."""
+    by_name: dict[str, list[Macro]] = {}
+    for unique_id, macro in graph.macros.items():
+        if unique_id.startswith(f"macro.{graph.project}."):
+            # `adapter.dispatch('m')` calls `default__m` and the like.
+            for name in {macro.name, macro.name.partition("__")[2] or macro.name}:
+                by_name.setdefault(name, []).append(macro)
+    texts, todo = dict[str, str](), [text]
+    while todo:
+        for name in _CALL.findall(todo.pop()):
+            for macro in by_name.get(name, ()):
+                if macro.name not in texts:
+                    texts[macro.name] = macro.sql
+                    todo.append(macro.sql)
+    return [texts[name] for name in sorted(texts)]
 
 
 @dataclass(frozen=True)
@@ -42,7 +63,17 @@ class OlderRows:
         return f"{text}; diff --rebuild shows whether it matters" if self.older else text
 
 
-def older_rows(commits: Mapping[str, int], text: str) -> OlderRows:
-    """Return the counts for a model that has now the text with a hash; `commits` are counts by hash."""
+def older_rows(graph: Graph, node: Node, commits: Mapping[str, Mapping[str, int]]) -> OlderRows | None:
+    """Return the counts of a model that has a table; None where they are not known.
+
+    `commits` are counts by node and hash.
+    """
+    if not isinstance(node, ModelNode) or node.materialized not in ("merge", "table") or node.unique_id not in commits:
+        return None
+    return count_older(commits[node.unique_id], text_hash(graph, node))
+
+
+def count_older(commits: Mapping[str, int], text: str) -> OlderRows:
+    """Return the counts where the text with a hash is the present one; `commits` are counts by hash."""
     of, unknown = sum(commits.values()), commits.get(UNKNOWN, 0)
     return OlderRows(of - unknown - commits.get(text, 0), of, unknown)

@@ -35,7 +35,7 @@ from merge_runner.run.results.invocation import Invocation
 from merge_runner.run.results.past_merges import past_merges
 from merge_runner.run.results.previous_run import recorded_durations
 from merge_runner.run.results.results import TYPES, Command, RunResults
-from merge_runner.run.results.table_versions import read_versions
+from merge_runner.run.results.table_versions import has_written, read_versions
 from merge_runner.run.reuse.reuse import Reuse
 from merge_runner.run.settings import RunSettings
 
@@ -121,12 +121,12 @@ def _keep(
         restore_runs(driver, prepared, table)
     if node_run.settings.branch is None:
         read_versions(driver, prepared, node_run.results, node_run.events)
-    if node_run.settings.compares_tables:
-        ids = [result.unique_id for result in node_run.results if result.status == "success"]
-        compare_with_before(prepared, ids, node_run.id, node_run.events, driver)
     if table is not None:
         record = invocation.record(node_run.results, node_run.waits_for)
         audit(driver, prepared, table, node_run.results, record, node_run.events)
+    if node_run.settings.compares_tables:
+        ids = [result.unique_id for result in node_run.results if has_written(result)]
+        compare_with_before(prepared, ids, node_run.id, node_run.events, driver)
 
 
 def _run_on_drivers(

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from merge_runner.engine.table_format.stored_version import commits_by_text
 from merge_runner.graph.graph import ModelNode, Node
-from merge_runner.graph.model_text import OlderRows, older_rows, text_hash
+from merge_runner.graph.model_text import OlderRows, older_rows
 from merge_runner.graph.naming import table_location
 from merge_runner.plan.layout.layouts import load_recorded
 from merge_runner.plan.layout.table_names import TableNames
@@ -34,8 +34,7 @@ class OlderRowsReader:
         stored = stored_table(relation, format, location, self._prepared)
         if stored is None or stored.needs_spark:
             return self._tables.recorded_older_rows(node)
-        commits = commits_by_text(stored.versions()).get(node.unique_id)
-        return older_rows(commits, text_hash(self._prepared.graph, node)) if commits is not None else None
+        return older_rows(self._prepared.graph, node, commits_by_text(stored.versions()))
 
     def by_id(self, ids: Iterable[str]) -> dict[str, OlderRows]:
         """Return the counts of those of the nodes of which they are known, by id."""

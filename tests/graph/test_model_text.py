@@ -8,10 +8,13 @@ from tests.written_project import write_files, write_project
 
 FILES = {
     "models/base.sql": "select 1 as id",
-    "models/m.sql": "{{ config(materialized='table') }} select {{ outer() }} as id from {{ ref('base') }}",
+    "models/m.sql": "{{ config(materialized='table') }} select {{ outer() }} as id from {{ ref('base') }} "
+    "{% if var('late', false) %} where {{ late() }} {% endif %} -- {{ by_engine() if var('late', false) }}",
     "models/m.yml": "models: [{name: m, description: all of them}]\n",
     "macros/all.sql": "{% macro inner() %}id{% endmacro %}\n{% macro outer() %}{{ inner() }}{% endmacro %}\n"
-    "{% macro other() %}1{% endmacro %}\n",
+    "{% macro other() %}1{% endmacro %}\n{% macro late() %}3{% endmacro %}\n"
+    "{% macro by_engine() %}{{ adapter.dispatch('by_engine')() }}{% endmacro %}\n"
+    "{% macro default__by_engine() %}5{% endmacro %}\n",
 }
 
 
@@ -27,6 +30,8 @@ def hash_of(root, **options):
         pytest.param("macros/all.sql", "%}{{ inner", "%}1 + {{ inner", False, id="a macro that it calls"),
         pytest.param("macros/all.sql", "%}id{%", "%}-id{%", False, id="a macro that a macro calls"),
         pytest.param("macros/all.sql", "%}1{%", "%}2{%", True, id="a macro that it does not call"),
+        pytest.param("macros/all.sql", "%}3{%", "%}4{%", False, id="a macro of a branch that is not taken"),
+        pytest.param("macros/all.sql", "%}5{%", "%}6{%", False, id="an implementation that is dispatched"),
         pytest.param("models/base.sql", "1 as id", "2 as id", True, id="the text of a parent"),
         pytest.param("models/m.yml", "all of them", "some", True, id="its description"),
     ],
@@ -42,5 +47,6 @@ def test_edits(tmp_path, path, old, new, same):
 def test_each_run_has_the_same_hash(tmp_path):
     root = write_project(tmp_path, "shop", FILES)
     hashes = {hash_of(root, full_refresh=refresh, cache=cache) for refresh in (True, False) for cache in (True, False)}
+    hashes.add(hash_of(root, vars={"late": True}))
     assert len(hashes) == 1
     assert all(len(text) == 16 for text in hashes)

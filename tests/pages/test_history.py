@@ -3,6 +3,8 @@
 import json
 import re
 
+import pytest
+
 from merge_runner.pages.runs import history
 from merge_runner.pages.runs.history import keep, kept_runs
 from merge_runner.pages.runs.runs_page import comparable, runs_data, write_report
@@ -58,3 +60,28 @@ def test_a_node_that_did_not_run_leaves_a_gap_and_tests_have_no_history():
 def test_runs_in_another_target_are_not_compared():
     now, same, other = record(number=3), record(number=2), record(number=1, target="prod")
     assert comparable(now, [same, other]) == [same]
+
+
+ROWS = {"left": 2, "right": 1, "only_left": 1, "only_right": 0, "changed": 0}
+
+
+@pytest.mark.parametrize(
+    ("difference", "is_kept"),
+    [
+        ({}, True),
+        ({"equal": None, "error": "it is gone"}, True),
+        ({"equal": False, "rows": ROWS, "columns": {"n": 1}, "schema": {"only_left": ["n"], "types": {}}}, True),
+        ("equal", False),
+        ({"rows": {**ROWS, "changed": "x"}}, False),
+        ({"columns": {"n": None}}, False),
+        ({"columns": {"n": 1e300}}, False),
+        ({"schema": {"only_left": 3}}, False),
+        ({"schema": {"only_right": [1]}}, False),
+        ({"schema": {"types": ["n"]}}, False),
+        ({"error": 5}, False),
+    ],
+)
+def test_a_comparison_that_no_run_has_written_is_passed_over(tmp_path, difference, is_kept):
+    keep(tmp_path, record({**node("a"), "difference": difference}))
+    assert len(list(kept_runs(tmp_path))) == is_kept
+    assert (write_report(tmp_path) is not None) == is_kept

@@ -7,11 +7,14 @@ confs of the writing session.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from merge_runner.formats.registry import FORMATS, capabilities
 
+_HASH = re.compile("[0-9a-f]{16}")
+"""A hash of a text: any other value of a stamp is another writer's."""
 FULL_REFRESH = "full_refresh"
 """The hook that takes the rows out of a branch before a full refresh (engine/tables/branch_catalog.py)."""
 
@@ -54,12 +57,14 @@ def written_by(stamp: str | None) -> Writer | None:
     """Return what a stamp says; None for no stamp and for other writers' texts."""
     try:
         entry = json.loads(stamp or "")["merge_runner"]
-        node, text, of = entry["node"], entry.get("text"), entry.get("hook") or entry.get("maintenance")
-        if not isinstance(node, str):
-            return None
-        return Writer(node, of, entry.get("invocation_id"), text if isinstance(text, str) else None)
-    except (ValueError, KeyError, TypeError, AttributeError):
+        node, text, of, invocation = entry["node"], entry.get("text"), entry.get("hook"), entry.get("invocation_id")
+        of = entry.get("maintenance") if of is None else of
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
+    if not isinstance(node, str) or not all(value is None or isinstance(value, str) for value in (of, invocation)):
+        return None
+    is_hash = isinstance(text, str) and _HASH.fullmatch(text) is not None
+    return Writer(node, of, invocation, text if is_hash else None)
 
 
 def same_writer(stamp: str | None, other: str) -> bool:

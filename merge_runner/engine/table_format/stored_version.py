@@ -13,7 +13,7 @@ from merge_runner.graph.model_text import UNKNOWN
 
 Rows = Literal["kept", "changed", "replaced", "emptied"]
 """What a commit did to the rows of its table; `kept`: it changed columns or properties, or nothing."""
-_MOST = 200
+_MOST = 50
 """Commits of one table that are read to count them: in a Delta log each is a file, which takes some 0.3 ms."""
 
 
@@ -34,7 +34,7 @@ class StoredVersion:
 def commits_by_text(versions: Iterable[StoredVersion]) -> dict[str, dict[str, int]]:
     """Count the commits of statements that rows of a table may be of: by node, and by the hash of the node's text.
 
-    `versions` are those of the table, newest first, of which the first 200 are read. What is older than the last one
+    `versions` are those of the table, newest first, of which the first 50 are read. What is older than the last one
     that replaced all rows does not count. The hash is `UNKNOWN` where a commit does not say it.
     """
     commits: dict[str, Counter[str]] = {}

@@ -118,9 +118,20 @@ def _is_node(value: Any) -> bool:
     versions = value.get("versions") or []
     if not all(isinstance(version, dict) and "version" in version for version in versions):
         return False
-    if not _may_have(value.get("difference") or {}, _OF_SOME_DIFFERENCES):
+    if not _is_difference(value.get("difference") or {}):
         return False
     return value["status"] in _STATUSES and _may_have(value.get("response") or {}, _OF_SOME_RESPONSES)
+
+
+def _is_difference(value: Any) -> bool:
+    """Whether a value is a comparison with the version before a run; empty: none was made."""
+    if not isinstance(value, dict) or not _may_have(value, _OF_SOME_DIFFERENCES):
+        return False
+    counts = [*(value.get("rows") or {}).values(), *(value.get("columns") or {}).values()]
+    schema = value.get("schema") or {}
+    names = [schema.get(side) or [] for side in ("only_left", "only_right")]
+    are_lists = all(isinstance(side, list) and all(isinstance(name, str) for name in side) for side in names)
+    return all(_is_of(count, int) for count in counts) and are_lists and isinstance(schema.get("types") or {}, dict)
 
 
 def _has(value: Mapping[str, Any], types: Mapping[str, Any]) -> bool:

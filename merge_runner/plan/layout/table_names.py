@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 
 from merge_runner.graph.graph import ModelNode, Node, RefNode, SourceNode, nodes_of
-from merge_runner.graph.model_text import OlderRows, older_rows, text_hash
+from merge_runner.graph.model_text import OlderRows, older_rows
 from merge_runner.graph.order import relatives
 from merge_runner.plan.layout.layout_file import RecordedLayouts, TableKey
 from merge_runner.plan.load.project_context import Prepared
@@ -66,8 +66,7 @@ class TableNames:
     def recorded_older_rows(self, node: Node) -> OlderRows | None:
         """Return how many commits of a model's table an older text had made by then; None: that was not recorded."""
         real = self.recorded(node)
-        commits = real.commits.get(node.unique_id) if real is not None else None
-        return older_rows(commits, text_hash(self._graph, node)) if commits is not None else None
+        return older_rows(self._graph, node, real.commits) if real is not None else None
 
     def is_only_writer(self, unique_id: str) -> bool:
         """Return whether a model shares its table with no other."""

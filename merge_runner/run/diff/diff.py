@@ -9,7 +9,7 @@ from typing import TypeGuard
 from merge_runner.comparison.report import DiffReport, FailedComparison, TableDifference, description
 from merge_runner.engine.compare import Criteria, compare_tables
 from merge_runner.engine.driver.driver import Driver
-from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.spark.errors import engine_error, from_engine
 from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.tables.catalog import Catalog, CatalogSession
 from merge_runner.errors import ProblemsError
@@ -17,6 +17,7 @@ from merge_runner.graph.graph import ModelNode, Node, RefNode, run_config
 from merge_runner.plan.layout.row_key import row_key
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.run.diff.other_state import (
+    NEW_TABLE,
     BeforeRun,
     OtherProject,
     OtherState,
@@ -25,9 +26,11 @@ from merge_runner.run.diff.other_state import (
     other_side,
     project_side,
 )
+from merge_runner.run.execution.dag_run import thread_count
 from merge_runner.run.execution.driver_scope import driving
 from merge_runner.run.results.event_types import TableCompared
 from merge_runner.run.results.events import Events
+from merge_runner.run.scheduling.scheduler import Job, run_jobs
 
 
 @dataclass(frozen=True)
@@ -43,18 +46,24 @@ class _Comparison:
     def of(self, node: RefNode) -> TableDifference | FailedComparison:
         """Compare the table of a node with its other state."""
         try:
-            with self.driver.session(dict(run_config(node).conf)) as session:
+            with (
+                self.driver.session(dict(run_config(node).conf)) as session,
+                self.driver.job_group(session, _group(node.unique_id), f"diff of {node.name}"),
+            ):
                 engine = CatalogSession(session, self.catalog)
                 left = project_side(self.prepared, node, engine)
                 with other_side(self.other, self.prepared, node, engine) as right:
                     return self._compare(node, left, right, engine)
-        except EngineError as error:
-            message = error.message if error.hint is None else f"{error.message}; {error.hint}"
         except ProblemsError as error:
-            message = "; ".join(map(str, error.problems))
+            code, message = "not-compared", "; ".join(map(str, error.problems))
+        except Exception as failure:
+            if not from_engine(failure):
+                raise
+            cause = engine_error(failure)
+            code, message = cause.code, cause.message if cause.hint is None else f"{cause.message}; {cause.hint}"
         if isinstance(self.other, OtherProject):
             message = self.other.prepared.conceal(message)
-        return FailedComparison(node.name, self.prepared.conceal(message))
+        return FailedComparison(node.name, self.prepared.conceal(message), code)
 
     def _compare(self, node: RefNode, left: Side, right: Side, engine: CatalogSession) -> TableDifference:
         criteria = replace(self.criteria, key=self.criteria.key or self._key(node), sensitive=sensitive_columns(node))
@@ -105,23 +114,56 @@ def diff(
 ) -> DiffReport:
     """Compare the tables of the nodes `ids` with their other states; nodes without rows of their own are left out.
 
-    What keeps one from being compared is in the report. `driver` is used as `driving` uses it.
+    What keeps one from being compared is in the report. `driver` is used as `driving` uses it. Raises
+    KeyboardInterrupt.
     """
-    nodes = [node for node in map(prepared.graph.nodes.__getitem__, ids) if _is_compared(node, other)]
-    if not nodes:
-        return DiffReport(())
-    with driving(prepared, events, driver) as running:
-        comparison = _Comparison(prepared, other, criteria, running, Catalog(running.table_format))
-        return DiffReport(tuple(map(comparison.of, nodes)))
+    return DiffReport(tuple(_differences(prepared, ids, other, criteria, events, driver).values()))
 
 
 def compare_with_before(prepared: Prepared, ids: Sequence[str], run: str, events: Events, driver: Driver) -> None:
-    """Emit how the table of each node `ids` differs from what it was before the invocation `run`; no row is shown."""
-    for unique_id in ids:
-        report = diff(prepared, (unique_id,), BeforeRun(run), Criteria(limit=0), events, driver)
-        for model in report.models:
-            message = "\n".join(description(model))
-            events.emit(TableCompared(node=unique_id, message=message, difference=dict(model.as_json())))
+    """Emit how the table of each node `ids` differs from what it was before the invocation `run`; no row is shown.
+
+    A table that the run has made is not compared.
+    """
+    differences = _differences(prepared, ids, BeforeRun(run), Criteria(limit=0), events, driver)
+    for unique_id, model in differences.items():
+        if isinstance(model, FailedComparison) and model.code == NEW_TABLE:
+            continue
+        message = "\n".join(description(model))
+        events.emit(TableCompared(node=unique_id, message=message, difference=model.as_json()))
+
+
+def _differences(
+    prepared: Prepared,
+    ids: Sequence[str],
+    other: OtherState,
+    criteria: Criteria,
+    events: Events,
+    driver: Driver | DriverStart,
+) -> dict[str, TableDifference | FailedComparison]:
+    """Return the comparisons by id, in the order of `ids`; as many run at a time as models do."""
+    nodes = {node.unique_id: node for key in ids if _is_compared(node := prepared.graph.nodes[key], other)}
+    if not nodes:
+        return {}
+    models: dict[str, TableDifference | FailedComparison] = {}
+    with driving(prepared, events, driver) as running:
+        comparison = _Comparison(prepared, other, criteria, running, Catalog(running.table_format))
+
+        def compare(unique_id: str) -> bool:
+            models[unique_id] = comparison.of(nodes[unique_id])
+            return True
+
+        def cancel() -> None:
+            for unique_id in nodes:
+                running.cancel(_group(unique_id))
+
+        job = Job(dict.fromkeys(nodes, ()), compare, lambda _node, _cause: None)
+        run_jobs(job, thread_count(prepared, None, len(nodes)), cancel=cancel)
+    return {unique_id: models[unique_id] for unique_id in nodes}
+
+
+def _group(unique_id: str) -> str:
+    return f"diff/{unique_id}"
 
 
 def sensitive_columns(node: RefNode) -> frozenset[str]:

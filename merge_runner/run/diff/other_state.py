@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.table_format.commit_metadata import written_by
-from merge_runner.engine.table_format.protocol import TableVersion
+from merge_runner.engine.table_format.protocol import Commit, TableVersion
 from merge_runner.engine.tables.catalog import CatalogSession
 from merge_runner.formats import Format
 from merge_runner.formats.registry import table_format_of
@@ -65,6 +65,12 @@ class BeforeRun:
 
 
 OtherState = OtherProject | EarlierVersion | EarlierTime | OnBranch | Rebuild | BeforeRun
+
+
+NEW_TABLE = "new-table"
+"""The code of the error where a table has no version from before a run."""
+_OTHERS = 50
+"""Commits of others in a row after which a run has committed nothing more."""
 
 
 class OtherStateError(ValueError):
@@ -160,6 +166,25 @@ def project_side(prepared: Prepared, node: RefNode, engine: CatalogSession) -> S
     return Side(relation.name, TableVersion(relation, version), format)
 
 
+def version_before(states: Iterable[Commit], invocation_id: str) -> int | None:
+    """Return the version before the first commit of an invocation; None where its first one made the table.
+
+    `states` are those of the table, newest first. Others may have committed meanwhile: the search ends after so many of
+    their commits in a row as that for a commit of ours does. Where the invocation has committed nothing, it is the
+    newest version.
+    """
+    before, others = None, 0
+    for commit in states:
+        writer = written_by(commit.stamp)
+        if writer is not None and writer.invocation_id == invocation_id:
+            before, others = None, 0
+            continue
+        before, others = commit.version if before is None else before, others + 1
+        if others > _OTHERS:
+            break
+    return before
+
+
 def _version(
     other: EarlierVersion | EarlierTime | OnBranch | BeforeRun, engine: CatalogSession, node: RefNode
 ) -> tuple[str, int]:
@@ -175,13 +200,11 @@ def _version(
                 return f"at {other.time:%Y-%m-%d %H:%M:%S} UTC", commit.version
         raise EngineError("not-compared", f"{relation.name} has no version of {other.time:%Y-%m-%d %H:%M:%S} UTC")
     if isinstance(other, BeforeRun):
-        for commit in format.earlier_states(session, relation):
-            writer = written_by(commit.stamp)
-            if writer is None or writer.invocation_id != other.invocation_id:
-                return "before the run", commit.version
-        raise EngineError(
-            "not-compared", f"{relation.name} has no version from before the run: it is new, or was replaced"
-        )
+        states = format.earlier_states(session, relation)
+        before = version_before(states, other.invocation_id)
+        if before is None:
+            raise EngineError(NEW_TABLE, f"{relation.name} has no version from before the run")
+        return "before the run", before
     if not format.capabilities.has_branches:
         raise EngineError("not-compared", f"{node.name} is {format.capabilities.a_table}, which has no branches")
     heads = format.branches.heads(session, relation)

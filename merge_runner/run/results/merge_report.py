@@ -113,13 +113,12 @@ def _hints(response: NodeResponse, figures: MergeFigures, format: Format) -> Ite
             f"{marking.marks} in its properties, or keep rows that change together in the same files (partition_by, "
             "cluster_by)"
         )
-    if changed and changed + copied >= MANY_COPIES and figures.files_removed == total:
-        share = changed / (changed + copied)
-        if share >= MOST_ROWS:
-            yield (
-                f"{share:.0%} of its rows changed, and all of its files were written again: where each run does so, "
-                "`materialized: table` writes no more, and does not look for them"
-            )
+    writes_all = total is not None and figures.files_removed == total and figures.rows_copied is not None
+    if writes_all and changed and changed + copied >= MANY_COPIES and changed / (changed + copied) >= MOST_ROWS:
+        yield (
+            f"{changed / (changed + copied):.0%} of its rows changed, and all of its files were written again: where "
+            "each run does so, and its inputs still give all of its rows, `materialized: table` takes no longer"
+        )
     verdict = response.verdict
     if verdict is not None and verdict.verdict_held is False:
         yield (

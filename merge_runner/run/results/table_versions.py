@@ -26,15 +26,18 @@ _SECONDS = 5.0
 """How long all tables may take: a commit is read in some milliseconds, over Spark Connect in a query."""
 
 
+def has_written(result: Result) -> bool:
+    """Whether a node may have written its table: also one that failed after its commit."""
+    return result.status == "success" or result.response.table_version is not None
+
+
 def read_versions(driver: Driver, prepared: Prepared, results: Iterable[Result], events: Events) -> None:
     """Emit the new commits of each table whose node has run, up to the newest one that the kept runs have.
 
     They are for the page alone: where the engine cannot be asked, a table has none, and nothing fails.
     """
     nodes = prepared.graph.nodes
-    run_nodes = (
-        nodes[result.unique_id] for result in results if result.status == "success" or result.response.table_version
-    )
+    run_nodes = (nodes[result.unique_id] for result in results if has_written(result))
     tables = [(node, node.relation) for node in run_nodes if has_table(node) and node.relation is not None]
     if not tables:
         return

@@ -28,7 +28,7 @@ def _with_more(text: str) -> str:
     ("text", "writer", "node", "statement"),
     [
         pytest.param(OWN, True, True, True, id="the same"),
-        pytest.param(stamp("run 1", "model.shop.orders", "a1"), True, True, True, id="with the hash of a text"),
+        pytest.param(stamp("run 1", "model.shop.orders", "a1" * 8), True, True, True, id="with the hash of a text"),
         pytest.param(_with_more(OWN), True, True, True, id="another field"),
         pytest.param(stamp("run 2", "model.shop.orders"), False, True, True, id="another invocation"),
         pytest.param(stamp("run 1", "model.shop.items"), False, False, True, id="another node"),
@@ -53,9 +53,9 @@ def test_stamps_of_a_hook_are_of_one_writer_by_their_hook() -> None:
 
 
 def test_stamp_says_the_text_where_it_is_known() -> None:
-    writers = [written_by(of_hook(stamp("run 1", "model.shop.orders", text), "pre_hook")) for text in ("a1", None)]
+    writers = [written_by(of_hook(stamp("run 1", "model.shop.orders", text), "pre_hook")) for text in ("a1" * 8, None)]
     assert [writer and (writer.node, writer.of, writer.invocation_id, writer.text) for writer in writers] == [
-        ("model.shop.orders", "pre_hook", "run 1", text) for text in ("a1", None)
+        ("model.shop.orders", "pre_hook", "run 1", text) for text in ("a1" * 8, None)
     ]
 
 

@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 
 from merge_runner.engine.table_format.commit_metadata import of_hook, of_maintenance, stamp
 from merge_runner.engine.table_format.stored_version import StoredVersion, commits_by_text
-from merge_runner.graph.model_text import UNKNOWN, OlderRows, older_rows
+from merge_runner.graph.model_text import UNKNOWN, OlderRows, count_older
 
 NODE, OTHER = "model.shop.fct", "model.shop.other"
-NEW, OLD = stamp("run", NODE, "new"), stamp("run", NODE, "old")
+FIRST, SECOND, THIRD, FOURTH = (digit * 16 for digit in "1234")
+"""Hashes of texts."""
+NEW, OLD = stamp("run", NODE, FIRST), stamp("run", NODE, SECOND)
 
 
 def counts(*commits):
@@ -24,16 +26,24 @@ def counts(*commits):
     ("commits", "by_text"),
     [
         pytest.param([], {}, id="no commits"),
-        pytest.param([(NEW, "changed"), (OLD, "changed"), (OLD, "changed")], {"new": 1, "old": 2}, id="two texts"),
+        pytest.param(
+            [(NEW, "changed"), (OLD, "changed"), (OLD, "changed")],
+            {FIRST: 1, SECOND: 2},
+            id="two texts",
+        ),
         pytest.param([(stamp("run", NODE), "changed")], {UNKNOWN: 1}, id="of a version without hashes"),
-        pytest.param([(NEW, "changed"), (OLD, "kept")], {"new": 1}, id="a new column is no row"),
-        pytest.param([(NEW, "replaced"), (OLD, "changed")], {"new": 1}, id="CREATE OR REPLACE AS SELECT"),
-        pytest.param([(NEW, "changed"), (OLD, "emptied"), (OLD, "changed")], {"new": 1}, id="a full refresh"),
+        pytest.param([(NEW, "changed"), (OLD, "kept")], {FIRST: 1}, id="a new column is no row"),
+        pytest.param([(NEW, "replaced"), (OLD, "changed")], {FIRST: 1}, id="CREATE OR REPLACE AS SELECT"),
+        pytest.param([(NEW, "changed"), (OLD, "emptied"), (OLD, "changed")], {FIRST: 1}, id="a full refresh"),
         pytest.param([(None, "replaced"), (OLD, "changed")], {}, id="replaced by another writer"),
-        pytest.param([(stamp("run", OTHER, "old"), "changed"), (NEW, "changed")], {"new": 1}, id="another model"),
-        pytest.param([(of_hook(OLD, "post_hook"), "changed"), (NEW, "changed")], {"new": 1}, id="a hook"),
-        pytest.param([(of_maintenance(OLD, "vacuum"), "changed"), (NEW, "changed")], {"new": 1}, id="maintenance"),
-        pytest.param([("nightly", "changed"), (NEW, "changed")], {"new": 1}, id="another writer"),
+        pytest.param(
+            [(stamp("run", OTHER, SECOND), "changed"), (NEW, "changed")],
+            {FIRST: 1},
+            id="another model",
+        ),
+        pytest.param([(of_hook(OLD, "post_hook"), "changed"), (NEW, "changed")], {FIRST: 1}, id="a hook"),
+        pytest.param([(of_maintenance(OLD, "vacuum"), "changed"), (NEW, "changed")], {FIRST: 1}, id="maintenance"),
+        pytest.param([("nightly", "changed"), (NEW, "changed")], {FIRST: 1}, id="another writer"),
     ],
 )
 def test_which_commits_count(commits, by_text):
@@ -41,18 +51,21 @@ def test_which_commits_count(commits, by_text):
 
 
 def test_each_model_that_writes_a_table_has_its_own_counts():
-    stamps = (NEW, stamp("run", OTHER, "new"), OLD, stamp("run", OTHER, "x"), OLD)
+    stamps = (NEW, stamp("run", OTHER, FIRST), OLD, stamp("run", OTHER, FOURTH), OLD)
     versions = [StoredVersion(number, str(number), text) for number, text in enumerate(stamps)]
-    assert commits_by_text(versions) == {NODE: {"new": 1, "old": 2}, OTHER: {"new": 1, "x": 1}}
+    assert commits_by_text(versions) == {
+        NODE: {FIRST: 1, SECOND: 2},
+        OTHER: {FIRST: 1, FOURTH: 1},
+    }
 
 
-def test_no_more_than_200_commits_are_read():
+def test_no_more_than_50_commits_are_read():
     read = iter([StoredVersion(number, str(number), NEW) for number in range(300)])
-    assert commits_by_text(read) == {NODE: {"new": 200}}
-    assert next(read).version == 200
+    assert commits_by_text(read) == {NODE: {FIRST: 50}}
+    assert next(read).version == 50
 
 
-TEXTS = st.sampled_from(["new", "old", "oldest", None])
+TEXTS = st.sampled_from([FIRST, SECOND, THIRD, None])
 ROWS = st.sampled_from(["kept", "changed", "replaced", "emptied"])
 
 
@@ -62,8 +75,8 @@ def test_counts_are_of_the_commits_since_the_last_replacement(commits):
     ends = [number for number, (_, rows) in enumerate(commits) if rows in ("replaced", "emptied")]
     since = commits[: ends[0] + 1] if ends else commits
     made = Counter(text for text, rows in since if rows in ("changed", "replaced"))
-    rows = older_rows(by_text, "new")
-    assert rows == OlderRows(made["old"] + made["oldest"], made.total(), made[None])
+    rows = count_older(by_text, FIRST)
+    assert rows == OlderRows(made[SECOND] + made[THIRD], made.total(), made[None])
     assert 0 <= rows.older + rows.unknown <= rows.of
 
 

@@ -107,6 +107,8 @@ def test_write_amplification_is_by_updated_and_deleted_rows(response, ratio):
         (ALL_FILES | {"rows_updated": 0, "rows_deleted": 780_000}, "78% of its rows changed"),
         (ALL_FILES | {"rows_updated": 780_000, "files_removed": 1}, None),
         (ALL_FILES | {"rows_updated": 200_000}, None),
+        (ALL_FILES | {"rows_updated": 200_000, "rows_copied": None}, None),
+        ({"rows_updated": 200_000, "files_total": None, "files_removed": None}, None),
         (ALL_FILES | {"rows_copied": 22_000, "rows_updated": 77_000}, None),  # too small to matter
         ({"verdict_held": False}, "lint said `static`, and the engine scanned otherwise"),
         ({"verdict_held": None}, None),

@@ -18,7 +18,6 @@ from merge_runner.relation import Relation, quote
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-"""How the operations begin that write a table as a whole: none of its older files is left."""
 _CONFS = {
     # The commits VACUUM START and VACUUM END say what was done; on S3 they are left out unless asked for.
     "spark.databricks.delta.vacuum.logging.enabled": "true",

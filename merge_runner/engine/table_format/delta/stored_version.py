@@ -51,7 +51,7 @@ def _versions(commits: Iterator[tuple[int, bytes]]) -> Iterator[StoredVersion]:
             if not _keeps_rows(info, actions):
                 identity = hashlib.sha256(text).hexdigest()[:32]
                 yield StoredVersion(version, identity, info.get("userMetadata"), _rows(info.get("operation") or ""))
-    except (EngineError, OSError, ValueError, TypeError, AttributeError):
+    except (EngineError, OSError, ValueError, TypeError, AttributeError, RecursionError):
         return  # cleaned up meanwhile, or no log of Delta's: nothing is known of it
 
 

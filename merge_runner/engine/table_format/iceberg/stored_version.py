@@ -50,12 +50,13 @@ def _versions(metadata: str) -> Iterator[StoredVersion]:
         schema = f"{table['table-uuid']}/{table['current-schema-id']}"
         current = table.get("current-snapshot-id")
         while current is not None and current != _NONE:
-            summary: dict[str, Any] = snapshots[current]["summary"]
+            snapshot = snapshots.pop(current)  # one that names itself as its parent ends the search
+            summary: dict[str, Any] = snapshot["summary"]
             if summary["operation"] != "replace":
                 yield StoredVersion(current, f"{schema}/{current}", summary.get(SUMMARY_KEY), _rows(summary))
-            current = snapshots[current].get("parent-snapshot-id")
+            current = snapshot.get("parent-snapshot-id")
         yield StoredVersion(_NONE, f"{schema}/{_NONE}", None)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return  # expired, or no metadata of Iceberg's
 
 
