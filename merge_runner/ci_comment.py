@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import Any, Literal
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.project_file import read_json
@@ -28,11 +28,19 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True)
 class Thread:
-    """The comments of a pull request are at `url`; one is changed by `method`, at its id below `comment_url`."""
+    """The comments of a pull request are at `url`; one is changed by `method`, at its id below `comment_url`.
+
+    The author of a comment is under `author`, with the key `name`. `user_url` says who the token is of; a token that
+    may not ask that is of `job_user`, None: of nobody who could comment.
+    """
 
     url: str
     comment_url: str
+    user_url: str
     method: Literal["PATCH", "PUT"]
+    author: str
+    name: str
+    job_user: str | None
     headers: Mapping[str, str] = field(repr=False)
 
 
@@ -48,36 +56,59 @@ def thread_of_job(env: Mapping[str, str]) -> Thread:
     """
     if env.get("GITHUB_EVENT_PATH"):
         number, token = _number(env["GITHUB_EVENT_PATH"]), _token(env, "GITHUB_TOKEN")
-        issues = f"{env.get('GITHUB_API_URL', 'https://api.github.com')}/repos/{env['GITHUB_REPOSITORY']}/issues"
+        api = env.get("GITHUB_API_URL", "https://api.github.com")
+        issues = f"{api}/repos/{env['GITHUB_REPOSITORY']}/issues"
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json"}
-        return Thread(f"{issues}/{number}/comments", f"{issues}/comments", "PATCH", headers)
+        urls = (f"{issues}/{number}/comments", f"{issues}/comments", f"{api}/user")
+        return Thread(*urls, "PATCH", "user", "login", "github-actions[bot]", headers)
     if env.get("CI_MERGE_REQUEST_IID"):
-        requests = f"{env['CI_API_V4_URL']}/projects/{env['CI_PROJECT_ID']}/merge_requests"
+        # In a pipeline of a fork CI_PROJECT_ID is the fork; the number is one of the project to merge into.
+        requests = f"{env['CI_API_V4_URL']}/projects/{env['CI_MERGE_REQUEST_PROJECT_ID']}/merge_requests"
         notes = f"{requests}/{env['CI_MERGE_REQUEST_IID']}/notes"
-        return Thread(notes, notes, "PUT", {"PRIVATE-TOKEN": _token(env, "GITLAB_TOKEN")})
+        headers = {"PRIVATE-TOKEN": _token(env, "GITLAB_TOKEN")}
+        return Thread(notes, notes, f"{env['CI_API_V4_URL']}/user", "PUT", "author", "username", None, headers)
     raise _no_pull_request("neither GITHUB_EVENT_PATH nor CI_MERGE_REQUEST_IID is set")
 
 
 def post(thread: Thread, text: str) -> Literal["posted", "updated"]:
-    """Post a text, or put it in the place of that which was posted before with the same first line.
+    """Post a text, or put it in the place of that which was posted before by the same user with the same first line.
 
     Raises RefusedError where the token may not do that, ProblemsError for any other failure.
     """
-    first_line = text.partition("\n")[0]
+    own_name, first_line = _own_name(thread), text.partition("\n")[0]
     for comment in _comments(thread):
-        if str(comment.get("body")).partition("\n")[0].rstrip() == first_line:
+        is_own = (comment.get(thread.author) or {}).get(thread.name) == own_name
+        if is_own and str(comment.get("body")).partition("\n")[0].rstrip() == first_line:
             _send(thread, thread.method, f"{thread.comment_url}/{int(comment['id'])}", {"body": text})
             return "updated"
     _send(thread, "POST", thread.url, {"body": text})
     return "posted"
 
 
+def _own_name(thread: Thread) -> str:
+    """Return who posts: another's comment with our first line is no place for our text."""
+    try:
+        return str(_send(thread, "GET", thread.user_url)[thread.name])
+    except RefusedError:
+        if thread.job_user is None:
+            raise
+        return thread.job_user
+
+
 def _comments(thread: Thread) -> Iterator[Mapping[str, Any]]:
+    """Yield all comments: a page may be short before the last one, as it leaves out what the token may not read."""
     for page in range(1, _MOST_PAGES + 1):
         comments = _send(thread, "GET", f"{thread.url}?per_page={_PAGE}&page={page}")
-        yield from comments
-        if len(comments) < _PAGE:
+        if not comments:
             return
+        yield from comments
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    """An answer that leads elsewhere is an error: a text that is posted would become a question."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Follow no redirect."""
 
 
 def _send(thread: Thread, method: str, url: str, content: Mapping[str, str] | None = None) -> Any:
@@ -87,7 +118,7 @@ def _send(thread: Thread, method: str, url: str, content: Mapping[str, str] | No
     for name, value in thread.headers.items():
         request.add_unredirected_header(name, value)  # no other server gets the token
     try:
-        with urlopen(request, timeout=_SECONDS) as answer:
+        with build_opener(_NoRedirect).open(request, timeout=_SECONDS) as answer:
             return json.load(answer)
     except HTTPError as error:
         with error:

@@ -19,6 +19,7 @@ PATHS = {
     "gitlab": ("/projects/5/merge_requests/11/notes", "/projects/5/merge_requests/11/notes"),
 }
 TOKENS = {"github": ("Authorization", "Bearer secret-token"), "gitlab": ("PRIVATE-TOKEN", "secret-token")}
+USER = {"id": 1, "username": "project_5_bot", "name": "ci", "state": "active", "bot": True}
 UPDATES = {"github": "PATCH", "gitlab": "PUT"}
 
 
@@ -28,6 +29,7 @@ class Service:
     def __init__(self, name):
         self.name = name
         self.bodies = {}
+        self.strangers = set()
         self.requests = []
         self.refused = {}
 
@@ -39,6 +41,8 @@ class Service:
         header, token = TOKENS[self.name]
         if handler.headers.get(header) != token:
             return 401, {"message": "401 Unauthorized"}
+        if url.path == "/user":
+            return (403, PAYLOADS[self.name]["refusal"]) if self.name == "github" else (200, USER)
         if method in self.refused:
             return self.refused[method], PAYLOADS[self.name]["refusal"]
         thread, comments = PATHS[self.name]
@@ -59,7 +63,10 @@ class Service:
 
     def comment(self, key):
         """Return the payload of a comment."""
-        return PAYLOADS[self.name]["comment"] | {"id": key, "body": self.bodies[key]}
+        payload = PAYLOADS[self.name]["comment"] | {"id": key, "body": self.bodies[key]}
+        author = "user" if self.name == "github" else "author"
+        stranger = {author: payload[author] | {"login": "mallory", "username": "mallory"}}
+        return payload | (stranger if key in self.strangers else {})
 
 
 @pytest.fixture(params=["github", "gitlab"])
@@ -93,7 +100,8 @@ def service(request, tmp_path, monkeypatch):
         "gitlab": {
             "CI_MERGE_REQUEST_IID": "11",
             "CI_API_V4_URL": api,
-            "CI_PROJECT_ID": "5",
+            "CI_PROJECT_ID": "77",  # a fork
+            "CI_MERGE_REQUEST_PROJECT_ID": "5",
             "GITLAB_TOKEN": "secret-token",
         },
     }
@@ -129,19 +137,26 @@ def test_the_first_is_posted_and_the_next_updates_it(service, post):
     assert post(TEXT.replace("no model", "`fct`")) == (0, "", "the comment is updated\n")
     assert service.bodies == {1: TEXT.replace("no model", "`fct`")}
     thread, comments = PATHS[service.name]
+    pages = [f"GET {thread}?per_page=100&page={page}" for page in (1, 2)]
     assert service.requests == [
-        f"GET {thread}?per_page=100&page=1",
-        f"POST {thread}",
-        f"GET {thread}?per_page=100&page=1",
-        f"{UPDATES[service.name]} {comments}/1",
+        *("GET /user", pages[0], f"POST {thread}"),
+        *("GET /user", pages[0], f"{UPDATES[service.name]} {comments}/1"),
     ]
+
+
+def test_a_comment_of_somebody_else_is_left_alone(service, post):
+    service.bodies, service.strangers = {1: TEXT}, {1}
+    assert post(TEXT + "é") == (0, "", "the comment is posted\n")
+    assert service.bodies == {1: TEXT, 2: TEXT + "é"}
+    assert post(TEXT + "e") == (0, "", "the comment is updated\n")
+    assert service.bodies == {1: TEXT, 2: TEXT + "e"}
 
 
 def test_it_is_found_on_a_later_page_among_comments_of_others(service, post):
     service.bodies = dict.fromkeys(range(1, 231), f"> {TEXT}") | {150: "", 225: TEXT}
     assert post(TEXT + "é") == (0, "", "the comment is updated\n")
     assert (service.bodies[225], service.bodies[1]) == (TEXT + "é", f"> {TEXT}")
-    assert sum(request.startswith("GET") for request in service.requests) == 3
+    assert sum("page=" in request for request in service.requests) == 3
 
 
 @pytest.mark.parametrize("refused", ["GET", "POST", "update"])
@@ -164,7 +179,7 @@ def test_without_a_token_nothing_is_asked(service, post, monkeypatch):
     assert "_TOKEN is not set" in err
 
 
-@pytest.mark.parametrize("status", [422, 502])
+@pytest.mark.parametrize("status", [301, 422, 502])
 def test_any_other_failure_is_an_error(service, post, status):
     service.refused = {"POST": status}
     code, out, err = post()

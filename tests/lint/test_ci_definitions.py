@@ -77,6 +77,47 @@ def test_the_scripts_of_the_action_parse():
             subprocess.run(["bash", "-n", "-c", step["run"]], check=True)
 
 
+def test_no_module_of_the_check_out_is_imported(tmp_path):
+    scripts = "\n".join(step.get("run", "") for step in ALL_STEPS)
+    started = re.findall(r"(\S+) -m (?:venv|pip)\b", scripts)
+    assert started and set(started) == {"-I"}
+    (tmp_path / "venv.py").write_text("print('planted')")
+    command = [sys.executable, "-I", "-m", "venv", "--help"]
+    assert "planted" not in subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize(("head", "expected"), [("merge", "base"), ("branch", "event"), ("other", "event")])
+def test_the_base_is_the_one_that_was_merged(tmp_path, head, expected):
+    """`head`: what is checked out: the merge of the event, the branch, or another merge."""
+
+    def git(*words):
+        settings = ("-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "commit.gpgsign=false")
+        command = ["git", "-C", str(tmp_path / "work"), *settings, *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    (tmp_path / "work").mkdir()
+    git("init", "-q", "-b", "main")
+    git("commit", "-q", "--allow-empty", "-m", "first")
+    git("checkout", "-q", "-b", "branch")
+    git("commit", "-q", "--allow-empty", "-m", "change")
+    git("checkout", "-q", "main")
+    git("commit", "-q", "--allow-empty", "-m", "others")
+    commits = {"base": git("rev-parse", "HEAD"), "event": "0" * 40}
+    git("merge", "-q", "--no-ff", "-m", "merge", "branch")
+    merge = git("rev-parse", "HEAD")
+    git("checkout", "-q", "branch" if head == "branch" else merge)
+    (step,) = [step for step in COMMENT["runs"]["steps"] if step.get("name") == "Find the base"]
+    env = {
+        "BASE": commits["event"],
+        "GITHUB_WORKSPACE": str(tmp_path / "work"),
+        "GITHUB_SHA": "1" * 40 if head == "other" else merge,
+        "GITHUB_OUTPUT": str(tmp_path / "output"),
+        "PATH": "/usr/bin:/bin",
+    }
+    subprocess.run(["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]], env=env, check=True)
+    assert (tmp_path / "output").read_text() == f"sha={commits[expected]}\n"
+
+
 def test_the_options_of_the_action_and_the_guide_exist(lint_help):
     scripts = "\n".join(step.get("run", "") for step in STEPS)
     lines = [line for line in f"{scripts}\n{GUIDE}".splitlines() if "pip install" not in line]

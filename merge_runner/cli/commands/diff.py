@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from merge_runner.cli.command import command as make
-from merge_runner.cli.display.messages import print_lines, say, table_columns
+from merge_runner.cli.display.messages import print_lines, say, shown_text, table_columns
 from merge_runner.cli.loading import load_project, selected, with_default_selector
 from merge_runner.cli.node_commands import display_for
 from merge_runner.graph.selection.selection import Selection
@@ -97,6 +97,7 @@ def command(options: Options) -> int:
 
 def _write_comment(base: Path, options: Options) -> int:
     """Print the comment of a pull request; the exit status is that of the comparison of rows, 0 without one."""
+    from merge_runner.comparison.report import FailedComparison
     from merge_runner.run.diff.comment import comment
 
     if options.output == "json":
@@ -106,7 +107,10 @@ def _write_comment(base: Path, options: Options) -> int:
     selection = selected(project, with_default_selector(project, options))
     changes = project.branch_changes(base, selection)
     report = _compared(project, Selection(changes.compared), options) if compares_rows else None
-    print_lines(comment(changes, report).rstrip("\n").split("\n"))
+    for model in report.models if report is not None else ():
+        if isinstance(model, FailedComparison):
+            say(f"{model.model}: not compared: {model.message}", "warn")
+    click.echo(comment(changes, report, shown_text), nl=False)
     return report.exit_status if report is not None else 0
 
 

@@ -88,10 +88,15 @@ def table_columns() -> int:
     return terminal_columns(sys.stdout) or _TABLE
 
 
+def shown_text(text: str) -> str:
+    """Return a text as a terminal or a log may get it: without secrets and controls."""
+    return printable(concealed(text))
+
+
 def print_lines(lines: Iterable[str]) -> None:
     """Print the lines of a result as they are, without secrets and controls."""
     for line in lines:
-        click.echo(printable(concealed(line)))
+        click.echo(shown_text(line))
 
 
 def fitted(text: str, columns: int | None, hanging: int = 4) -> str:

@@ -122,8 +122,10 @@ class _Reach:
 
     def _of_text(self, node: ModelNode) -> Columns:
         """The columns of a model that its earlier compiled text makes otherwise than its text now."""
-        text = self.previous["nodes"].get(node.unique_id, {}).get("compiled_code")
-        if not text or node.config.pre_hook or node.config.post_hook:
+        earlier = self.previous["nodes"].get(node.unique_id, {})
+        text, config = earlier.get("compiled_code"), earlier.get("config") or {}
+        had_hooks = config.get("pre_hook") or config.get("post_hook")
+        if not text or had_hooks or node.config.pre_hook or node.config.post_hook:
             return None
         try:
             now = self.prepared.compiler.render(node.unique_id).text

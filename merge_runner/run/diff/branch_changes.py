@@ -68,15 +68,15 @@ class BranchChanges:
     """The changes of a project in the order of the DAG, and the models that are no more.
 
     `findings` are new ones that are about no model. `compared` are the ids of what both have and a change may reach:
-    the tables that are worth comparing. `sensitive` are the columns by model that the base calls so: no branch shows
-    their values by calling them otherwise.
+    the tables that are worth comparing. `sensitive` are the names, case folded, of all columns that the base calls so:
+    no branch shows their values by calling them or their table otherwise.
     """
 
     nodes: tuple[NodeChange, ...] = ()
     removed: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     compared: tuple[str, ...] = ()
-    sensitive: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    sensitive: frozenset[str] = frozenset()
     project: str = ""
 
 
@@ -104,11 +104,11 @@ def branch_changes(prepared: Prepared, base: Prepared, ids: Collection[str]) -> 
         node, own = graph.nodes[unique_id], changes[unique_id]
         columns = reach(unique_id) if own else {}
         reached |= {unique_id, *columns} if own else set()
-        merges = after.get(node.name, ())
+        merges = after.get(node.full_name, ())
         change = NodeChange(
             node.full_name,
             own,
-            tuple(merge.verdict for merge in before.get(node.name, ())),
+            tuple(merge.verdict for merge in before.get(node.full_name, ())),
             tuple(merge.verdict for merge in merges),
             "; ".join(merge.reason for merge in merges),
             columns.pop(unique_id, frozenset()),
@@ -125,7 +125,7 @@ def branch_changes(prepared: Prepared, base: Prepared, ids: Collection[str]) -> 
         tuple(node.name for node in nodes_of(base.graph.nodes, ModelNode) if node.unique_id not in graph.nodes),
         tuple(finding for finding in findings if finding.model not in names),
         tuple(topological(graph, both)),
-        {node.name: sensitive_columns(node) for node in nodes_of(base.graph.nodes, RefNode)},
+        frozenset(name.casefold() for node in nodes_of(base.graph.nodes, RefNode) for name in sensitive_columns(node)),
         graph.project,
     )
 
