@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from merge_runner.errors import ProblemsError
@@ -37,29 +37,32 @@ def column_reach(prepared: Prepared) -> ColumnReach:
     return reached
 
 
-def reached_columns(
+def columns_reached(
     prepared: Prepared,
     lineage: ProjectLineage,
     previous: Mapping[str, Any],
     changes: Mapping[str, frozenset[Change]],
-    unique_id: str,
-) -> dict[str, Columns]:
-    """Return the columns that a modified node changes, by node id: its own, and those that these reach.
+) -> Callable[[str], dict[str, Columns]]:
+    """Return what returns the columns that a modified node changes, by node id: its own, and those that these reach.
 
     `previous` has compiled texts, as `column_reach` needs them; `changes` are those of `state.changes`.
     """
     reach = _Reach(prepared, lineage, previous, changes)
-    reach.ids([unique_id])
     tables = {
         node.unique_id: _relation(node)
         for node in prepared.graph.nodes.values()
         if isinstance(node, RefNode | SourceNode) and node.materialized != "ephemeral"
     }
-    return {key: reach.changed[relation] for key, relation in tables.items() if relation in reach.changed}
+
+    def reached(unique_id: str) -> dict[str, Columns]:
+        changed = reach.follow([unique_id])
+        return {key: changed[relation] for key, relation in tables.items() if relation in changed}
+
+    return reached
 
 
 class _Reach:
-    """One question. `changed` are the columns of relations that have changed, by the relation's name, case folded."""
+    """Follows changed columns. `changed` are those of one question by the relation's name, case folded."""
 
     def __init__(
         self,
@@ -85,7 +88,13 @@ class _Reach:
         )
 
     def ids(self, modified: Collection[str]) -> frozenset[str]:
-        todo: list[str] = []
+        """Return the modified nodes, and those that their changed columns reach."""
+        self.follow(modified)
+        return self._with_others(modified)
+
+    def follow(self, modified: Collection[str]) -> Mapping[str, Columns]:
+        """Return the columns of relations that modified nodes change, and those that these reach."""
+        self.changed, todo = {}, list[str]()
         for unique_id in modified:
             node = self.graph.nodes[unique_id]
             if node.materialized == "ephemeral":
@@ -96,7 +105,7 @@ class _Reach:
         for relation in todo:  # it grows
             for reader in self.lineage.readers(relation):
                 self._begin(reader, self._reached(reader, relation), todo)
-        return self._with_others(modified)
+        return self.changed
 
     def _begin(self, unique_id: str, columns: Columns, todo: list[str]) -> None:
         """Note columns of a node that have changed; where there are new ones, what reads them has to be looked at."""

@@ -23,7 +23,7 @@ from merge_runner.lint.run.lint_project import lint_project
 from merge_runner.lint.suppress.baseline import Baseline
 from merge_runner.pages.runs.history import kept_runs
 from merge_runner.plan.layout.layouts import Layouts
-from merge_runner.plan.lineage.column_reach import reached_columns
+from merge_runner.plan.lineage.column_reach import columns_reached
 from merge_runner.plan.lineage.project_lineage import ProjectLineage
 from merge_runner.plan.load.project_context import Prepared, prepare
 from merge_runner.plan.steps.prediction import Prediction
@@ -157,15 +157,16 @@ def _changes(
             is_changed = own or texts[unique_id] != old_texts[unique_id]
             changes[unique_id] = own or (_OF_TEXT if is_changed else own)
             of_columns[unique_id] = _OF_TEXT  # what config does to the columns is in the text
-    projects = (prepared, prepared.first_run)
-    lineages = [ProjectLineage(project, Layouts.load(project)) for project in projects]
+    reaches = [
+        columns_reached(project, ProjectLineage(project, Layouts.load(project)), previous[run], of_columns)
+        for run, project in enumerate((prepared, prepared.first_run))
+    ]
 
     def reach(unique_id: str) -> dict[str, Columns]:
         runs = (_LATER_RUN, _FIRST_RUN) if len(set(texts.get(unique_id, ()))) > 1 else (_LATER_RUN,)
         reached: dict[str, Columns] = {}
         for run in runs:
-            columns_by_id = reached_columns(projects[run], lineages[run], previous[run], of_columns, unique_id)
-            for key, columns in columns_by_id.items():
+            for key, columns in reaches[run](unique_id).items():
                 earlier = reached.get(key, frozenset())
                 reached[key] = None if columns is None or earlier is None else columns | earlier
         return reached
