@@ -31,7 +31,7 @@ class Thread:
     """The comments of a pull request are at `url`; one is changed by `method`, at its id below `comment_url`.
 
     The author of a comment is under `author`, with the key `name`. `user_url` says who the token is of; a token that
-    may not ask that is of `job_user`, None: of nobody who could comment.
+    may not ask that is of `job_user`, None: such a token posts nothing.
     """
 
     url: str

@@ -50,7 +50,7 @@ def _macro_texts(graph: Graph, text: str) -> list[str]:
 class OlderRows:
     """How many commits of a model's statement were made by an `older` text, and by one that is `unknown`, `of` all.
 
-    They are the newest commits since all rows were replaced, as far as the table still knows them.
+    They are the newest commits since all rows were replaced, of those that the table still knows.
     """
 
     older: int

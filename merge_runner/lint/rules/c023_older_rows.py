@@ -10,7 +10,7 @@ of the model and the macros of the project that it names.
 
 A MERGE keeps what earlier runs have written. A corrected calculation corrects the rows that it meets from now on, and
 leaves all others as they are. `merge-runner diff --rebuild` shows whether that makes a difference, and a full refresh
-makes all rows anew.
+writes all rows again.
 
 ## Bad
 

@@ -184,24 +184,24 @@ def _is_different(node: NodeChange, table: TableDifference | None) -> bool:
     return bool(node.columns is None or node.columns or node.reaches) if table is None else not table.equal
 
 
-def _fitting(sections: Sequence[_Section], room: int) -> Iterator[str]:
+def _fitting(sections: Sequence[_Section], size: int) -> Iterator[str]:
     """Yield the sections that fit into so many bytes, their details where these do, and what is left out."""
-    room -= _NOTE_BYTES
+    size -= _NOTE_BYTES
     heads: list[str] = []
     for section in sections:
-        room -= _size(section.head)
-        if room < 0:
+        size -= _size(section.head)
+        if size < 0:
             break
         heads.append(section.head)
-    left_out = 0
+    omitted = 0
     for section, head in zip(sections, heads, strict=False):
-        fits = _size(section.details) <= max(room, 0)
-        room -= _size(section.details) if fits else 0
-        left_out += not fits
+        fits = _size(section.details) <= max(size, 0)
+        size -= _size(section.details) if fits else 0
+        omitted += not fits
         yield head + section.details if fits else head
     missing = len(sections) - len(heads)
-    if missing or left_out:
-        parts = f"{_counted(missing, 'part')}, the details of {left_out:,} more"
+    if missing or omitted:
+        parts = f"{_counted(missing, 'part')}, the details of {omitted:,} more"
         yield f"Left out, as a comment must not be longer: {parts}."
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from merge_runner.engine.merge.runtime_filter import prepared_statement
 from merge_runner.engine.spark.sql import run_measured, temporary_confs
 from merge_runner.engine.table_format import registry
-from merge_runner.engine.table_format.commit_metadata import stamp_confs
+from merge_runner.engine.table_format.commit_metadata import stamp, stamp_confs
 from merge_runner.formats.types import parse_type
 from merge_runner.merge.parse import parse
 from merge_runner.plan.steps.merge import RunMerge
@@ -307,8 +307,9 @@ def test_files_are_skipped_by_a_key_that_the_table_is_laid_out_by(session, table
     format = registry.table_format(table_format)
     with prepared_statement(step, session, registry.table_format) as bounded:
         assert bounded.bounds == {"id": "4 ranges" if table_format == "delta" else "4 values"}
-        with temporary_confs(session, stamp_confs(target)):
-            figures = format.merge_figures(session, step.target, target, run_measured(session, bounded.sql))
+        own = stamp("run", target)
+        with temporary_confs(session, stamp_confs(own)):
+            figures = format.merge_figures(session, step.target, own, run_measured(session, bounded.sql))
     for table in (target, given):
         session.sql(f"drop table {table}")
     assert (figures.files_total, figures.files_scanned, figures.rows_updated) == (10, 2, 4)

@@ -61,7 +61,7 @@ def _versions(metadata: str) -> Iterator[StoredVersion]:
 
 
 def _rows(summary: Mapping[str, Any]) -> Rows:
-    """What a snapshot did to rows. A table that is replaced begins anew: its first snapshot has no parent."""
+    """What a snapshot did to rows. The first snapshot of a table that is replaced has no parent."""
     if summary.get("total-records") == "0":
         return "emptied"
     return "changed" if any(key in summary for key in _CHANGED_FILES) else "kept"
