@@ -30,7 +30,7 @@ from pyspark.sql import SparkSession
 from merge_runner.engine.merge.source_values import AskedValues, source_values
 from merge_runner.engine.spark.sql import files_read, run_measured, temporary_confs
 from merge_runner.engine.startup import start_driver
-from merge_runner.engine.table_format.commit_metadata import stamp_confs
+from merge_runner.engine.table_format.commit_metadata import stamp, stamp_confs
 from merge_runner.engine.table_format.registry import table_format
 from merge_runner.formats import Format
 from merge_runner.formats.registry import FORMATS
@@ -156,24 +156,24 @@ def rounds(
     found: dict[int, list[Measured]] = {number: [] for number in (0, *ranges)}
     for _ in range(counted):
         for number, measures in found.items():
-            measures.append(measured(session, case, number, str(time.monotonic_ns())))
+            measures.append(measured(session, case, number, stamp(str(time.monotonic_ns()), "model.bench.key")))
             case.restore(session, version)
     return found
 
 
-def measured(session: SparkSession, case: Case, ranges: int, stamp: str) -> Measured:
+def measured(session: SparkSession, case: Case, ranges: int, own: str) -> Measured:
     """Merge once, with a filter of so many ranges."""
     started = time.perf_counter()
     condition = "" if ranges == 0 else f" and {filtering(session, case, ranges)}"
     asking = time.perf_counter() - started
-    with temporary_confs(session, stamp_confs(stamp)):
+    with temporary_confs(session, stamp_confs(own)):
         ran = run_measured(
             session,
             f"merge into {case.target} as t using changes as s on t.id = s.id{condition} "
             "when matched then update set v = s.v when not matched then insert (id, v) values (s.id, s.v)",
         )
     seconds = time.perf_counter() - started
-    figures = table_format(case.format).merge_figures(session, case.target, stamp, ran)
+    figures = table_format(case.format).merge_figures(session, case.target, own, ran)
     return Measured(seconds, asking if ranges else 0.0, figures.files_scanned or 0)
 
 

@@ -105,6 +105,10 @@ _FILES = {
         "`diff` has no other state of the table: no such version, branch or model, or both are the same table.",
         "Compare with a state that is there; targets need a `schema` each.",
     ),
+    "new-table": Meaning(
+        "`build --diff` has no version of a table from before the run, which has made it.",
+        "Nothing: a new table is not compared.",
+    ),
     "no-key": Meaning(
         "`diff --tolerance` has no key by which rows could be brought together.",
         "Name it by `--key`, or give the model a `unique_key`.",
