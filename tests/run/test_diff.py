@@ -219,4 +219,4 @@ def test_the_comment_of_a_pull_request(shop, tmp_path, call, capsys):
     assert "(sensitive)" in text and "example.com" not in text
     assert "- last run in this target, predicted: reads " in text
     assert call(shop, "diff", *words, "--version", "123", "-s", "fct", "--quiet") == 2
-    assert "Rows not compared: 1 table." in capsys.readouterr().out
+    assert "for which the log of the job says why: `fct`" in capsys.readouterr().out
