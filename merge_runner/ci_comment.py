@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import Any, Literal
 from urllib.error import HTTPError
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import Request, build_opener
 
 from merge_runner.errors import Problem, ProblemsError
+from merge_runner.no_redirect import NoRedirect
 from merge_runner.project_file import read_json
 from merge_runner.version import version
 
@@ -104,13 +105,6 @@ def _comments(thread: Thread) -> Iterator[Mapping[str, Any]]:
         yield from comments
 
 
-class _NoRedirect(HTTPRedirectHandler):
-    """An answer that leads elsewhere is an error: a text that is posted would become a question."""
-
-    def redirect_request(self, *_: Any) -> None:
-        """Follow no redirect."""
-
-
 def _send(thread: Thread, method: str, url: str, content: Mapping[str, str] | None = None) -> Any:
     body = None if content is None else json.dumps(content).encode()
     request = Request(url, body, {"User-Agent": f"merge-runner/{version()}"}, method=method)
@@ -118,7 +112,7 @@ def _send(thread: Thread, method: str, url: str, content: Mapping[str, str] | No
     for name, value in thread.headers.items():
         request.add_unredirected_header(name, value)  # no other server gets the token
     try:
-        with build_opener(_NoRedirect).open(request, timeout=_SECONDS) as answer:
+        with build_opener(NoRedirect).open(request, timeout=_SECONDS) as answer:
             return json.load(answer)
     except HTTPError as error:
         with error:

@@ -142,6 +142,7 @@ class QueriedProject(LoadedProject):
         replaces the columns that identify a row. Raises OtherStateError where none, or more than one, is named.
         """
         from merge_runner.api.node_run import starting
+        from merge_runner.comparison.report import DiffReport
         from merge_runner.engine.compare import Criteria
         from merge_runner.run.diff.diff import diff
         from merge_runner.run.diff.other_state import other_state
@@ -159,7 +160,7 @@ class QueriedProject(LoadedProject):
         criteria = Criteria(texts(key), where, limit, tolerance, texts(exclude_columns))
         events = events_to(on_event)
         with starting(self.start, self.prepared, events, driver) as source:
-            return diff(self.prepared, ids, other, criteria, events, source)
+            return DiffReport(tuple(diff(self.prepared, ids, other, criteria, events, source).values()))
 
     def source_freshness(
         self,

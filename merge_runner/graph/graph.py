@@ -272,6 +272,19 @@ class Graph:
         return frozenset().union(*self.vars_of.values())
 
     @cached_property
+    def macros_by_call(self) -> Mapping[str, tuple[Macro, ...]]:
+        """The project's own macros by the names that a text may call them by.
+
+        `adapter.dispatch('m')` calls `default__m` and the like.
+        """
+        by_call: dict[str, tuple[Macro, ...]] = {}
+        for unique_id, macro in self.macros.items():
+            if unique_id.startswith(f"macro.{self.project}."):
+                for name in {macro.name, macro.name.partition("__")[2] or macro.name}:
+                    by_call[name] = (*by_call.get(name, ()), macro)
+        return by_call
+
+    @cached_property
     def tests_of_one_name(self) -> frozenset[str]:
         """Ids of the tests in YAML whose name another test in the same file has, such as two with different `where`."""
         tests = [node for node in self.nodes.values() if isinstance(node, DataTestNode) and node.generic_test]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from merge_runner.graph.graph import Graph, Macro, ModelNode, Node
+from merge_runner.graph.graph import Graph, ModelNode, Node
 
 UNKNOWN = "unknown"
 """The hash of a text in counts of commits that do not say which text has made them."""
@@ -30,16 +30,10 @@ def text_hash(graph: Graph, node: Node) -> str:
 
 def _macro_texts(graph: Graph, text: str) -> list[str]:
     """Return the texts of the macros that a text names with a parenthesis, and of those that these name, by name."""
-    by_name: dict[str, list[Macro]] = {}
-    for unique_id, macro in graph.macros.items():
-        if unique_id.startswith(f"macro.{graph.project}."):
-            # `adapter.dispatch('m')` calls `default__m` and the like.
-            for name in {macro.name, macro.name.partition("__")[2] or macro.name}:
-                by_name.setdefault(name, []).append(macro)
     texts, todo = dict[str, str](), [text]
     while todo:
         for name in _CALL.findall(todo.pop()):
-            for macro in by_name.get(name, ()):
+            for macro in graph.macros_by_call.get(name, ()):
                 if macro.name not in texts:
                     texts[macro.name] = macro.sql
                     todo.append(macro.sql)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from merge_runner.comparison.report import DiffReport, FailedComparison, TableDifference, description
+from merge_runner.comparison.report import FailedComparison, TableDifference, description
 from merge_runner.engine.compare import Criteria, compare_tables
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.spark.errors import engine_error, from_engine
@@ -111,37 +111,12 @@ def diff(
     criteria: Criteria,
     events: Events,
     driver: Driver | DriverStart,
-) -> DiffReport:
-    """Compare the tables of the nodes `ids` with their other states; nodes without rows of their own are left out.
-
-    What keeps one from being compared is in the report. `driver` is used as `driving` uses it. Raises
-    KeyboardInterrupt.
-    """
-    return DiffReport(tuple(_differences(prepared, ids, other, criteria, events, driver).values()))
-
-
-def compare_with_before(prepared: Prepared, ids: Sequence[str], run: str, events: Events, driver: Driver) -> None:
-    """Emit how the table of each node `ids` differs from what it was before the invocation `run`; no row is shown.
-
-    A table that the run has made is not compared.
-    """
-    differences = _differences(prepared, ids, BeforeRun(run), Criteria(limit=0), events, driver)
-    for unique_id, model in differences.items():
-        if isinstance(model, FailedComparison) and model.code == NEW_TABLE:
-            continue
-        message = "\n".join(description(model))
-        events.emit(TableCompared(node=unique_id, message=message, difference=model.as_json()))
-
-
-def _differences(
-    prepared: Prepared,
-    ids: Sequence[str],
-    other: OtherState,
-    criteria: Criteria,
-    events: Events,
-    driver: Driver | DriverStart,
 ) -> dict[str, TableDifference | FailedComparison]:
-    """Return the comparisons by id, in the order of `ids`; as many run at a time as models do."""
+    """Compare the tables of the nodes `ids` with their other states, as many at a time as models run.
+
+    Return the comparisons by id, in the order of `ids`; nodes without rows of their own are left out. What keeps one
+    from being compared is its outcome. `driver` is used as `driving` uses it. Raises KeyboardInterrupt.
+    """
     nodes = {node.unique_id: node for key in ids if _is_compared(node := prepared.graph.nodes[key], other)}
     if not nodes:
         return {}
@@ -160,6 +135,19 @@ def _differences(
         job = Job(dict.fromkeys(nodes, ()), compare, lambda _node, _cause: None)
         run_jobs(job, thread_count(prepared, None, len(nodes)), cancel=cancel)
     return {unique_id: models[unique_id] for unique_id in nodes}
+
+
+def compare_with_before(prepared: Prepared, ids: Sequence[str], run: str, events: Events, driver: Driver) -> None:
+    """Emit how the table of each node `ids` differs from what it was before the invocation `run`; no row is shown.
+
+    A table that the run has made is not compared.
+    """
+    differences = diff(prepared, ids, BeforeRun(run), Criteria(limit=0), events, driver)
+    for unique_id, model in differences.items():
+        if isinstance(model, FailedComparison) and model.code == NEW_TABLE:
+            continue
+        message = "\n".join(description(model))
+        events.emit(TableCompared(node=unique_id, message=message, difference=model.as_json()))
 
 
 def _group(unique_id: str) -> str:

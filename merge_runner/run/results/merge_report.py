@@ -114,9 +114,10 @@ def _hints(response: NodeResponse, figures: MergeFigures, format: Format) -> Ite
             "cluster_by)"
         )
     writes_all = total is not None and figures.files_removed == total and figures.rows_copied is not None
-    if writes_all and changed and changed + copied >= MANY_COPIES and changed / (changed + copied) >= MOST_ROWS:
+    share = changed / (changed + copied) if changed else 0.0
+    if writes_all and changed and changed + copied >= MANY_COPIES and share >= MOST_ROWS:
         yield (
-            f"{changed / (changed + copied):.0%} of its rows changed, and all of its files were written again: where "
+            f"{share:.0%} of its rows changed, and all of its files were written again: where "
             "each run does so, and its inputs still give all of its rows, `materialized: table` takes no longer"
         )
     verdict = response.verdict

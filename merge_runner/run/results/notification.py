@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request, build_opener
+from urllib.request import HTTPSHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
 from merge_runner.graph.artifact import utc
 from merge_runner.graph.graph import Graph
+from merge_runner.no_redirect import NoRedirect
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.load.find_project import PYPROJECT
 from merge_runner.project.schema.notify import Notification, is_loopback
@@ -152,13 +153,6 @@ def send(notification: Notification, content: str, folder: Path, patience: Patie
         _run(notification.command, body, folder, patience)
 
 
-class _NoRedirect(HTTPRedirectHandler):
-    """Follows no redirect: it would send the content, or the request without it, somewhere else."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
-
-
 def _post(url: str, body: bytes, patience: Patience) -> None:
     headers = {"Content-Type": "application/json; charset=utf-8", "User-Agent": f"merge-runner/{version()}"}
     opener = _opener(url)
@@ -177,7 +171,7 @@ def _post(url: str, body: bytes, patience: Patience) -> None:
 
 
 def _opener(url: str) -> OpenerDirector:
-    handlers = [_NoRedirect(), HTTPSHandler(context=ssl.create_default_context())]
+    handlers = [NoRedirect(), HTTPSHandler(context=ssl.create_default_context())]
     if is_loopback(urlsplit(url)):
         handlers.append(ProxyHandler({}))  # a proxy would look for it on its own machine
     return build_opener(*handlers)
