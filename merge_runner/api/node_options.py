@@ -108,6 +108,12 @@ class BuildOptions(DataTestOptions, BatchOptions, total=False):
     """Whether each table that was written is compared with its version before the run: events `TableCompared`."""
     sample: str | None
     """The window of the rows that models read of their inputs, such as "3 days"."""
+    event_time_start: str | None
+    """Of models with batches, run those from this time on (UTC), due or not; None: those that are due."""
+    event_time_end: str | None
+    """With `event_time_start`: the batches that begin before this time; None: up to now."""
+    partial: bool
+    """Whether the children of a model run where only some of its batches succeeded."""
 
 
 def check_names(options: Mapping[str, Any], group: type) -> None:
@@ -139,5 +145,8 @@ def node_options(options: Mapping[str, Any], group: type, select: Names = (), ex
         diff=options.get("diff", False),
         empty=options.get("empty", False),
         sample=options.get("sample"),
+        event_time_start=options.get("event_time_start"),
+        event_time_end=options.get("event_time_end"),
+        partial=options.get("partial", False),
         max_scanned=byte_count(max_scanned) if max_scanned is not None else None,
     )

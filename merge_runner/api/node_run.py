@@ -16,6 +16,7 @@ from merge_runner.options.nodes import NodeOptions
 from merge_runner.options.recorded_options import recorded_options
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project.syntax.environment import whole_env
+from merge_runner.project.syntax.point_in_time import read_time
 from merge_runner.run.execution.driver_scope import starting_driver
 from merge_runner.run.results.events import Events
 
@@ -92,6 +93,9 @@ def run_settings(
         clones=_clones(options) if command == "clone" and options.branch is None else None,
         new_branch=options.branch if command == "clone" else None,
         maintenance=Maintenance(options.vacuum, options.retain) if command == "optimize" else None,
+        event_time=_event_time(options),
+        batches_left=last.batches_left if last is not None else {},
+        runs_partial=options.partial,
         reuse=reuse_mode(prepared, options),
         args=args if last is None else {**args, "retried": list(last.retried)},
         begun=dict.fromkeys(last.begun, last.retried) if last is not None else {},
@@ -99,6 +103,13 @@ def run_settings(
         if last is not None and options.full_refresh
         else (),
     )
+
+
+def _event_time(options: NodeOptions) -> tuple[datetime, datetime | None] | None:
+    if options.event_time_start is None:
+        return None
+    end = options.event_time_end
+    return read_time(options.event_time_start), read_time(end) if end is not None else None
 
 
 def _clones(options: NodeOptions) -> Mapping[str, BuiltNode]:

@@ -12,6 +12,7 @@ from merge_runner.engine.table_format.protocol import TableFormat
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.formats import Format
+from merge_runner.plan.batches.due import DueBatch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -76,6 +77,14 @@ class Batch:
         return self.words or f"batch {self.id} or a later one is committed already"
 
 
+@dataclass(frozen=True)
+class WindowBatch:
+    """What the MERGE of a batch commits: a window of time, under the name `application`."""
+
+    application: str
+    due: DueBatch
+
+
 @dataclass
 class NodeOutput:
     """The record of one node, which its steps write as they go.
@@ -122,8 +131,8 @@ class NodeContext:
     """Whether a lock guarantees that no other process writes the table."""
     branch: str | None = None
     """The branch that the session writes."""
-    batch: Batch | None = None
-    """The batch that its MERGE is stamped with."""
+    batch: Batch | WindowBatch | None = None
+    """What its MERGE commits once."""
     past_merges: tuple[PastMerge, ...] = ()
     """Earlier runs of its MERGE, newest first."""
     scan_budget: ScanBudget | None = None

@@ -314,6 +314,9 @@ class NodeResponse:
     place: dict[str, Any] | None = None
     """`path`, `line` and `column` of the test, or of the error in a query or hook."""
     stream: StreamFigures | None = field(default=None, metadata=_KEYS)
+    batches: list[dict[str, Any]] | None = None
+    """The batches that were due, in their order: `start`, `end`, `reason` (why it was due), `status`, `rows`,
+    `version`, `seconds`, `message`."""
     totals: dict[str, Any] | None = None
     """Sums over all micro-batches of the invocation: rows, files, bytes."""
 

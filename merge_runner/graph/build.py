@@ -12,7 +12,14 @@ from merge_runner.graph.analysis_nodes import analysis_node
 from merge_runner.graph.capture_cache import CaptureCache
 from merge_runner.graph.captures import capture_all_runs
 from merge_runner.graph.change_feeds import with_feeds
-from merge_runner.graph.config_checks import check_contract, check_iceberg_keys, is_enforced, no_effect, refuse_contract
+from merge_runner.graph.config_checks import (
+    check_batches,
+    check_contract,
+    check_iceberg_keys,
+    is_enforced,
+    no_effect,
+    refuse_contract,
+)
 from merge_runner.graph.config_presets import implied
 from merge_runner.graph.cycles import dag_of
 from merge_runner.graph.exposure_nodes import exposure_node
@@ -50,6 +57,9 @@ if TYPE_CHECKING:
 
 _ANY_COLUMNS = (RelationColumn("a_column", "string"),)
 """What a macro gets that asks for the columns of a table while its refs are read: of its text nothing else counts."""
+
+_ANY_BATCH = {"start": "timestamp'2000-01-01'", "end": "timestamp'2000-01-02'", "id": "20000101"}
+"""What a text gets as `batch` while its refs are read, whether or not it has batches."""
 
 
 def build_graph(
@@ -177,6 +187,7 @@ class Builder:
             config=self.files.described_config(name),
             model=self._model_values(name),
             columns=lambda _: _ANY_COLUMNS,
+            batch=_ANY_BATCH,
         )
 
     def _model_values(self, name: str) -> Mapping[str, Any]:
@@ -246,6 +257,7 @@ class Builder:
             confs = {**preset.conf, **config.conf}
             config = replace(config, properties={**preset.properties, **config.properties}, conf=confs)
         check_iceberg_keys(name, config, [*model.layers, captured.config], place, self.problems)
+        check_batches(name, config, [*model.layers, captured.config], place, self.problems)
         properties = model.properties
         if is_enforced(config):
             check_contract(model, config, [*model.layers, captured.config], place, self.problems)

@@ -53,6 +53,28 @@ def check_contract(
             problems.add(_CODE, message, model.column_places[column.name], "declare it")
 
 
+_BATCHES = ("begin", "lookback", "concurrent_batches", "batches_at_once")
+_BATCH_CODE = "broken-batches"
+
+
+def check_batches(name: str, config: ModelConfig, layers: Sequence[Layer], place: Place, problems: Problems) -> None:
+    """Add a problem for each reason why a model cannot run in batches; `layers` are all of its config."""
+
+    def add(key: str, message: str, hint: str) -> None:
+        problems.add(_BATCH_CODE, message, config_place(layers, key) or place, hint)
+
+    if config.batch_size is None:
+        for key in _BATCHES:
+            if getattr(config, key) is not None:
+                add(key, f"{name} has `{key}` and no `batch_size`", "give its batches a size, or take the key out")
+        return
+    if config.materialized != "merge":
+        add("batch_size", f"{name} has `batch_size`, and no MERGE", "write a MERGE, or take the key out")
+    for key, hint in (("event_time", "name the column with the time of each row"), ("begin", "`begin: 2026-01-01`")):
+        if getattr(config, key) is None:
+            add("batch_size", f"{name} has `batch_size` and no `{key}`", hint)
+
+
 def refuse_contract(seed: SeedFile, problems: Problems) -> None:
     """Add the problem that a seed has a contract."""
     hint = "leave the contract out: a seed is read with the types of its columns, and replaced as a whole"

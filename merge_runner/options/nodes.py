@@ -11,6 +11,7 @@ from merge_runner.options.declaration import flag, option
 from merge_runner.options.project import Defer, FullRefresh, ProjectOptions, Selection
 from merge_runner.plan.load.sample import read_sample
 from merge_runner.project.syntax.duration import seconds
+from merge_runner.project.syntax.point_in_time import read_time
 from merge_runner.project.syntax.size import byte_count
 
 LARGEST_BATCH = 2**63 - 1
@@ -36,6 +37,12 @@ def _size(text: str) -> int:
         return byte_count(text)
     except ValueError as error:
         raise ValueError(f"{text!r} is not {error}.") from None
+
+
+def _time(text: str) -> str:
+    """Return a point in time as it is given. Raises ValueError where it is none."""
+    read_time(text)
+    return text
 
 
 def _window(text: str) -> str:
@@ -71,6 +78,29 @@ class Batch(ProjectOptions):
         most=LARGEST_BATCH,
         kept=True,
         help="A whole number that grows; a merge that has committed for it, or a later one, is not run again.",
+    )
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class Windows(ProjectOptions):
+    """For commands that run models with batches."""
+
+    event_time_start: str | None = option(
+        "--event-time-start",
+        metavar="TIME",
+        parse=_time,
+        kept=True,
+        help="Run the batches from this time on (UTC), due or not, e.g. 2026-01-31 or '2026-01-31 18:00:00'.",
+    )
+    event_time_end: str | None = option(
+        "--event-time-end",
+        metavar="TIME",
+        parse=_time,
+        kept=True,
+        help="With --event-time-start: run the batches that begin before this time (UTC). Default: now.",
+    )
+    partial: bool = flag(
+        "--partial", kept=True, help="Run the children of a model where only some of its batches succeeded."
     )
 
 
@@ -182,6 +212,7 @@ class NodeOptions(
     Budget,
     Comparing,
     Batch,
+    Windows,
     Branch,
     Reusing,
     Sampling,
@@ -208,6 +239,9 @@ def check_conflicts(options: NodeOptions) -> None:
         raise OptionConflictError(message)
     if options.empty and options.sample is not None:
         raise OptionConflictError("--empty reads no rows, and --sample some: give one of them.")
+    check_event_times(options.event_time_start, options.event_time_end)
+    if options.event_time_start is not None and options.is_sampled:
+        raise OptionConflictError("--event-time-start chooses batches, and --empty and --sample do: give one of them.")
     name = "--empty" if options.empty else "--sample"
     if options.is_sampled and options.batch_id is not None:
         message = f"{name} with --batch-id would record the batch without its rows: leave one of them out."
@@ -215,6 +249,14 @@ def check_conflicts(options: NodeOptions) -> None:
     if options.is_sampled and options.branch is not None:
         message = f"{name} writes separate tables, and --branch those that exist: leave one of them out."
         raise OptionConflictError(message)
+
+
+def check_event_times(start: str | None, end: str | None) -> None:
+    """Raise OptionConflictError for times of batches that are no window."""
+    if end is not None and start is None:
+        raise OptionConflictError("--event-time-end needs --event-time-start.")
+    if start is not None and end is not None and read_time(start) >= read_time(end):
+        raise OptionConflictError("--event-time-end is not after --event-time-start.")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from merge_runner.graph.graph import DataTestNode, ModelNode, Node, RefNode, See
 from merge_runner.graph.hooks import hook
 from merge_runner.graph.naming import view_definition
 from merge_runner.merge.statement import MergeStatement
+from merge_runner.plan.batches.batch_values import NodeBatch
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.layout.table_layout import own_relation, table_layout
 from merge_runner.plan.load.compiler import Compiler, is_rebuilt
@@ -88,6 +89,24 @@ class Planner:
             plan = self._plan(node)
         except ProblemsError as error:
             plan = self._asking(node, error)
+        return self._checked(node, plan)
+
+    def batch(self, batch: NodeBatch, *, full_refresh: bool) -> NodePlan:
+        """The steps of one batch of a model; `full_refresh`: they replace its table. Raises what `plan` does."""
+        node = self._prepared.graph.nodes[batch.unique_id]
+        assert isinstance(node, ModelNode), "models alone have batches"
+        prepared = self._prepared.for_batch(batch, full_refresh=full_refresh)
+        prepared.compiler.known_columns = self.layouts.columns
+        try:
+            plan: NodePlan | None = self._merge(node, prepared)
+        except ProblemsError as error:
+            plan = self._asking(node, error)
+        plan = self._checked(node, plan)
+        assert plan is not None, "a MERGE has steps"
+        return plan
+
+    def _checked(self, node: Node, plan: NodePlan | None) -> NodePlan | None:
+        """Return the plan of a node as a sampled run has it. Raises ProblemsError for secrets a table would keep."""
         sample = self._prepared.sample
         if plan is not None and plan.writes is not None and sample is not None and isinstance(node, ModelNode):
             plan = sample_plan(plan, node, table_layout(self._prepared, node), sample)
@@ -122,7 +141,7 @@ class Planner:
             query(self._compiler.render(node.unique_id))  # raises where it is none; models that read it hold its text
             return None
         makers: dict[str, Callable[[ModelNode], NodePlan]] = {
-            "merge": self._merge,
+            "merge": lambda merge: self._merge(merge, self._prepared),
             "table": self._table,
             "view": self._view,
         }
@@ -193,12 +212,12 @@ class Planner:
         step = MeasureFreshness(relation, config.loaded_at_field, config.freshness)
         return NodePlan(unique_id, (self._inputs.attach([unique_id]), step))
 
-    def _merge(self, node: ModelNode) -> NodePlan:
-        if (asking := self._prepared.asking) is not None:
-            return self._merge_plan(node, (self._prepared.first_run if asking.first_run else self._prepared).compiler)
-        if not node.differs_by_run or is_rebuilt(node, self._prepared.invocation):
-            return self._merge_plan(node, self._compiler)
-        plan, first = (self._form(node, prepared.compiler) for prepared in (self._prepared, self._prepared.first_run))
+    def _merge(self, node: ModelNode, prepared: Prepared) -> NodePlan:
+        if (asking := prepared.asking) is not None:
+            return self._merge_plan(node, prepared.first_run if asking.first_run else prepared)
+        if not node.differs_by_run or is_rebuilt(node, prepared.invocation):
+            return self._merge_plan(node, prepared)
+        plan, first = (self._form(node, of_run) for of_run in (prepared, prepared.first_run))
         if plan.asks is None and _texts(first) == _texts(plan):
             return plan
         relation = own_relation(node)
@@ -209,10 +228,10 @@ class Planner:
         )
         return replace(plan, first_run=FirstRun(first, table_layout(self._prepared, node), frozenset(others)))
 
-    def _form(self, node: ModelNode, compiler: Compiler) -> NodePlan:
+    def _form(self, node: ModelNode, prepared: Prepared) -> NodePlan:
         """The plan of one kind of run; an error that the author raises in its text counts only where it runs."""
         try:
-            return self._merge_plan(node, compiler)
+            return self._merge_plan(node, prepared)
         except ProblemsError as error:
             if any(problem.code != DEFERRED for problem in error.problems):
                 plan = self._asking(node, error)
@@ -220,8 +239,9 @@ class Planner:
                 return plan
             return NodePlan(node.unique_id, (RaiseError(error.problems[0]),), writes=own_relation(node))
 
-    def _merge_plan(self, node: ModelNode, compiler: Compiler) -> NodePlan:
-        """The plan of one kind of run: what is different in it is what `compiler` renders."""
+    def _merge_plan(self, node: ModelNode, prepared: Prepared) -> NodePlan:
+        """The plan of one kind of run: what is different in it is what `prepared` renders."""
+        compiler = prepared.compiler
         rendered = compiler.render(node.unique_id)
         statement = compiler.merge(node.unique_id)
         relation = own_relation(node)
@@ -238,7 +258,7 @@ class Planner:
                     )
                 ]
             )
-        rebuilt = is_rebuilt(node, self._prepared.invocation)
+        rebuilt = is_rebuilt(node, prepared.invocation)
         reads = OwnReads.of(statement, rendered)
         loses = rebuilt and node.config.full_refresh is True
         judged = self._judge(node, statement)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from typing import Any, Literal
 
 from merge_runner.engine.context import Batch
 from merge_runner.engine.table_format.commit_metadata import stamp
 from merge_runner.graph.graph import ModelNode, Node
+from merge_runner.plan.batches.due import Reason
+from merge_runner.plan.batches.window import Window
 from merge_runner.plan.load.defer import BuiltNode
 from merge_runner.plan.nodes.maintenance import Maintenance
 
@@ -48,6 +51,14 @@ class RunSettings:
     """Nodes whose statement may have committed in earlier invocations, with the ids of these invocations."""
     recreated: Sequence[str] = ()
     """The names of tables that other nodes recreated in these earlier invocations."""
+    now: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
+    """When the run was asked for: batches are due up to then."""
+    event_time: tuple[datetime, datetime | None] | None = None
+    """The times from and before which batches run (None: up to now), due or not; None: those that are due."""
+    batches_left: Mapping[str, Sequence[tuple[Window, Reason]]] = field(default_factory=dict)
+    """The batches that failed in the run that is retried, by model; of other models those that are due run."""
+    runs_partial: bool = False
+    """Whether the children of a model run where only some of its batches succeeded."""
     reuse: Mode = "off"
     """Whether nodes are left out whose inputs have not changed."""
     args: Mapping[str, Any] = field(default_factory=dict)

@@ -43,6 +43,8 @@ class Context:
     """Plain data that calls of the project's macros of these names give, whatever their arguments."""
     columns: Callable[[Ref | SourceRef], Sequence[RelationColumn]] | None = None
     """Returns the columns of a table that a call names; it raises LookupError where they are not all known."""
+    batch: Mapping[str, str] | None = None
+    """What the text knows as `batch`: `start` and `end` of its window as literals, `id`; None: it has no batches."""
     values: Mapping[str, Any] = field(default_factory=dict)
     """What this text alone can name, such as the results of a run; a macro of the project goes before it."""
     operation: Operation | None = None

@@ -12,6 +12,7 @@ CLOCK = frozenset({"now", "today", "utcnow", "fromtimestamp"})
 """What dates and times have in Python that depends on the clock or on where the machine is."""
 
 HINTS = {
+    "batch": "a model with batches has it: `batch_size`, `event_time` and `begin` in its config, and a MERGE",
     "store_result": "`statement` and `run_query` keep their rows for load_result",
     "get_columns_in_query": ENGINE_HINT,
     "api": "write the name of the table as text, or declare it as a source",

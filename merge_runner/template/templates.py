@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 RUN_FLAGS = ("is_incremental", "is_full_refresh")
 """The built-ins whose values depend on the kind of run: incremental, first or full refresh."""
 _BUILT_INS = frozenset(
-    {"config", "ref", "changes", "source", "this", "var", "env_var", "target"}
+    {"config", "ref", "changes", "source", "this", "var", "env_var", "target", "batch"}
     | {"is_incremental", "is_full_refresh", "model_name", "log", "return", "exceptions"}
 )
 

@@ -16,6 +16,7 @@ from merge_runner.options.nodes import (
     Reusing,
     Running,
     Sampling,
+    Windows,
 )
 from merge_runner.options.project import Defer, FullRefresh, Selection
 
@@ -32,6 +33,7 @@ from merge_runner.options.project import Defer, FullRefresh, Selection
         Comparing,
         Reporting,
         Batch,
+        Windows,
         Branch,
         Reusing,
         Sampling,

@@ -14,6 +14,7 @@ from merge_runner.options.nodes import (
     Reusing,
     Running,
     Sampling,
+    Windows,
 )
 from merge_runner.options.project import Defer, FullRefresh, Selection
 
@@ -21,7 +22,20 @@ from merge_runner.options.project import Defer, FullRefresh, Selection
 @make(
     "run",
     NodeOptions,
-    offers=(Selection, Defer, Running, Budget, Comparing, Reporting, Batch, Branch, Reusing, Sampling, FullRefresh),
+    offers=(
+        Selection,
+        Defer,
+        Running,
+        Budget,
+        Comparing,
+        Reporting,
+        Batch,
+        Windows,
+        Branch,
+        Reusing,
+        Sampling,
+        FullRefresh,
+    ),
 )
 def command(options: NodeOptions) -> int:
     """Run the models, in DAG order."""

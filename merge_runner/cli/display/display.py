@@ -24,6 +24,7 @@ from merge_runner.run.results.event_types import (
     InvocationFinished,
     MergesSummarised,
     Message,
+    NodeBatchFinished,
     NodeFinished,
     NodeRetried,
     NodeStarted,
@@ -55,6 +56,7 @@ _MARKS = {
     "skipped": ("SKIP", "yellow"),
     "fail": ("FAIL", "red"),
     "error": ("ERROR", "red"),
+    "partial success": ("PART", "red"),
 }
 _RETRIED = {
     "conflict": "another writer was first",
@@ -124,6 +126,7 @@ class TextDisplay:
             BatchFinished: self._on_batch_end,
             StreamFinished: self._on_stream_end,
             NodeStarted: self._on_started,
+            NodeBatchFinished: self._on_node_batch,
             NodeFinished: self._on_finished,
             NodeWaiting: lambda event: self._line(event.message, "yellow"),
             NodeRetried: self._on_retried,
@@ -204,6 +207,13 @@ class TextDisplay:
         mark, time_shown = ("RUN", f"{seconds:6.0f} s") if seconds >= 1 else ("START", " " * 8)
         self._say(f"{margin} {mark:<5} {time_shown}  {name}")
 
+    def _on_node_batch(self, event: NodeBatchFinished) -> None:
+        batch = event.batch
+        mark, colour = _MARKS[batch["status"]]
+        seconds = f"{batch['seconds']:6.2f} s" if batch["status"] != "skipped" else " " * 8
+        words = f"{event.label} {batch['start']}/{batch['end']}  {batch['message'] or ''}".rstrip()
+        self._line(f"{' ' * (2 * len(str(self._total)) + 1)} {styled(f'{mark:<5}', fg=colour)} {seconds}  {words}")
+
     def _on_finished(self, event: NodeFinished) -> None:
         with self._lock:
             self._running.pop(event.node, None)
@@ -211,7 +221,7 @@ class TextDisplay:
         self._done += 1
         result = event.result
         mark, colour = _MARKS[result["status"]]
-        bad = result["status"] in ("error", "fail", "skipped", "warn")
+        bad = result["status"] in ("error", "fail", "partial success", "skipped", "warn")
         if self._quiet and not bad:
             return
         seconds = f"{result['execution_time']:6.2f} s" if result["timing"] else " " * 8

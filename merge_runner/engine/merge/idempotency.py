@@ -1,9 +1,9 @@
 """A MERGE that is stamped with the name of an application and a number commits once for it, however often it runs.
 
 With --batch-id the application is the model and the number the batch; of a change feed (feeds.py) it is the version up
-to which it was consumed. Delta keeps the highest number of each application in the table's log and skips the statement
-itself. Iceberg keeps nothing of the kind: the number is in the summary of the snapshot that the MERGE writes, and is
-searched for before the MERGE runs.
+to which it was consumed; of a batch of a model it is the window, and the number counts its commits. Delta keeps the
+highest number of each application in the table's log and skips the statement itself. Iceberg keeps nothing of the kind:
+the number is in the summary of the snapshot that the MERGE writes, and is searched for before the MERGE runs.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.context import Batch, NodeContext
+from merge_runner.engine.context import Batch, NodeContext, WindowBatch
+from merge_runner.engine.merge.batch_windows import committed_windows
 from merge_runner.engine.merge.change_feed_source import Unread, define_changes, unread
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import temporary_confs
 from merge_runner.engine.table_format.protocol import Commit, TableFormat
 from merge_runner.formats import Format
 from merge_runner.formats.branches import CONF
+from merge_runner.plan.batches.due import overlapping
 from merge_runner.plan.steps.inputs import Feed
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.relation import Relation
@@ -92,8 +94,33 @@ def claim(step: RunMerge, context: NodeContext) -> Claim:
     if batch is None or context.output.past_record:
         # A table that was replaced keeps its record, which is of its former rows: the batch is merged without one.
         return Claim()
-    recorded = recorded_batch(context.session, step.target, context.table_format(step.judged.layout.format), batch.app)
+    table_format = context.table_format(step.judged.layout.format)
+    if isinstance(batch, WindowBatch):
+        return _window(context.session, step.target, table_format, batch)
+    recorded = recorded_batch(context.session, step.target, table_format, batch.app)
     return Claim(skips=str(batch)) if recorded is not None and recorded >= batch.id else Claim(batch)
+
+
+def _window(session: SparkSession, table: Relation, table_format: TableFormat, batch: WindowBatch) -> Claim:
+    """Return the window that the MERGE commits, unless another run has committed it since it was found to be due.
+
+    Delta refuses the later of two commits with one number itself; on Iceberg the record is read before the MERGE alone.
+    """
+    words = f"another run has committed {batch.due.window} meanwhile"
+    committed = committed_windows(session, table, table_format, batch.application)
+    if overlapping(batch.due.window, committed.windows) != batch.due.seen:
+        return Claim(skips=words)
+    return Claim(Batch(f"{committed.prefix}{batch.due.window}", batch.due.number, words))
+
+
+def has_committed(
+    session: SparkSession, table: Relation, table_format: TableFormat, batch: Batch | WindowBatch
+) -> bool:
+    """Return whether a table says that it has committed a batch already. Raises EngineError."""
+    if isinstance(batch, WindowBatch):
+        return _window(session, table, table_format, batch).skips is not None
+    recorded = recorded_batch(session, table, table_format, batch.app)
+    return recorded is not None and recorded >= batch.id
 
 
 def _changes(step: RunMerge, feed: Feed, context: NodeContext) -> Claim:

@@ -81,7 +81,7 @@ def run_merge(step: RunMerge, context: NodeContext) -> None:
             _skip(context, claimed.skips)
         else:
             _merge_claimed(step, claimed, context)
-        if step.feed is None and context.batch is not None:
+        if step.feed is None and isinstance(context.batch, Batch):
             context.output.response.batch_id = context.batch.id
         warn_of_empty_table(step, context)
 

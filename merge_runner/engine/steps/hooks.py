@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from merge_runner.engine.context import NodeContext
-from merge_runner.engine.merge.idempotency import committed_earlier, recorded_batch
+from merge_runner.engine.merge.idempotency import committed_earlier, has_committed
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import run_statement, set_confs
 from merge_runner.engine.table_format.commit_metadata import of_hook, stamp_confs
@@ -119,8 +119,7 @@ def has_merged(layout: Layout, context: NodeContext, *, replace: bool) -> bool:
         return True
     if context.batch is None:
         return False
-    recorded = recorded_batch(context.session, table, context.table_format(format), context.batch.app)
-    return recorded is not None and recorded >= context.batch.id
+    return has_committed(context.session, table, context.table_format(format), context.batch)
 
 
 def _stamp(context: NodeContext, stamp: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from merge_runner.engine.context import NodeContext
+from merge_runner.engine.context import Batch, NodeContext
 from merge_runner.engine.merge.change_feed_source import define_empty
 from merge_runner.engine.merge.idempotency import outlives_replacement
 from merge_runner.engine.response import NoFigures, TableFigures, Target
@@ -63,7 +63,7 @@ def keep_rows(step: KeepRows, context: NodeContext) -> None:
 
 def create_target(step: CreateTarget, context: NodeContext) -> None:
     """Create the target of a MERGE, or alter it to what is declared. Raises EngineError."""
-    if step.replace and context.batch is not None and table_exists(context.session, step.layout.relation):
+    if step.replace and isinstance(context.batch, Batch) and table_exists(context.session, step.layout.relation):
         context.output.past_record = outlives_replacement(
             context.session, step.layout.relation, context.table_format(step.layout.format), context.batch
         )

@@ -19,10 +19,13 @@ FULL_REFRESH = "full_refresh"
 """The hook that takes the rows out of a branch before a full refresh (engine/tables/branch_catalog.py)."""
 
 
-def stamp(invocation_id: str, node: str, text: str | None = None) -> str:
-    """The stamp of a node's statement; `text` is the hash of the text that makes the rows (graph/model_text.py)."""
-    entry = {"invocation_id": invocation_id, "node": node}
-    return json.dumps({"merge_runner": entry if text is None else {**entry, "text": text}})
+def stamp(invocation_id: str, node: str, text: str | None = None, batch: str | None = None) -> str:
+    """The stamp of a node's statement; `text` is the hash of the text that makes the rows (graph/model_text.py).
+
+    `batch` is the window of time that the statement is for; None: the node has no batches.
+    """
+    entry = {"invocation_id": invocation_id, "node": node, "text": text, "batch": batch}
+    return json.dumps({"merge_runner": {key: value for key, value in entry.items() if value is not None}})
 
 
 def stamp_confs(stamp: str) -> Mapping[str, str]:
@@ -44,13 +47,14 @@ def of_maintenance(stamp: str, what: str) -> str:
 class Writer:
     """Who has written a commit: the id of the node, and which hook or maintenance (`of`); None: its own statement.
 
-    `text` is the hash of the node's text; None: it is not known.
+    `text` is the hash of the node's text; None: it is not known. `batch` is the window that it was written for.
     """
 
     node: str
     of: str | None
     invocation_id: str | None = None
     text: str | None = field(default=None, compare=False)
+    batch: str | None = None
 
 
 def written_by(stamp: str | None) -> Writer | None:
@@ -58,17 +62,22 @@ def written_by(stamp: str | None) -> Writer | None:
     try:
         entry = json.loads(stamp or "")["merge_runner"]
         node, text, of, invocation = entry["node"], entry.get("text"), entry.get("hook"), entry.get("invocation_id")
+        batch = entry.get("batch")
         of = entry.get("maintenance") if of is None else of
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    if not isinstance(node, str) or not all(value is None or isinstance(value, str) for value in (of, invocation)):
+    if not isinstance(node, str) or not all(
+        value is None or isinstance(value, str) for value in (of, invocation, batch)
+    ):
         return None
     is_hash = isinstance(text, str) and _HASH.fullmatch(text) is not None
-    return Writer(node, of, invocation, text if is_hash else None)
+    return Writer(node, of, invocation, text if is_hash else None, batch)
 
 
 def same_writer(stamp: str | None, other: str) -> bool:
-    """Whether two stamps are of one writer: node, hook or maintenance, and invocation; False for no stamp of ours.
+    """Whether two stamps are of one writer: node, batch, hook or maintenance, and invocation.
+
+    False for no stamp of ours.
 
     What else a stamp says does not count: one that is made again, to find a commit of an earlier attempt, may lack it.
     """

@@ -20,6 +20,9 @@ BUILT_INS: Mapping[str, BuiltIn] = {
         "changes('model')", "The rows of the model's Change Data Feed that this MERGE has not consumed."
     ),
     "this": BuiltIn("this", "The model's own table."),
+    "batch": BuiltIn(
+        "batch.start", "The window of the batch: `batch.start` to before `batch.end`, as literals; `batch.id`."
+    ),
     "config": BuiltIn("config(key=value, …)", "Sets config keys of the model; `config.get('key')` reads them."),
     "var": BuiltIn("var('name', default)", "A var of the project. Without a default, one that is not set is an error."),
     "env_var": BuiltIn("env_var('NAME', default)", "A variable of the environment."),

@@ -14,6 +14,7 @@ from merge_runner.graph.invocation import Invocation
 from merge_runner.merge.parse import parse
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.plan.batches.batch_values import NodeBatch, batch_values
 from merge_runner.plan.load.asking import EngineAccess
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.query import query
@@ -46,6 +47,7 @@ class Compiler:
         reads: Reads,
         sample: Sample | None = None,
         asking: EngineAccess | None = None,
+        batch: NodeBatch | None = None,
     ) -> None:
         self._files = files
         self._templates = templates
@@ -56,6 +58,7 @@ class Compiler:
         self._reads = reads
         self._sample = sample
         self._asking = asking
+        self._batch = batch
         self._questions: dict[str, set[Question]] = {}
         """What each rendered text was made of."""
         self._texts: dict[str, RenderedText] = {}
@@ -318,6 +321,7 @@ class Compiler:
             model=model_values(node.resource_type, node.fqn, node.path),
             macros=invocation.macros,
             columns=self._columns,
+            batch=batch_values(node, self._batch) if isinstance(node, ModelNode) else None,
         )
         asking = self._asking
         if asking is None or (operation := asking.operation_of(node.unique_id)) is None:

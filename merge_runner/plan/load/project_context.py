@@ -17,6 +17,7 @@ from merge_runner.graph.order import topological
 from merge_runner.graph.selection.select import SelectionContext
 from merge_runner.graph.selection.select import select as select_nodes
 from merge_runner.graph.selection.selection import Selection
+from merge_runner.plan.batches.batch_values import NodeBatch
 from merge_runner.plan.load.asking import EngineAccess, with_inlined
 from merge_runner.plan.load.compiler import Compiler
 from merge_runner.plan.load.defer import Deferral
@@ -67,6 +68,8 @@ class Prepared:
     """Which rows models read of their inputs; None: all."""
     asking: EngineAccess | None = None
     """The running node whose texts may ask the engine; None: none may."""
+    batch: NodeBatch | None = None
+    """The batch that one model is rendered for; None: a model with batches is rendered for its first one."""
     store: Store | None = field(default=None, repr=False, compare=False)
     """Results of earlier runs; None: each is made again."""
     reads: Reads = field(default_factory=lambda: Reads(wanted=False), repr=False, compare=False)
@@ -77,7 +80,7 @@ class Prepared:
         """The compiled texts of this project, each made once however many ask for it."""
         return Compiler(
             *(self.files, self.templates, self.graph, self.invocation, self.deferral, self.on_log, self.reads),
-            *(self.sample, self.asking),
+            *(self.sample, self.asking, self.batch),
         )
 
     def in_target(self, target: str) -> Prepared:
@@ -93,6 +96,11 @@ class Prepared:
     def whole(self) -> Prepared:
         """The same project where models read all rows of their inputs."""
         return self if self.sample is None else replace(self, sample=None)
+
+    def for_batch(self, batch: NodeBatch, *, full_refresh: bool) -> Prepared:
+        """Return the same project where a model is rendered for a batch; `full_refresh`: its table is replaced."""
+        invocation = replace(self.invocation, full_refresh=full_refresh)
+        return replace(self, batch=batch, invocation=invocation, on_log=lambda _log: None)
 
     def asking_for(
         self, unique_id: str, operation: Operation, on_read: Callable[[str], None], *, first_run: bool = False

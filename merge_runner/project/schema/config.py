@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from merge_runner.formats import DEFAULT, Format
 from merge_runner.plain_json import plain
 from merge_runner.project.schema.accepts import NULL, TEXT, Exactly, also
+from merge_runner.project.schema.batches import BatchSize, ConcurrentBatches, TimeText
 from merge_runner.project.schema.expect_merge import ExpectMerge
 from merge_runner.project.schema.freshness import BuildAfter
 from merge_runner.project.schema.quantities import Seconds
@@ -165,8 +166,31 @@ class ModelConfig:
     Applies to: merge models
     Example: `bounds: [flight_date]`"""
     event_time: str | None = None
-    """The column, or an expression, with the time of each row: `--sample` reads the rows of a window of it.
+    """The column, or an expression, with the time of each row: `--sample` reads the rows of a window of it, and
+    batches are windows of it.
     Example: `event_time: ordered_at`"""
+    batch_size: BatchSize | None = None
+    """Run the MERGE once for each window of this length (a batch). The text names the window: `batch.start`,
+    `batch.end`. Needs `event_time` and `begin`. Default: one MERGE, without windows.
+    Applies to: merge models
+    Example: `batch_size: day`"""
+    begin: TimeText | None = None
+    """The time at which the first batch begins.
+    Applies to: merge models with `batch_size`
+    Example: `begin: 2026-01-01`"""
+    lookback: Count | None = None
+    """How many batches before the first new one run again, for rows that come late. Default: 1.
+    Applies to: merge models with `batch_size`
+    Example: `lookback: 3`"""
+    concurrent_batches: ConcurrentBatches | None = None
+    """Whether batches run at the same time. `auto`: where lint proves that each batch reads and writes its own
+    partitions of the table. `on`: always. `off`: one after another, in their order. Default: `auto`.
+    Applies to: merge models with `batch_size`
+    Example: `concurrent_batches: off`"""
+    batches_at_once: Annotated[StrictInt, Limits(ge=1)] | None = None
+    """How many adjacent batches that are due run as one MERGE at most. Default: 1.
+    Applies to: merge models with `batch_size`
+    Example: `batches_at_once: 30`"""
     scan: Literal["bounded", "full"] = "bounded"
     """`full` declares that a full scan of the target is intended, so that lint does not report it (P001 and related
     rules).

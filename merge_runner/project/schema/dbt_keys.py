@@ -11,7 +11,6 @@ _READ_BY_DBT = dict.fromkeys(
 _ON = "write it in the ON of the MERGE"
 _CLAUSE = "write the WHEN clause in the MERGE: any clause and any condition is yours"
 _SNAPSHOT = "there are no snapshots: write the history as a MERGE model (SCD2)"
-_MICROBATCH = "there is no microbatch: the model's ON and USING take a window from vars, `--vars '{from: …, to: …}'`"
 _PYTHON = "it configures Python models, which merge-runner does not run"
 _CATALOG = "the catalog is part of the profile's `schema`, as in `schema: lake.sales`"
 _GRANTS = "open-source Spark has no grants; where your catalog has them, write GRANT in `post_hook`"
@@ -43,10 +42,6 @@ CONFIG: Mapping[str, str] = {
     "predicates": "write them in the ON of the MERGE",
     "merge_update_columns": "write them in the SET of the MERGE",
     "merge_exclude_columns": "write the columns to update in the SET of the MERGE",
-    "batch_size": _MICROBATCH,
-    "lookback": _MICROBATCH,
-    "begin": _MICROBATCH,
-    "concurrent_batches": _MICROBATCH,
     "static_analysis": "leave it out: every MERGE is analysed by `merge-runner lint`",
     "severity": "it belongs to a data test: write it below that test",
     "store_failures": "it belongs to a data test: write it below that test",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from merge_runner.merge.read_query import read_expression
 from merge_runner.merge.statement import Conjunct
 from merge_runner.pruning.judge.insert_consistency import inserted_rows, on_terms
 from merge_runner.pruning.layout.layout import TableLayout
@@ -37,6 +38,20 @@ def are_disjoint(one: tuple[Term, ...], other: tuple[Term, ...]) -> bool:
     """Whether no row satisfies all of both, for certain."""
     # The proof is not symmetric: what one says as a whole has to refute a single condition of the other.
     return _excludes(one, other) or _excludes(other, one)
+
+
+def keeps_between(merge: JudgedMerge, column: str, start: str, end: str) -> bool:
+    """Whether ON restricts a partition column of the target to the values from `start` to before `end`, for certain.
+
+    These are SQL literals; `column` is the column's name as an author writes it.
+    """
+    facts = Facts(partition_conditions(merge.statement.on, merge.scope, merge.layout))
+    qualifier = merge.statement.target.qualifier
+    for operator, bound in ((">=", start), ("<", end)):
+        tree = read_expression(f"{qualifier}.{column} {operator} {bound}").expression
+        if tree is None or facts.implies(condition(tree, on_terms(merge.scope))) is not True:
+            return False
+    return True
 
 
 def inserts_stay_apart(merge: JudgedMerge) -> bool:

@@ -22,8 +22,9 @@ _SOME_DAY = datetime(2025, 1, 1, tzinfo=_ZONE)
 class Lit(NamedTuple):
     """A constant.
 
-    `kind` is `null`, `bool`, `number` (Decimal), `text`, `date`, `timestamp` (datetime), `today` (months and days from
-    current_date()), `now` (months and seconds from current_timestamp()) or `interval` (months and seconds).
+    `kind` is `null`, `bool`, `number` (Decimal), `text`, `date`, `timestamp` (datetime), `instant` (a datetime whose
+    text has an offset: it compares with others of its kind alone), `today` (months and days from current_date()), `now`
+    (months and seconds from current_timestamp()) or `interval` (months and seconds).
     """
 
     kind: str
@@ -73,11 +74,19 @@ def timestamp(text: str) -> Lit | None:
     return None
 
 
+def _in_utc(text: str) -> Lit | None:
+    """The moment of `2024-01-31 10:00:00+00:00`; None for a text that is none, or has another offset or none."""
+    instant = timestamp(text.strip().removesuffix("+00:00")) if text.strip().endswith("+00:00") else None
+    return Lit("instant", instant.value) if instant is not None else None
+
+
 def cast(lit: Lit, type_name: str) -> Lit | None:
     """A constant cast to a type, None where that is not known here."""
     kind, value = lit
     if kind == "null":
         return lit
+    if kind == "instant":
+        return lit if type_name == "timestamp" else None
     if type_name == "string":
         return lit if kind == "text" else None
     if type_name == "boolean":
@@ -86,6 +95,8 @@ def cast(lit: Lit, type_name: str) -> Lit | None:
     if type_name == "date":
         return _to_date(lit)
     if type_name in ("timestamp", "timestamp_ntz"):
+        if kind == "text" and type_name == "timestamp" and (moment := _in_utc(value)) is not None:
+            return moment
         return lit if kind == "today" else _instant(lit)
     if type_name in ("tinyint", "smallint", "int", "bigint", "decimal", "double", "float"):
         amount = lit if kind == "number" else number(value) if kind == "text" else None
@@ -154,6 +165,10 @@ def compare(left: Lit, right: Lit) -> int | None:
     """
     if left == right:
         return None if left.kind == "null" else 0
+    if left.kind == right.kind == "instant":
+        return _order(left.value, right.value)
+    if "instant" in (left.kind, right.kind):
+        return None
     if left.moves or right.moves:
         return _compare_moving(left, right)
     if {left.kind, right.kind} == {"number", "text"}:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
@@ -20,12 +20,15 @@ from merge_runner.graph.label import label, node_names
 from merge_runner.graph.order import contracted, parents_with_tests, priorities, topological, unit_tests_first
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import ShareInputs
+from merge_runner.run.batches.batch_jobs import BatchJob
+from merge_runner.run.batches.joined_result import batch_as_json
+from merge_runner.run.batches.run_batches import RunBatches
 from merge_runner.run.execution.stall_monitor import watching
 from merge_runner.run.node.lost_driver import NotBegunError
-from merge_runner.run.node.node_runner import run_node
+from merge_runner.run.node.node_runner import run_batch, run_node
 from merge_runner.run.node.outcome import left_out_result
 from merge_runner.run.node.run_context import Nodes, RunContext
-from merge_runner.run.results.event_types import Message, NodeFinished, NodeStarted, Running
+from merge_runner.run.results.event_types import Message, NodeBatchFinished, NodeFinished, NodeStarted, Running
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.results import FAILED, Result, Timing
 from merge_runner.run.reuse.decision import ReuseDecision
@@ -85,10 +88,14 @@ class NodeRun:
         """Nodes that wait for one of these."""
         self._let_children_run: dict[str, bool] = {}
         """Whether the children of a node that has run may run: another driver begins with what is known."""
+        self._batches = RunBatches(prepared, settings, id)
         self._shared = SharedInputs(())
         self._scan_budget = ScanBudget(settings.max_scanned) if settings.max_scanned is not None else None
         self._keeping = threading.Lock()
         self._running: dict[str, datetime] = {}
+        """The nodes and batches that run, by the ids of their jobs, with their starts."""
+        self._begun: set[str] = set()
+        """The models of which a batch has begun."""
         self._stopping = threading.Event()
         self._cancel: Callable[[], None] = lambda: None
 
@@ -109,6 +116,7 @@ class NodeRun:
             self._shared.done(unique_id)
         run = self._context(driver, catalog)
         self._cancel = partial(self._cancel_running, run)
+        self._batches.read_due((node for node in self.plans if node not in self._finished), driver, catalog)
         try:
             with watching(driver, self.events):
                 run_jobs(self._job(run), self.threads, self.settings.fail_fast, cancel=self.stop)
@@ -159,11 +167,11 @@ class NodeRun:
         own = {node: run_config(nodes[node]).priority for node in dag}
         self.waits_for = parents_with_tests(nodes, dag)
         return Job(
-            parents=self.waits_for,
+            parents=self._batches.with_jobs(self.waits_for),
             work=partial(self._work, run),
             skip=self._skip,
-            priority=priorities(dag, self.nodes.durations, own),
-            writes=run.writes,
+            priority=self._batches.with_priorities(priorities(dag, self.nodes.durations, own)),
+            writes=self._batches.with_writes(run.writes),
         )
 
     def _cancel_running(self, run: RunContext) -> None:
@@ -201,17 +209,34 @@ class NodeRun:
                 timing = Timing("execute", running[unique_id], _now())
                 message = "the run was ended while it was running: whether its statement has committed is not known"
                 self._keep(Result(unique_id, "error", timing=(timing,), message=message))
+            elif unique_id in self._begun:
+                self._end_batches(unique_id, running)
             else:
                 self._skip(unique_id, None)
         return self.results
+
+    def _end_batches(self, unique_id: str, running: Mapping[str, datetime]) -> None:
+        """Give a model its result where the run ends before its batches."""
+        message = "the run was ended while it was running: whether its statement has committed is not known"
+        for id, started in running.items():
+            job = self._batches.job(id)
+            if job is not None and job.unique_id == unique_id and id not in self._batches.results:
+                timing = Timing("execute", started, _now())
+                self._batches.results[id] = Result(unique_id, "error", timing=(timing,), message=message)
+        self._keep(self._batches.result(unique_id))
 
     def _work(self, run: RunContext, unique_id: str) -> bool:
         """Run a node, unless it ran on an earlier driver; return whether its children may run."""
         if unique_id in self._let_children_run:
             return self._let_children_run[unique_id]
+        if (job := self._batches.job(unique_id)) is not None:
+            self._work_batch(run, job)
+            return True  # the model knows what became of its batches
+        if unique_id in self._lost:
+            return False
         self._running[unique_id] = _now()
         try:
-            result = run_node(unique_id, run)
+            result = self._batches.result(unique_id) if unique_id in self._batches else run_node(unique_id, run)
             self._keep(result)
         except NotBegunError as error:
             self._lost[unique_id] = error.lost
@@ -225,31 +250,77 @@ class NodeRun:
         self._let_children_run[unique_id] = self._passes(result)
         return self._let_children_run[unique_id]
 
+    def _work_batch(self, run: RunContext, job: BatchJob) -> None:
+        """Run a batch of a model, unless it ran on an earlier driver."""
+        if job.id in self._batches.results or job.unique_id in self._lost:
+            return
+        if (reason := self._batches.reason_to_skip(job)) is not None:
+            self._keep_batch(job, Result(job.unique_id, "skipped", message=reason))
+            return
+        with self._keeping:
+            is_first = job.unique_id not in self._begun
+            self._begun.add(job.unique_id)
+        if is_first:
+            names, expected = node_names(self.graph.nodes, job.unique_id), self.nodes.durations.get(job.unique_id)
+            self.events.emit(NodeStarted(**names, group=run.group(job.unique_id), expected=expected))
+        self._running[job.id] = _now()
+        try:
+            self._keep_batch(job, run_batch(job, run))
+        except NotBegunError as error:
+            self._lost[job.unique_id] = error.lost
+        except BaseException as error:
+            message = f"internal error: {type(error).__name__}: {error}"
+            self._keep_batch(job, Result(job.unique_id, "error", message=message))
+            raise
+        finally:
+            del self._running[job.id]
+
+    def _keep_batch(self, job: BatchJob, result: Result) -> None:
+        result = self._concealed(result)
+        self._batches.results[job.id] = result
+        self.events.emit(
+            NodeBatchFinished(
+                **node_names(self.graph.nodes, job.unique_id),
+                batch=batch_as_json(job, result),
+                level="error" if result.status in FAILED else "info",
+            )
+        )
+
     def _passes(self, result: Result) -> bool:
         """Whether the children of a node with this result may run."""
         if result.status not in FAILED:
             return True
         if self.settings.independent and not self.settings.fail_fast:
             return True
+        if self.settings.runs_partial and result.status == "partial success":
+            return True
         return run_config(self.graph.nodes[result.unique_id]).on_error == "continue"
 
     def _skip(self, unique_id: str, cause: str | None) -> None:
+        if self._batches.job(unique_id) is not None:
+            return  # its model is skipped as well
         if cause in self._lost:
             self._below_lost[unique_id] = cause
+            return
+        if cause is None and self._batches.has_begun(unique_id):
+            self._keep(self._batches.result(unique_id))
             return
         reason = f"because {label(self.graph.nodes, cause)} failed" if cause else "because the run was stopped"
         self._keep(Result(unique_id, "skipped", message=f"skipped {reason}", cause=cause))
 
-    def _keep(self, result: Result) -> None:
+    def _concealed(self, result: Result) -> Result:
         # What an engine says may repeat the confs, addresses and statements that it was given.
         conceal = self.prepared.conceal
-        result = replace(
+        return replace(
             result,
             message=conceal(result.message) if result.message else result.message,
             warnings=tuple(conceal(warning) for warning in result.warnings),
             compiled_code=conceal(result.compiled_code) if result.compiled_code else result.compiled_code,
             response=result.response.with_texts(self.prepared.concealed),
         )
+
+    def _keep(self, result: Result) -> None:
+        result = self._concealed(result)
         with self._keeping:
             if result.unique_id in self._finished:
                 return  # the run has ended without it

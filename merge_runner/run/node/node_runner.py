@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from merge_runner.engine.context import NodeContext
+from merge_runner.engine.context import NodeContext, WindowBatch
 from merge_runner.engine.spark.errors import EngineError, engine_error, from_engine
 from merge_runner.engine.spark.locks import writing
 from merge_runner.engine.spark.sql import set_confs
@@ -25,6 +25,7 @@ from merge_runner.graph.label import node_names
 from merge_runner.graph.model_text import text_hash
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
+from merge_runner.run.batches.batch_jobs import BatchJob
 from merge_runner.run.node.diagnosis import name_duplicates
 from merge_runner.run.node.lost_driver import NotBegunError, lost_driver
 from merge_runner.run.node.outcome import cancellation, left_out_result, result_of
@@ -54,19 +55,33 @@ def run_node(unique_id: str, run: RunContext) -> Result:
         return left_out_result(node, run.nodes, planned, decision, started)
     if run.reuse is not None:
         run.reuse.note_start(planned)
+    return _run_steps(node, planned, run, decision, None)
+
+
+def run_batch(job: BatchJob, run: RunContext) -> Result:
+    """Run a batch of a model; every failure is in the Result. Raises NotBegunError where the driver is lost before."""
+    return _run_steps(run.prepared.graph.nodes[job.unique_id], job.plan, run, None, job)
+
+
+def _run_steps(
+    node: Node, planned: NodePlan, run: RunContext, decision: RunDecision | None, job: BatchJob | None
+) -> Result:
+    """Run the steps of a node, or of its batch `job`. `decision` is why it runs, where its record may be kept."""
+    unique_id = node.unique_id
+    key = unique_id if job is None else job.id
     with _session(run) as session:
         started, plan, error = _now(), planned, None
-        context = _context(session, node, planned, run)
+        context = _context(session, node, planned, run, job)
         attempts = _attempts(run, node, planned, context)
         timed_out = threading.Event()
         try:
             with (
-                _timeout(run, node, timed_out),
-                _lock(run, planned),
-                run.driver.job_group(session, run.group(unique_id), context.description),
+                _timeout(run, node, run.group(key), timed_out),
+                _lock(run, planned, _shares_table(run, node, job)),
+                run.driver.job_group(session, run.group(key), context.description),
             ):
                 set_confs(session, _confs(run, node, context))
-                plan = _choose_plan(run, planned, context)
+                plan = _choose_plan(run, planned, context, job)
                 for step in plan.steps:
                     attempts.perform(step)
                 if run.reuse is not None and decision is not None:
@@ -75,7 +90,7 @@ def run_node(unique_id: str, run: RunContext) -> Result:
             if not from_engine(failure):
                 raise
             error = engine_error(failure)
-            if run.reuse is not None:
+            if run.reuse is not None and job is None:
                 run.reuse.note_failure(plan)
         try:
             if error is not None:
@@ -127,20 +142,25 @@ def _session(run: RunContext) -> Iterator[SparkSession]:
         yield session
 
 
-def _context(session: SparkSession, node: Node, plan: NodePlan, run: RunContext) -> NodeContext:
+def _shares_table(run: RunContext, node: Node, job: BatchJob | None) -> bool:
+    return run.shares(node.unique_id) if job is None else job.shares_table
+
+
+def _context(session: SparkSession, node: Node, plan: NodePlan, run: RunContext, job: BatchJob | None) -> NodeContext:
     # The rows of a clone are those of another table: no text here has made them.
     text = text_hash(run.prepared.graph, node) if run.settings.clones is None else None
     context = NodeContext(
         session,
         run.catalog,
         run.shared,
-        stamp=stamp(run.id, node.unique_id, text),
-        earlier=run.settings.earlier(node.unique_id),
-        description=f"{node.name} [{run.id}] {run.prepared.files.profile.target}",
+        stamp=stamp(run.id, node.unique_id, text, str(job.due.window) if job is not None else None),
+        # Of batches, the windows that the table has committed say what is left.
+        earlier=run.settings.earlier(node.unique_id) if job is None else (),
+        description=f"{node.name}{f' {job.due.window}' if job else ''} [{run.id}] {run.prepared.files.profile.target}",
         on_statement=partial(write_run_text, run.prepared, node.unique_id),
         node=node.unique_id,
-        alone=isinstance(run.warehouse, Path) and not run.shares(node.unique_id),
-        batch=run.settings.batch(node),
+        alone=isinstance(run.warehouse, Path) and not _shares_table(run, node, job),
+        batch=run.settings.batch(node) if job is None else WindowBatch(node.application, job.due),
         branch=run.settings.branch if plan.writes is not None else None,
         scan_budget=run.scan_budget,
         past_merges=run.nodes.past_merges().get(node.unique_id, ()),
@@ -153,14 +173,17 @@ def _confs(run: RunContext, node: Node, context: NodeContext) -> dict[str, str]:
     return {**stamp_confs(context.stamp), **run_config(node).conf, **branch_confs(run.settings.branch)}
 
 
-def _choose_plan(run: RunContext, plan: NodePlan, context: NodeContext) -> NodePlan:
+def _choose_plan(run: RunContext, plan: NodePlan, context: NodeContext, job: BatchJob | None) -> NodePlan:
     """Return the plan that runs; the engine is asked once: another attempt runs the same. Raises EngineError."""
     first, chosen_plan = plan.first_run, plan
     if first is not None:
         chosen_plan = plan if has_been_built(context.session, run.catalog, first) else first.plan
         context.output.response.is_incremental = chosen_plan is plan
     if chosen_plan.asks is not None:
-        chosen_plan = planned_on_engine(run.prepared, plan.unique_id, context, first_run=chosen_plan is not plan)
+        prepared = run.prepared
+        if job is not None:
+            prepared = prepared.for_batch(job.batch, full_refresh=job.replaces_table)
+        chosen_plan = planned_on_engine(prepared, plan.unique_id, context, first_run=chosen_plan is not plan)
     if chosen_plan is plan and first is None:
         return plan
     write_running_plan(run.prepared, plan, chosen_plan)
@@ -229,7 +252,7 @@ def _explain_error(
     return error
 
 
-def _lock(run: RunContext, plan: NodePlan) -> AbstractContextManager[None]:
+def _lock(run: RunContext, plan: NodePlan, shared: bool) -> AbstractContextManager[None]:
     if plan.writes is None or run.warehouse is None:
         return nullcontext()
     return writing(
@@ -237,14 +260,14 @@ def _lock(run: RunContext, plan: NodePlan) -> AbstractContextManager[None]:
         plan.writes.name,
         waiting=lambda message: run.events.emit(NodeWaiting(node=plan.unique_id, message=message)),
         cancelled=run.stopping.is_set,
-        shared=run.shares(plan.unique_id),
+        shared=shared,
         spark=run.driver.spark,
     )
 
 
 @contextmanager
-def _timeout(run: RunContext, node: Node, timed_out: threading.Event) -> Iterator[None]:
-    """Cancel the node after its `timeout`, and set `timed_out`."""
+def _timeout(run: RunContext, node: Node, group: str, timed_out: threading.Event) -> Iterator[None]:
+    """Cancel a job group after the `timeout` of its node, and set `timed_out`."""
     seconds = run_config(node).timeout
     if not seconds:
         yield
@@ -252,7 +275,7 @@ def _timeout(run: RunContext, node: Node, timed_out: threading.Event) -> Iterato
 
     def stop() -> None:
         timed_out.set()
-        run.driver.cancel(run.group(node.unique_id))
+        run.driver.cancel(group)
 
     timer = threading.Timer(seconds, stop)
     timer.daemon = True

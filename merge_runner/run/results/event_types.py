@@ -105,6 +105,14 @@ class NodeRetried(OfNode, Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class NodeBatchFinished(OfNode, Event):
+    """A batch of a model has ended."""
+
+    batch: dict[str, Any]
+    """The entry of the batch in `adapter_response.batches`."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class NodeFinished(OfNode, Event):
     """A node has ended."""
 

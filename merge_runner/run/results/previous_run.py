@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 from typing import Any, get_args
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.options.recorded_options import check_recorded_options
+from merge_runner.plan.batches.due import Reason
+from merge_runner.plan.batches.window import Window, parsed_window
 from merge_runner.project_file import Boundary, read_file, read_json
 from merge_runner.run.results.results import Command, Status
 
-_UNDONE = frozenset({"error", "fail", "skipped"})
+_UNDONE = frozenset({"error", "fail", "partial success", "skipped"})
 _COMMANDS: Mapping[str, Command] = {command: command for command in get_args(Command)}
 
 
@@ -33,6 +35,8 @@ class LastInvocation:
     args: Mapping[str, Any]
     undone: tuple[str, ...]
     begun: frozenset[str]
+    batches_left: Mapping[str, tuple[tuple[Window, Reason], ...]] = field(default_factory=dict)
+    """The batches that did not succeed, by model, of those where others did."""
 
     @property
     def retried(self) -> tuple[str, ...]:
@@ -117,7 +121,26 @@ def _of_results(document: Any) -> LastInvocation:
         args,
         tuple(node for node, status in results if status in _UNDONE),
         frozenset(node for node, status in results if status in begun),
+        {_node(entry["unique_id"]): batches for entry in document["results"] if (batches := _batches_left(entry))},
     )
+
+
+def _batches_left(result: Mapping[str, Any]) -> tuple[tuple[Window, Reason], ...]:
+    """Return the batches of a result that did not succeed, none where no batch did.
+
+    Raise ValueError for what no run writes.
+    """
+    left: list[tuple[Window, Reason]] = []
+    succeeded = False
+    for batch in result["adapter_response"].get("batches", ()):
+        window, reason = parsed_window(f"{batch['start']}/{batch['end']}"), batch["reason"]
+        if window is None or reason not in get_args(Reason):
+            raise ValueError("batches")
+        if _status(batch["status"]) in _UNDONE:
+            left.append((window, reason))
+        else:
+            succeeded = True
+    return tuple(left) if succeeded else ()
 
 
 def _killed_invocation(journal: Path) -> LastInvocation | None:

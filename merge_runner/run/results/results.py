@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from merge_runner.plan.steps.node_plan import NodePlan
 
 Command = Literal["build", "run", "seed", "test", "optimize", "clone"]
-Status = Literal["success", "error", "fail", "warn", "skipped", "pass", "no-op"]
-FAILED: frozenset[Status] = frozenset({"error", "fail"})
+Status = Literal["success", "error", "fail", "warn", "skipped", "pass", "no-op", "partial success"]
+FAILED: frozenset[Status] = frozenset({"error", "fail", "partial success"})
 TYPES: Mapping[Command, frozenset[str]] = {
     "build": frozenset({"model", "seed", "test", "unit_test"}),
     "run": frozenset({"model"}),
@@ -90,8 +90,19 @@ class Result:
             "compiled": self.compiled_code is not None,
             "compiled_code": self.compiled_code,
             "relation_name": self.relation_name,
-            "batch_results": None,
+            "batch_results": _batch_results(self.response.batches),
         }
+
+
+def _batch_results(batches: Sequence[Mapping[str, Any]] | None) -> dict[str, list[list[str]]] | None:
+    """Return the windows of batches by how they ended, as dbt has them."""
+    if batches is None:
+        return None
+    ends: dict[str, list[list[str]]] = {"successful": [], "failed": []}
+    for batch in batches:
+        name = "successful" if batch["status"] in ("success", "no-op") else "failed"
+        ends[name].append([batch["start"], batch["end"]])
+    return ends
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from merge_runner.graph.graph import Node, run_config
+from merge_runner.graph.graph import ModelNode, Node, run_config
+from merge_runner.plan.batches.batch_values import schedule_of
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import (
     AttachInputs,
@@ -54,6 +55,8 @@ def inputs_of(plan: NodePlan) -> tuple[Input, ...]:
 
 def asked_for(node: Node, plan: NodePlan) -> str | None:
     """Return why a node is to run whatever its inputs are: its text, its config or the command says so; else None."""
+    if isinstance(node, ModelNode) and schedule_of(node) is not None:
+        return "its batches are due by the clock"
     if run_config(node).reuse == "off":
         return "its config says `reuse: off`"
     if any(form.asks is not None for form in plan.forms):

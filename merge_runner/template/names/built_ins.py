@@ -61,6 +61,8 @@ class BuiltIns:
         }
         if self._context.this is not None:
             names["this"] = self._context.this
+        if self._context.batch is not None:
+            names["batch"] = dict(self._context.batch)
         return names
 
     def captured(self, macros: frozenset[str]) -> Capture:

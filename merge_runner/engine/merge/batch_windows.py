@@ -1,0 +1,55 @@
+"""The windows of time that a table has committed for the batches of a model, and where its rows end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.spark.sql import run_statement
+from merge_runner.engine.table_format.protocol import TableFormat
+from merge_runner.plan.batches.due import Commitment, commitments
+from merge_runner.relation import Relation
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class CommittedWindows:
+    """What a table says of the batches of a model. `prefix` and a window are the name of its application."""
+
+    prefix: str
+    windows: Sequence[Commitment]
+
+
+def committed_windows(
+    session: SparkSession, table: Relation, table_format: TableFormat, application: str
+) -> CommittedWindows:
+    """Return the windows that a table has committed for a model.
+
+    Raises EngineError, `batch-history` over Spark Connect for a format whose log cannot be asked there.
+    """
+    prefix = f"{application}@"
+    if table_format.capabilities.keeps_batches:
+        # A table that is replaced keeps its record, which is of its former rows; it gets another id.
+        snapshot = table_format.snapshot(session, table)
+        if snapshot is None:
+            raise EngineError(
+                "batch-history",
+                f"which batches {table.name} has committed is not known: its log cannot be asked over Spark Connect",
+                hint="build models with `batch_size` on a profile without `remote`",
+            )
+        prefix += f"{snapshot.table_id}@"
+    return CommittedWindows(prefix, commitments(table_format.recorded_batches(session, table, prefix), prefix))
+
+
+def newest_row(session: SparkSession, table: Relation, event_time: str) -> datetime | None:
+    """Return the time of the newest row of a table (UTC), None without rows. Raises EngineError."""
+    rows = run_statement(
+        session, f"SELECT CAST(unix_micros(CAST(max({event_time}) AS TIMESTAMP)) AS BIGINT) AS newest FROM {table}"
+    )
+    newest = rows[0]["newest"]
+    return None if newest is None else datetime.fromtimestamp(newest / 1_000_000, timezone.utc)

@@ -1,0 +1,106 @@
+"""The results of the batches of a model as its own: its status is the worst of theirs, its figures are their sums."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from merge_runner.engine.response import MERGE_FIGURES, MergeFigures, NodeResponse, NoFigures
+from merge_runner.run.batches.batch_jobs import BatchJob
+from merge_runner.run.results.results import FAILED, Result, Status, Timing
+
+_SAME = frozenset({"table_version", "files_total"})
+"""Figures of a table, not of what a MERGE has done: those of the last batch count."""
+
+
+def joined_result(unique_id: str, jobs: Sequence[BatchJob], results: Mapping[str, Result], relation: str) -> Result:
+    """Return the result of a model whose batches have ended; `results` are theirs by job."""
+    ended = [results[job.id] for job in jobs if job.id in results]
+    if not ended:
+        response = NodeResponse(statement=NoFigures("MERGE", 0), batches=[])
+        return Result(unique_id, "no-op", response=response, message="no batch is due", relation_name=relation)
+    status = _status([result.status for result in ended])
+    last = next((result for result in reversed(ended) if result.response.statement is not None), ended[-1])
+    response = NodeResponse(
+        branch=last.response.branch,
+        is_incremental=ended[0].response.is_incremental,
+        target=ended[0].response.target,
+        statement=_sums([result.response.merge for result in ended]) or last.response.statement,
+        verdict=last.response.verdict,
+        attempts=max((result.response.attempts or 0 for result in ended), default=0) or None,
+        place=next((result.response.place for result in ended if result.status == "error"), None),
+        batches=[batch_as_json(job, results[job.id]) for job in jobs if job.id in results],
+    )
+    return Result(
+        unique_id,
+        status,
+        timing=_timing(ended),
+        thread_id=last.thread_id,
+        response=response,
+        message=_message(status, jobs, results),
+        compiled_code=last.compiled_code,
+        relation_name=relation,
+        warnings=tuple(dict.fromkeys(warning for result in ended for warning in result.warnings)),
+        plan=last.plan,
+    )
+
+
+def batch_as_json(job: BatchJob, result: Result) -> dict[str, Any]:
+    """Return a batch as the adapter response of its model has it."""
+    start, _, end = str(job.due.window).partition("/")
+    merge = result.response.merge
+    return {
+        "start": start,
+        "end": end,
+        "reason": job.due.reason,
+        "status": result.status,
+        "rows": merge.rows_affected if merge is not None else 0 if result.status == "no-op" else None,
+        "version": result.response.table_version,
+        "seconds": round(result.execution_time, 3),
+        "message": result.message or None,
+    }
+
+
+def _status(statuses: Sequence[Status]) -> Status:
+    bad = [status for status in statuses if status in FAILED or status == "skipped"]
+    if not bad:
+        return "success" if "success" in statuses else "no-op"
+    if "success" in statuses or "no-op" in statuses:
+        return "partial success"
+    return "error" if "error" in bad else "skipped"
+
+
+def _sums(merges: Sequence[MergeFigures | None]) -> MergeFigures | None:
+    known = [merge for merge in merges if merge is not None]
+    if not known:
+        return None
+    values = {
+        name: getattr(known[-1], name) if name in _SAME else _sum([getattr(merge, name) for merge in known])
+        for name in MERGE_FIGURES
+    }
+    return MergeFigures.of(values, {})
+
+
+def _sum(counts: Sequence[int | None]) -> int | None:
+    """Return the sum, None where one is not known."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
+
+
+def _timing(ended: Sequence[Result]) -> tuple[Timing, ...]:
+    phases = [phase for result in ended for phase in result.timing if phase.name == "execute"]
+    if not phases:
+        return ()
+    start, end = min(phase.started_at for phase in phases), max(phase.completed_at for phase in phases)
+    return (Timing("execute", start, end),)
+
+
+def _message(status: Status, jobs: Sequence[BatchJob], results: Mapping[str, Result]) -> str:
+    ended = [(job, results[job.id]) for job in jobs if job.id in results]
+    done = sum(result.status in ("success", "no-op") for _, result in ended)
+    words = f"{done} of {len(jobs)} batch{'es' if len(jobs) != 1 else ''}"
+    rows = _sum([result.response.merge.rows_affected for _, result in ended if result.response.merge is not None])
+    if rows is not None and status in ("success", "partial success"):
+        words += f", {rows:,} row{'s' if rows != 1 else ''} changed"
+    failed = next(((job, result) for job, result in ended if result.status in FAILED), None)
+    return words if failed is None else f"{words}; {failed[0].due.window}: {failed[1].message}"
