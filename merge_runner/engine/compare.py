@@ -73,12 +73,12 @@ def compare_tables(
     if not columns.pairs:
         right_rows = _row_count(session, right, criteria)
         return Outcome(columns, RowCounts(left_rows, right_rows, left_rows, right_rows), {}, (), None)
-    with (
-        _relations_to_read(session, left, right, format) as (relations, files),
-        _cached(session, difference(*relations, columns.pairs, key, criteria.where, criteria.tolerance)),
-    ):
-        rows, changed = _counts(session, columns.pairs, left_rows)
-        rows_shown = tuple(_examples(session, columns.pairs, key, rows, criteria))
+    with _relations_to_read(session, left, right, format) as (relations, files):
+        if files is not None and files.left == files.right == 0:
+            return Outcome(columns, RowCounts(left_rows, left_rows, 0, 0), {}, (), files)
+        with _cached(session, difference(*relations, columns.pairs, key, criteria.where, criteria.tolerance)):
+            rows, changed = _counts(session, columns.pairs, left_rows)
+            rows_shown = tuple(_examples(session, columns.pairs, key, rows, criteria))
     return Outcome(columns, rows, changed, rows_shown, files)
 
 

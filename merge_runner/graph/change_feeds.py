@@ -47,6 +47,11 @@ def with_feeds(
 
 def _refused_reader(node: Node) -> tuple[str, str] | None:
     """Why a node cannot read changes, and what to do."""
+    if isinstance(node, ModelNode) and node.config.batch_size is not None:
+        return (
+            f"{node.name} has `batch_size`, and a change feed has no windows of time",
+            "read the table by ref(), with a filter by `batch.start` and `batch.end`, or take `batch_size` out",
+        )
     if node.materialized == "merge":
         return None
     kind = f"{node.materialized} model" if isinstance(node, ModelNode) else node.resource_type

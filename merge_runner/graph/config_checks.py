@@ -53,7 +53,7 @@ def check_contract(
             problems.add(_CODE, message, model.column_places[column.name], "declare it")
 
 
-_BATCHES = ("begin", "lookback", "concurrent_batches", "batches_at_once")
+_BATCHES = ("begin", "lookback", "concurrent_batches", "batches_at_once", "late_rows")
 _BATCH_CODE = "broken-batches"
 
 

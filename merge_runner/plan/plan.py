@@ -13,7 +13,8 @@ from merge_runner.graph.graph import DataTestNode, ModelNode, Node, RefNode, See
 from merge_runner.graph.hooks import hook
 from merge_runner.graph.naming import view_definition
 from merge_runner.merge.statement import MergeStatement
-from merge_runner.plan.batches.batch_values import NodeBatch
+from merge_runner.plan.batches.batch_values import NodeBatch, time_type
+from merge_runner.plan.batches.window import time_literal
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.layout.table_layout import own_relation, table_layout
 from merge_runner.plan.load.compiler import Compiler, is_rebuilt
@@ -49,6 +50,7 @@ from merge_runner.plan.steps.table import (
     CheckSchema,
     CreateTarget,
     DefineView,
+    EmptyWindow,
     EnforceContract,
     Layout,
     LoadSeed,
@@ -276,6 +278,7 @@ class Planner:
             *([self._schema_check(node, layout, shape)] if layout.on_schema_change == "fail" and not rebuilt else ()),
             *([CheckSource(relation, rendered.text, judged, expect)] if expect and looks_first else ()),
             CreateTarget(layout, shape, rebuilt, reads.first, reads.history is not None and loses),
+            *self._empty_window(node, layout, prepared.batch),
             *(self._contract(node, existing=True, merge=statement, after_adding=True) if adds else ()),
             RunMerge(
                 *(relation, rendered.text, judged, bounding(judged, node.config.bounds)),
@@ -290,6 +293,14 @@ class Planner:
             return plan
         self._check(node, faults(node, layout))
         return replace(plan, steps=(*plan.steps, replace(compaction(node, layout), after=after)))
+
+    def _empty_window(self, node: ModelNode, layout: Layout, batch: NodeBatch | None) -> Sequence[Step]:
+        """The step that removes the rows of a batch before they are merged again, where that is asked for."""
+        if batch is None or not batch.empties:
+            return ()
+        event_time, type = node.config.event_time, time_type(node)
+        start, end = (time_literal(time, type) for time in (batch.window.start, batch.window.end))
+        return [EmptyWindow(layout, f"{event_time} >= {start} AND {event_time} < {end}")]
 
     def _check(self, node: RefNode, faults: Iterable[Fault]) -> None:
         """Raises the faults of a node's `optimize`, at the place of that config key, as ProblemsError."""

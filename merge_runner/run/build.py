@@ -20,6 +20,7 @@ from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.model_tests.unit_tests import Scratch
 from merge_runner.plan.nodes.maintenance import has_table, is_maintained
 from merge_runner.relation import Relation
+from merge_runner.run.batches.batch_jobs import check_batch_options
 from merge_runner.run.diff.diff import compare_with_before
 from merge_runner.run.execution.dag_run import NodeRun
 from merge_runner.run.execution.driver_scope import driving
@@ -78,6 +79,7 @@ def build(
     )
     if on_a_branch:
         check_isolated(plans, nodes)
+    check_batch_options(nodes, plans, settings)
     hooks = RunHooks(planned, invocation, command, events)
     hooks.check()
     durations = recorded_durations(prepared.target_path / "run_results.json")

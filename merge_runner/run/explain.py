@@ -12,12 +12,15 @@ from merge_runner.engine.spark.errors import EngineError, engine_errors
 from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.first_run import has_been_built
-from merge_runner.graph.graph import run_config
+from merge_runner.graph.graph import ModelNode, run_config
+from merge_runner.plan.explain.batch_outlook import BatchOutlook
 from merge_runner.plan.explain.explain import ExplainedNode, Explanation, with_running_form
 from merge_runner.plan.explain.spark_explain import EngineReport
 from merge_runner.plan.load.project_context import Prepared
+from merge_runner.run.batches.batch_jobs import read_due
 from merge_runner.run.node.outcome import error_message, error_place
 from merge_runner.run.results.past_merges import past_merges
+from merge_runner.run.settings import RunSettings
 
 
 def explain_on_spark(prepared: Prepared, explanation: Explanation, driver: Driver | DriverStart) -> Explanation:
@@ -62,6 +65,8 @@ def _ask_engine(
             if node.plan.first_run is not None:
                 node = with_running_form(node, has_been_built(session, catalog, node.plan.first_run))
             engine_report = None
+            if node.batches is not None:
+                node = replace(node, batches=_with_due_batches(prepared, node, driver, catalog))
             if node.merge is not None:
                 engine_report = explain_merge(session, catalog, node.plan, conf, past.get(unique_id, ()))
     except EngineError as error:
@@ -75,3 +80,12 @@ def _ask_engine(
         notes=tuple(prepared.conceal(note) for note in engine_report.notes),
     )
     return replace(node, engine_report=engine_report)
+
+
+def _with_due_batches(prepared: Prepared, node: ExplainedNode, driver: Driver, catalog: Catalog) -> BatchOutlook | None:
+    """Return the batches of a node with those that a build would run now. Raises EngineError."""
+    model = prepared.graph.nodes[node.plan.unique_id]
+    if node.batches is None or not isinstance(model, ModelNode):
+        return node.batches
+    due, _ = read_due(prepared, model, RunSettings(), driver, catalog)
+    return replace(node.batches, due=due)

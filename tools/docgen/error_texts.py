@@ -268,6 +268,10 @@ _CONFIGURATION = {
         "The columns of a model with an enforced contract differ from the declared ones, or no contract can apply.",
         "Correct the declaration or the query, or alter the table; nothing was written.",
     ),
+    "broken-batches": Meaning(
+        "A key of batches without the others that it needs, or on a model that cannot run in batches.",
+        "Give `batch_size`, `event_time` and `begin` together, on a merge model.",
+    ),
     "secret-is-kept": Meaning(
         "A text that is stored in a table (a property, comment, view or constraint) contains a secret.",
         "Join with a table of secrets, or use the secret only in a query that does not output it.",
@@ -569,9 +573,13 @@ _RUN = {
         "Pass that batch id or a higher one, or drop the table.",
     ),
     "batch-history": Meaning(
-        "A batch, a stream or `changes()` on an Iceberg table whose catalog (Nessie) keeps the newest snapshot alone: "
-        "which batches were committed before is not known.",
-        "Merge it without them, or keep the table in another catalog.",
+        "Which batches a table has committed is not known: the catalog of an Iceberg table (Nessie) keeps the newest "
+        "snapshot alone, or the log of a Delta table would have to be asked over Spark Connect.",
+        "Merge it without batches, streams and `changes()`, or use another catalog, or a `master`.",
+    ),
+    "batch-changed": Meaning(
+        "Another run has committed a batch since this one found it to be due, so that its rows are not removed.",
+        "Run the command again.",
     ),
     "changes-connect": Meaning(
         "`changes()` needs the table's log, which Spark Connect cannot read.", "Run on a `master`, or use `ref()`."

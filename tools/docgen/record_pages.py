@@ -22,6 +22,7 @@ apply, and `null` where the format does not report it."""
 
 STATUS: Mapping[Status, str] = {
     "success": "a model or seed ran",
+    "partial success": "some batches of the model succeeded, and some did not",
     "no-op": "there was nothing to do: unchanged inputs, a batch that is committed already, no files to compact",
     "error": "it failed",
     "pass": "a test passed",

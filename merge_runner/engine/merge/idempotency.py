@@ -17,13 +17,14 @@ from merge_runner.engine.context import Batch, NodeContext, WindowBatch
 from merge_runner.engine.merge.batch_windows import committed_windows
 from merge_runner.engine.merge.change_feed_source import Unread, define_changes, unread
 from merge_runner.engine.spark.errors import EngineError
-from merge_runner.engine.spark.sql import temporary_confs
+from merge_runner.engine.spark.sql import run_command, temporary_confs
 from merge_runner.engine.table_format.protocol import Commit, TableFormat
 from merge_runner.formats import Format
 from merge_runner.formats.branches import CONF
 from merge_runner.plan.batches.due import overlapping
 from merge_runner.plan.steps.inputs import Feed
 from merge_runner.plan.steps.merge import RunMerge
+from merge_runner.plan.steps.table import EmptyWindow
 from merge_runner.relation import Relation
 
 if TYPE_CHECKING:
@@ -108,9 +109,30 @@ def _window(session: SparkSession, table: Relation, table_format: TableFormat, b
     """
     words = f"another run has committed {batch.due.window} meanwhile"
     committed = committed_windows(session, table, table_format, batch.application)
-    if overlapping(batch.due.window, committed.windows) != batch.due.seen:
+    # A window without rows need not have been emptied by a commit: Iceberg writes no snapshot where none is deleted.
+    if overlapping(batch.due.window, committed.windows) not in (batch.due.seen, batch.due.seen_by_merge):
         return Claim(skips=words)
     return Claim(Batch(f"{committed.prefix}{batch.due.window}", batch.due.number, words))
+
+
+def empty_window(step: EmptyWindow, context: NodeContext) -> None:
+    """Remove the rows of a batch from its table, once: the commit records that the window is to be merged.
+
+    Raises EngineError, `batch-changed` where another run has committed it since it was found to be due.
+    """
+    session, table, batch = context.session, step.layout.relation, context.batch
+    assert isinstance(batch, WindowBatch), "a step of a batch"
+    table_format = context.table_format(step.layout.format)
+    committed = committed_windows(session, table, table_format, batch.application)
+    numbers = overlapping(batch.due.window, committed.windows)
+    if numbers == batch.due.seen_by_merge:
+        return  # an earlier attempt has removed them
+    if numbers != batch.due.seen:
+        message = f"another run has committed {batch.due.window} meanwhile: its rows are not removed"
+        raise EngineError("batch-changed", message, hint="run it again")
+    record = Batch(f"{committed.prefix}{batch.due.window}", batch.due.emptied_number)
+    with recording(session, record, table_format):
+        run_command(session, f"DELETE FROM {table} WHERE {step.condition}")
 
 
 def has_committed(

@@ -9,6 +9,7 @@ from merge_runner.engine.context import NodeContext
 from merge_runner.engine.maintenance import optimize_table, vacuum_table
 from merge_runner.engine.merge.contract import check_schema, enforce_contract
 from merge_runner.engine.merge.guardrails import check_before_replacing
+from merge_runner.engine.merge.idempotency import empty_window
 from merge_runner.engine.merge.pipeline import run_merge
 from merge_runner.engine.model_tests.data_test import run_data_test
 from merge_runner.engine.model_tests.unit_test import run_unit_test
@@ -40,6 +41,7 @@ from merge_runner.plan.steps.table import (
     CreateBranch,
     CreateTarget,
     DefineView,
+    EmptyWindow,
     EnforceContract,
     KeepHistory,
     KeepRows,
@@ -78,6 +80,7 @@ FUNCTIONS: Mapping[type, Callable[[Any, NodeContext], None]] = dict(
         _by(CreateBranch, create_branch),
         _by(CheckSource, check_before_replacing),
         _by(CreateTarget, create_target),
+        _by(EmptyWindow, empty_window),
         _by(RunHook, run_hook),
         _by(RunMerge, run_merge),
         _by(ReplaceTable, replace_table),

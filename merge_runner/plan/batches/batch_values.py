@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from merge_runner.graph.graph import ModelNode
+from merge_runner.graph.graph import ModelNode, Node, SourceNode, run_config
 from merge_runner.plan.batches.due import Schedule
 from merge_runner.plan.batches.window import (
     TIME_TYPES,
@@ -24,10 +24,11 @@ DEFAULT_LOOKBACK = 1
 
 @dataclass(frozen=True)
 class NodeBatch:
-    """A batch of a model."""
+    """A batch of a model. `empties`: the rows of its window are removed before it is merged."""
 
     unique_id: str
     window: Window
+    empties: bool = False
 
 
 def schedule_of(node: ModelNode) -> Schedule | None:
@@ -45,6 +46,11 @@ def time_type(node: ModelNode) -> TimeType:
     column = next((column for name, column in node.columns.items() if name.casefold() == _event_time(node)), None)
     declared = str(column["data_type"] or "").casefold() if column is not None else ""
     return next((name for name in TIME_TYPES if name == declared), "timestamp")
+
+
+def event_time_of(node: Node) -> str | None:
+    """Return the column or expression with the time of the rows of a node; None: its config does not say."""
+    return node.config.config.event_time if isinstance(node, SourceNode) else run_config(node).event_time
 
 
 def batch_values(node: ModelNode, batch: NodeBatch | None) -> Mapping[str, str] | None:

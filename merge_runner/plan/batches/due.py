@@ -18,7 +18,7 @@ from merge_runner.project.schema.batches import BatchSize
 Reason = Literal["new", "open", "lookback", "missing", "asked"]
 """Why a batch is due: nothing of it or after it is committed; it was not over when it was committed; `lookback` asks
 for it again; a later one is committed, and it is not; the command asks for it."""
-_OPEN, _COMPLETE = 1, 2
+_EMPTIED, _OPEN, _COMPLETE = 0, 1, 2
 _STATES = 10
 
 
@@ -39,8 +39,8 @@ class Schedule:
 class Commitment:
     """What a table says of a window: how often it was committed, and whether the window was over then.
 
-    The number of the n-th commit is 10 n + 1 where the window was open, 10 n + 2 where it was over. So a number tells
-    both, and each commit has a higher one.
+    The number of the n-th commit is 10 n + 1 where the window was open, 10 n + 2 where it was over. It is 10 n where
+    the rows of the window were removed, to be merged again. So a number tells both, and each commit has a higher one.
     """
 
     window: Window
@@ -51,19 +51,36 @@ class Commitment:
         """Whether the window was over when it was committed last."""
         return self.number % _STATES == _COMPLETE
 
+    @property
+    def is_emptied(self) -> bool:
+        """Whether its rows were removed, and not merged again."""
+        return self.number % _STATES == _EMPTIED
+
 
 @dataclass(frozen=True)
 class DueBatch:
     """A batch that is to run.
 
     `seen` are the numbers that the table has of windows that overlap with it, by their texts: it commits only where
-    they are still the same. `number` is what its own commit records.
+    they are still the same. `number` is what its own commit records. `empties`: the rows of the window are removed
+    before, by a commit that records `emptied_number`.
     """
 
     window: Window
     reason: Reason
     seen: Mapping[str, int]
     number: int
+    empties: bool = False
+
+    @property
+    def emptied_number(self) -> int:
+        """The number that is recorded where the rows of the window were removed."""
+        return self.number // _STATES * _STATES + _EMPTIED
+
+    @property
+    def seen_by_merge(self) -> Mapping[str, int]:
+        """The numbers that the table has when the MERGE begins."""
+        return {**self.seen, str(self.window): self.emptied_number} if self.empties else self.seen
 
 
 def commitments(recorded: Mapping[str, int], prefix: str) -> list[Commitment]:
@@ -85,10 +102,8 @@ def due_batches(
         last = max(commitment.window.end for commitment in committed)
     else:
         first = last = schedule.begin if newest_row is None else window_start(newest_row, schedule.size)
-    complete = _joined(commitment.window for commitment in committed if commitment.is_complete)
-    is_open = [commitment.window for commitment in committed if not commitment.is_complete]
     windows = list(windows_of(first, now, schedule.size))
-    states = [_state(window, complete, is_open, last) for window in windows]
+    states = _states(windows, committed, last)
     # `lookback` counts from the first batch that is open or new: what is missing in the middle does not move it.
     fresh = next((index for index, state in enumerate(states) if state in ("new", "open")), len(windows))
     reasons: list[Reason | None] = [
@@ -100,11 +115,21 @@ def due_batches(
 
 
 def asked_batches(
-    schedule: Schedule, committed: Sequence[Commitment], now: datetime, start: datetime, end: datetime | None
+    schedule: Schedule,
+    committed: Sequence[Commitment],
+    now: datetime,
+    start: datetime,
+    end: datetime | None,
+    *,
+    empties: bool = False,
 ) -> list[DueBatch]:
-    """Return the batches from the one that `start` is in to the one that ends at `end` or later; None: up to now."""
+    """Return the batches from the one that `start` is in to the one that ends at `end` or later; None: up to now.
+
+    `empties`: the rows of their windows are removed before.
+    """
     windows = windows_of(start, now if end is None else end, schedule.size)
-    return _numbered(_at_once([(window, "asked") for window in windows], schedule.at_once, now), committed, now)
+    asked = _at_once([(window, "asked") for window in windows], schedule.at_once, now)
+    return [replace(batch, empties=empties) for batch in _numbered(asked, committed, now)]
 
 
 def batches_again(
@@ -125,12 +150,22 @@ def overlapping(window: Window, committed: Iterable[Commitment]) -> dict[str, in
     return {str(other.window): other.number for other in committed if other.window.overlaps(window)}
 
 
-def _state(window: Window, complete: Sequence[Window], is_open: Sequence[Window], last: datetime) -> Reason | None:
-    if any(other.covers(window) for other in complete):
-        return None
-    if window.start >= last:
-        return "new"
-    return "open" if any(other.overlaps(window) for other in is_open) else "missing"
+def _states(windows: Sequence[Window], committed: Sequence[Commitment], last: datetime) -> list[Reason | None]:
+    """Return why each window is due; None: all of it is committed since it was over."""
+    complete = _joined(commitment.window for commitment in committed if commitment.is_complete)
+    emptied = [commitment.window for commitment in committed if commitment.is_emptied]
+    partly = [commitment.window for commitment in committed if not commitment.is_complete]
+
+    def state(window: Window) -> Reason | None:
+        if any(other.overlaps(window) for other in emptied):
+            return "missing"
+        if any(other.covers(window) for other in complete):
+            return None
+        if window.start >= last:
+            return "new"
+        return "open" if any(other.overlaps(window) for other in partly) else "missing"
+
+    return [state(window) for window in windows]
 
 
 def _joined(windows: Iterable[Window]) -> list[Window]:

@@ -15,7 +15,9 @@ from merge_runner.graph.graph import ModelNode, Node, run_config
 from merge_runner.graph.model_text import OlderRows
 from merge_runner.graph.order import contracted, levels_of, unit_tests_first
 from merge_runner.lineage.edge import TableLineage
+from merge_runner.plan.batches.batch_values import schedule_of
 from merge_runner.plan.explain import merge_columns
+from merge_runner.plan.explain.batch_outlook import BatchOutlook
 from merge_runner.plan.explain.join_strategy import engine_plan, write_distribution_of
 from merge_runner.plan.explain.spark_explain import EngineReport, report_as_json
 from merge_runner.plan.lineage.model_lineage import ModelLineages
@@ -79,6 +81,8 @@ class ExplainedNode:
     lineages: ModelLineages | None = field(default=None, repr=False, compare=False)
     reuse: ReusePrediction | None = None
     """Whether a build would leave it out; None: it was not asked."""
+    batches: BatchOutlook | None = None
+    """Its batches; None: it has none."""
     older_rows: OlderRows | None = None
     """How many commits of its table an older text has made; None: that is not known, or it has no table."""
 
@@ -110,6 +114,8 @@ class ExplainedNode:
         yield f"{self.name} ({', '.join(words)})"
         outlook = (self.forms, self.reuse, self.older_rows if self.older_rows and self.older_rows.older else None)
         yield from (f"  {part}" for part in outlook if part is not None)
+        if self.batches is not None:
+            yield from (f"  {line}" for line in self.batches.lines())
         if self.plan.asks is not None:
             yield f"  render it when it runs, after the query at {self.plan.asks.place}; then plan its steps"
         for step in self.plan.steps:
@@ -200,6 +206,7 @@ class Explanation:
                         "first_run": _steps_json(node.forms.first_run) if node.forms else None,
                         "runs": node.reuse.runs if node.reuse else None,
                         "because": node.reuse.because if node.reuse else None,
+                        "batches": node.batches.as_json() if node.batches else None,
                         "older_rows": asdict(node.older_rows) if node.older_rows else None,
                         **(report_as_json(node.engine_report) if self.has_engine_reports else {}),
                     }
@@ -235,9 +242,12 @@ def explain(
                 node = prepared.graph.nodes[unique_id]
                 kind = node.materialized if isinstance(node, ModelNode) else node.resource_type
                 conf = {**prepared.files.profile.conf, **run_config(node).conf}
-                rows = older_rows(node)
+                schedule = schedule_of(node) if isinstance(node, ModelNode) else None
                 explained[unique_id] = ExplainedNode(
-                    node.name, kind, plan, None, conf, lineages=lineages, older_rows=rows
+                    *(node.name, kind, plan, None, conf),
+                    lineages=lineages,
+                    batches=BatchOutlook(schedule) if schedule is not None else None,
+                    older_rows=older_rows(node),
                 )
     problems.check()
     plans = with_shared_inputs(prepared, {unique_id: node.plan for unique_id, node in explained.items()})

@@ -14,7 +14,7 @@ from merge_runner.graph.invocation import Invocation
 from merge_runner.merge.parse import parse
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
-from merge_runner.plan.batches.batch_values import NodeBatch, batch_values
+from merge_runner.plan.batches.batch_values import NodeBatch, batch_values, event_time_of
 from merge_runner.plan.load.asking import EngineAccess
 from merge_runner.plan.load.defer import Deferral
 from merge_runner.plan.load.query import query
@@ -189,8 +189,7 @@ class Compiler:
         node = self._graph.nodes[unique_id]
         if node.materialized == "view" and unique_id not in self._deferral.ids and not sample.is_empty:
             relation = replace(relation, sql=f"(\n{query(self.render(unique_id))}\n)")
-        source = node.config if isinstance(node, SourceNode) else None
-        return sample.of(relation, source.config.event_time if source is not None else run_config(node).event_time)
+        return sample.of(relation, event_time_of(node))
 
     def tested_relation(self, unique_id: str) -> Relation:
         """Return how a test names what it reads: no rows with `--empty`, all rows with `--sample`, as in dbt."""

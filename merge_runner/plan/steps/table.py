@@ -96,6 +96,17 @@ class CheckSchema(Step):
 
 
 @dataclass(frozen=True)
+class EmptyWindow(Step):
+    """Removes the rows of a batch from its table, before they are merged again. `condition` selects them."""
+
+    layout: Layout
+    condition: str
+
+    def __str__(self) -> str:
+        return f"delete from {self.layout.relation.name} where {self.condition}"
+
+
+@dataclass(frozen=True)
 class KeepHistory(Step):
     """Stops the node with `problem` where its table holds rows: a full refresh would remove them for good."""
 

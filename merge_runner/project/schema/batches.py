@@ -14,10 +14,13 @@ BatchSize = Literal["hour", "day", "month", "year"]
 
 def _time_text(value: Any) -> Any:
     """Return a time as text; one that YAML has read as a date, too. Raises ValueError for a text that is no time."""
-    if isinstance(value, date | str):
+    if not isinstance(value, date | str):
+        return value
+    try:
         read_time(value)
-        return str(value)
-    return value
+    except ValueError:
+        raise ValueError("a time such as 2026-01-31 or 2026-01-31 18:00:00") from None
+    return str(value)
 
 
 TimeText = Annotated[str, Before(_time_text), also(TEXT)]

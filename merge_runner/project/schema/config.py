@@ -191,6 +191,12 @@ class ModelConfig:
     """How many adjacent batches that are due run as one MERGE at most. Default: 1.
     Applies to: merge models with `batch_size`
     Example: `batches_at_once: 30`"""
+    late_rows: Literal["warn", "ignore"] | None = None
+    """Whether to count, after the batches, rows that came to an input after the last run and are older than the first
+    batch that ran: no batch merges them. The inputs need `event_time`; files that they had before are not read.
+    Default: `ignore`.
+    Applies to: merge models with `batch_size`
+    Example: `late_rows: warn`"""
     scan: Literal["bounded", "full"] = "bounded"
     """`full` declares that a full scan of the target is intended, so that lint does not report it (P001 and related
     rules).

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.merge.batch_windows import committed_windows, newest_row
 from merge_runner.engine.tables.catalog import Catalog
-from merge_runner.graph.graph import ModelNode
+from merge_runner.errors import Problem, ProblemsError
+from merge_runner.graph.graph import ModelNode, Node
 from merge_runner.plan.batches.batch_values import NodeBatch, schedule_of
 from merge_runner.plan.batches.due import Commitment, DueBatch, Schedule, asked_batches, batches_again, due_batches
 from merge_runner.plan.layout.table_layout import table_layout
@@ -37,13 +38,23 @@ class BatchJob:
     @property
     def batch(self) -> NodeBatch:
         """The batch that its texts are rendered for."""
-        return NodeBatch(self.unique_id, self.due.window)
+        return NodeBatch(self.unique_id, self.due.window, self.due.empties)
 
 
 def runs_in_batches(node: object, settings: RunSettings) -> bool:
     """Whether a run of a node is one of its batches."""
     is_run = settings.maintenance is None and settings.clones is None and settings.new_branch is None
     return is_run and isinstance(node, ModelNode) and schedule_of(node) is not None
+
+
+def check_batch_options(nodes: Mapping[str, Node], ids: Iterable[str], settings: RunSettings) -> None:
+    """Raise ProblemsError for an option that a model with batches cannot be run with."""
+    for unique_id in ids:
+        node = nodes[unique_id]
+        if settings.batch_id is not None and runs_in_batches(node, settings):
+            message = f"--batch-id numbers the run of a model, and {node.name} has batches of its own"
+            hint = "leave it out, or run the model without it"
+            raise ProblemsError([Problem("broken-batches", message, node.place, hint)])
 
 
 def batch_jobs(
@@ -53,17 +64,12 @@ def batch_jobs(
 
     `planner` is one of `prepared`.
     """
-    schedule = schedule_of(node)
-    assert schedule is not None, "its config has batches"
-    is_part = settings.event_time is not None or node.unique_id in settings.batches_left
-    replaces = is_rebuilt(node, prepared.invocation) and not is_part
-    committed, newest = ((), None) if replaces else _record(prepared, node, driver, catalog)
-    due = _due(prepared, node, schedule, settings, committed, newest)
+    replaces = _replaces_table(prepared, node, settings)
+    due, is_first_run = read_due(prepared, node, settings, driver, catalog)
     plans = [
-        planner.batch(NodeBatch(node.unique_id, batch.window), full_refresh=replaces and number == 0)
+        planner.batch(NodeBatch(node.unique_id, batch.window, batch.empties), full_refresh=replaces and number == 0)
         for number, batch in enumerate(due)
     ]
-    is_first_run = not committed and newest is None
     mode = node.config.concurrent_batches or "auto"
     are_apart = mode == "on" or all(
         keeps_to_window(plan, node, batch.window) for plan, batch in zip(plans, due, strict=True)
@@ -84,6 +90,26 @@ def batch_jobs(
             )
         )
     return jobs
+
+
+def read_due(
+    prepared: Prepared, node: ModelNode, settings: RunSettings, driver: Driver, catalog: Catalog
+) -> tuple[list[DueBatch], bool]:
+    """Return the batches of a model that are due, and whether its table has yet to get its first rows.
+
+    Raises EngineError.
+    """
+    schedule = schedule_of(node)
+    assert schedule is not None, "its config has batches"
+    is_replaced = _replaces_table(prepared, node, settings)
+    committed, newest = ((), None) if is_replaced else _record(prepared, node, driver, catalog)
+    return _due(prepared, node, schedule, settings, committed, newest), not committed and newest is None
+
+
+def _replaces_table(prepared: Prepared, node: ModelNode, settings: RunSettings) -> bool:
+    """Whether a full refresh replaces the table of a model as a whole, and not the rows of some windows."""
+    is_part = settings.event_time is not None or node.unique_id in settings.batches_left
+    return is_rebuilt(node, prepared.invocation) and not is_part
 
 
 def _record(
@@ -116,5 +142,6 @@ def _due(
     if (windows := settings.batches_left.get(node.unique_id)) is not None:
         return batches_again(windows, committed, now)
     if settings.event_time is not None:
-        return asked_batches(schedule, committed, now, *settings.event_time)
+        empties = is_rebuilt(node, prepared.invocation)
+        return asked_batches(schedule, committed, now, *settings.event_time, empties=empties)
     return due_batches(schedule, committed, now, newest)

@@ -14,6 +14,7 @@ from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.plan import Planner
 from merge_runner.run.batches.batch_jobs import BatchJob, batch_jobs, runs_in_batches
 from merge_runner.run.batches.joined_result import joined_result
+from merge_runner.run.batches.late_warnings import last_batch_time, late_warnings
 from merge_runner.run.results.results import FAILED, Result
 from merge_runner.run.scheduling.write_conflicts import WriteKey
 from merge_runner.run.settings import RunSettings
@@ -29,6 +30,8 @@ class RunBatches:
         self._jobs_of: dict[str, list[BatchJob]] = {}
         self._jobs: dict[str, BatchJob] = {}
         self._errors: dict[str, str] = {}
+        self._last_times: dict[str, int] = {}
+        """When the last batch was committed before this run (ms), of models that warn of late rows."""
         self.results: dict[str, Result] = {}
 
     def read_due(self, ids: Iterable[str], driver: Driver, catalog: Catalog) -> None:
@@ -46,6 +49,9 @@ class RunBatches:
         for node in models:
             try:
                 jobs = batch_jobs(self._prepared, planner, node, self._settings, driver, catalog)
+                if node.config.late_rows == "warn":
+                    last = last_batch_time(self._prepared, node, driver, catalog)
+                    self._last_times |= {node.unique_id: last} if last is not None else {}
             except ProblemsError as error:
                 self._errors[node.unique_id] = "\n".join(map(str, error.problems))
             except Exception as failure:
@@ -103,6 +109,20 @@ class RunBatches:
     def has_begun(self, unique_id: str) -> bool:
         """Whether a batch of a model has ended."""
         return any(job.id in self.results for job in self._jobs_of.get(unique_id, ()))
+
+    def late_warnings(self, unique_id: str, driver: Driver, catalog: Catalog) -> list[str]:
+        """Return warnings of rows that came too late for the batches of a model, which have ended."""
+        jobs, since = self._jobs_of.get(unique_id, ()), self._last_times.get(unique_id)
+        node = self._prepared.graph.nodes[unique_id]
+        if not jobs or since is None or not isinstance(node, ModelNode):
+            return []
+        first = min(job.due.window for job in jobs)
+        try:
+            return list(late_warnings(self._prepared, node, first, since, driver, catalog))
+        except Exception as failure:
+            if not from_engine(failure):
+                raise
+            return [f"rows that came too late could not be counted: {engine_error(failure).message}"]
 
     def result(self, unique_id: str) -> Result:
         """Return the result of a model; a batch without one was stopped before it began."""

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime, timezone
 from pathlib import Path
 
 from merge_runner.engine.context import NodeContext
@@ -18,6 +19,8 @@ from merge_runner.engine.tables.catalog import CatalogSession
 from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.graph.graph import ModelNode, RefNode, run_config
 from merge_runner.graph.naming import table_location
+from merge_runner.plan.batches.batch_values import NodeBatch, schedule_of
+from merge_runner.plan.batches.due import due_batches
 from merge_runner.plan.layout.table_layout import own_relation
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.plan import Planner
@@ -50,10 +53,10 @@ def rebuilt_table(prepared: Prepared, node: RefNode, engine: CatalogSession) -> 
 
 
 def _with_table(prepared: Prepared, node: RefNode, relation: Relation) -> Prepared:
-    """Return the project as a first run renders it, with another table of the node."""
+    """Return the project with another table of the node."""
     config = replace(node.config, expect_merge=None) if isinstance(node, ModelNode) else node.config
     nodes = {**prepared.graph.nodes, node.unique_id: replace(node, relation=relation, config=config)}
-    return replace(prepared.first_run, graph=replace(prepared.graph, nodes=nodes))
+    return replace(prepared, graph=replace(prepared.graph, nodes=nodes))
 
 
 def _build(scratch: Prepared, unique_id: str, engine: CatalogSession) -> None:
@@ -66,12 +69,25 @@ def _build(scratch: Prepared, unique_id: str, engine: CatalogSession) -> None:
         node=unique_id,
     )
     set_confs(engine.session, {**stamp_confs(context.stamp), **run_config(scratch.graph.nodes[unique_id]).conf})
-    plan = Planner(scratch).plan(unique_id)
-    assert plan is not None, f"{unique_id} has no steps"
-    if plan.asks is not None:
-        plan = planned_on_engine(scratch, unique_id, context, first_run=True)
-    for step in _steps_of_rows(plan):
-        perform(step, context)
+    for number, project in enumerate(_projects(scratch, unique_id)):
+        plan = Planner(project).plan(unique_id)
+        assert plan is not None, f"{unique_id} has no steps"
+        if plan.asks is not None:
+            plan = planned_on_engine(project, unique_id, context, first_run=number == 0)
+        for step in _steps_of_rows(plan):
+            perform(step, context)
+
+
+def _projects(scratch: Prepared, unique_id: str) -> Iterator[Prepared]:
+    """Yield the project as a first run renders it; for a model with batches, then as its later batches do."""
+    node = scratch.graph.nodes[unique_id]
+    schedule = schedule_of(node) if isinstance(node, ModelNode) else None
+    if schedule is None:
+        yield scratch.first_run
+        return
+    for number, batch in enumerate(due_batches(schedule, (), datetime.now(timezone.utc))):
+        project = scratch.for_batch(NodeBatch(unique_id, batch.window), full_refresh=False)
+        yield project.first_run if number == 0 else project
 
 
 def _steps_of_rows(plan: NodePlan) -> Iterator[Step]:

@@ -236,7 +236,12 @@ class NodeRun:
             return False
         self._running[unique_id] = _now()
         try:
-            result = self._batches.result(unique_id) if unique_id in self._batches else run_node(unique_id, run)
+            if unique_id in self._batches:
+                result = self._batches.result(unique_id)
+                late = self._batches.late_warnings(unique_id, run.driver, run.catalog)
+                result = replace(result, warnings=(*result.warnings, *late))
+            else:
+                result = run_node(unique_id, run)
             self._keep(result)
         except NotBegunError as error:
             self._lost[unique_id] = error.lost

@@ -132,7 +132,7 @@ def _batches_left(result: Mapping[str, Any]) -> tuple[tuple[Window, Reason], ...
     """
     left: list[tuple[Window, Reason]] = []
     succeeded = False
-    for batch in result["adapter_response"].get("batches", ()):
+    for batch in result.get("adapter_response", {}).get("batches", ()):
         window, reason = parsed_window(f"{batch['start']}/{batch['end']}"), batch["reason"]
         if window is None or reason not in get_args(Reason):
             raise ValueError("batches")

@@ -72,6 +72,11 @@ def test_tags_and_hooks_add_up_and_mappings_merge_by_key():
         ("timeout", "1h", 3600.0),
         ("timeout", "1d", 86400.0),
         ("properties", {"a": True, "b": 3, "c": 1.5}, {"a": "true", "b": "3", "c": "1.5"}),
+        ("begin", date(2026, 1, 31), "2026-01-31"),
+        ("begin", "2026-01-31 18:00", "2026-01-31 18:00"),
+        ("concurrent_batches", True, "on"),
+        ("concurrent_batches", False, "off"),
+        ("concurrent_batches", "auto", "auto"),
         ("optimize", True, True),
         ("optimize", {"zorder_by": "id"}, Optimize(zorder_by=("id",))),
         ("optimize", {"after": 10}, Optimize(after=10)),
@@ -101,6 +106,7 @@ def test_a_config_is_plain_json():
     assert set(plain) == {
         *keys.split(),
         *more.split(),
+        *("batch_size", "begin", "lookback", "concurrent_batches", "batches_at_once", "late_rows"),
         *("on_schema_change", "contract", "docs", "group", "access"),
         "expect_merge",
         "build_after",
@@ -149,6 +155,10 @@ def test_a_config_is_plain_json():
             'a.sql:1:1: "enabled" must be true or false, not "no" [invalid-value]\n'
             "    write true or false: these are the only booleans"
         ]),
+        ({"begin": "soon"}, [
+            'a.sql:1:1: "begin" must be a time such as 2026-01-31 or 2026-01-31 18:00:00, not "soon" [invalid-value]'
+        ]),
+        ({"batches_at_once": 0}, ['a.sql:1:1: "batches_at_once" must be at least 1, not 0 [invalid-value]']),
         ({"retries": -1}, ['a.sql:1:1: "retries" must be at least 0, not -1 [invalid-value]']),
         ({"retries": True}, ['a.sql:1:1: "retries" must be a whole number, not true [invalid-value]']),
         ({"priority": "1"}, ['a.sql:1:1: "priority" must be a whole number, not "1" [invalid-value]']),

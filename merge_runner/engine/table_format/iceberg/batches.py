@@ -6,9 +6,10 @@ and is searched for before the MERGE runs. It expires with the snapshot.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.snapshot_properties import PREFIX
@@ -17,11 +18,12 @@ from merge_runner.engine.table_format.iceberg.log import ancestry, branches, kee
 from merge_runner.relation import Relation, string_literal
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Row, SparkSession
 
 _APP_KEY = "merge-runner.app"
 _BATCH_KEY = "merge-runner.batch"
-"""Keys of a snapshot's summary."""
+_BATCHES_KEY = "merge-runner.batches"
+"""Keys of a snapshot's summary: an application and its batch, or those of many as a JSON object."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +62,11 @@ def batch_records(session: SparkSession, table: Relation, prefix: str = "") -> t
 
     These are the applications whose names begin with `prefix`.
     """
-    app, batch = (f"summary[{string_literal(key)}]" for key in (_APP_KEY, _BATCH_KEY))
+    app, batch, batches = (f"summary[{string_literal(key)}]" for key in (_APP_KEY, _BATCH_KEY, _BATCHES_KEY))
     rows = run_statement(
         session,
-        f"SELECT snapshot_id, {app} AS app, CAST({batch} AS BIGINT) AS batch, unix_millis(committed_at) AS at "
-        f"FROM {table}.snapshots WHERE startswith({app}, {string_literal(prefix)})",
+        f"SELECT snapshot_id, {app} AS app, {batch} AS batch, {batches} AS batches, unix_millis(committed_at) AS at "
+        f"FROM {table}.snapshots WHERE startswith({app}, {string_literal(prefix)}) OR {batches} IS NOT NULL",
     )
     if not rows:
         return ()
@@ -72,13 +74,27 @@ def batch_records(session: SparkSession, table: Relation, prefix: str = "") -> t
     # another branch has committed is not in this one.
     refs = branches(session, table)
     own = set(ancestry(session, table, refs.heads.get(refs.read_by(session))))
+    entries = [
+        Record(app, int(batch), int(row["at"]))
+        for row in rows
+        if row["snapshot_id"] in own
+        for app, batch in _batches_in(row)
+        if app.startswith(prefix)
+    ]
     records: dict[str, Record] = {}
-    for row in sorted((row for row in rows if row["snapshot_id"] in own), key=lambda row: (row["batch"], row["at"])):
-        records[row["app"]] = Record(row["app"], int(row["batch"]), int(row["at"]))
+    for record in sorted(entries, key=lambda record: (record.batch, record.written)):
+        records[record.app] = record
     return tuple(records.values())
 
 
-def write_again(session: SparkSession, table: Relation, record: Record) -> None:
-    """Records a batch once more, in a new snapshot without any file. Raises EngineError."""
-    with temporary_confs(session, batch_confs(record.app, record.batch)):
+def _batches_in(row: Row) -> Iterable[tuple[str, Any]]:
+    """Return the applications in the summary of a snapshot with their batches."""
+    own = [(row["app"], row["batch"])] if row["app"] is not None else []
+    return [*own, *json.loads(row["batches"] or "{}").items()]
+
+
+def write_again(session: SparkSession, table: Relation, records: Sequence[Record]) -> None:
+    """Record batches once more, in one new snapshot without any file. Raises EngineError."""
+    batches = json.dumps({record.app: record.batch for record in records})
+    with temporary_confs(session, {f"{PREFIX}{_BATCHES_KEY}": batches}):
         run_command(session, f"INSERT INTO {table} SELECT * FROM {table} WHERE false")

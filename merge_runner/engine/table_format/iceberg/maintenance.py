@@ -89,9 +89,8 @@ def vacuum(session: SparkSession, table: Relation, retain: float, stamp: str) ->
     """
     before = round(1000 * (time.time() - retain))
     with temporary_confs(session, stamp_confs(stamp)):
-        for record in batch_records(session, table):
-            if record.written < before:
-                write_again(session, table, record)
+        if expiring := [record for record in batch_records(session, table) if record.written < before]:
+            write_again(session, table, expiring)
         oldest = min((record.written for record in batch_records(session, table)), default=before)
         note = f"{table.name}: snapshots since {_utc(oldest)} are kept: they alone say which batches are committed"
         until = f"TIMESTAMP '{_utc(min(before, oldest))}'"

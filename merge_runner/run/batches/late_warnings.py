@@ -1,0 +1,67 @@
+"""Warns of rows that came too late for the batches of a model (`late_rows: warn`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from merge_runner.engine.driver.driver import Driver
+from merge_runner.engine.merge.late_rows import late_rows
+from merge_runner.engine.table_format.commit_metadata import written_by
+from merge_runner.engine.tables.catalog import Catalog
+from merge_runner.formats.registry import table_format_of
+from merge_runner.graph.graph import ModelNode
+from merge_runner.plan.batches.batch_values import event_time_of, time_type
+from merge_runner.plan.batches.window import Window, time_literal
+from merge_runner.plan.layout.table_layout import table_layout
+from merge_runner.plan.load.project_context import Prepared
+from merge_runner.plan.nodes.inputs import Inputs
+from merge_runner.plan.steps.inputs import TableInput
+
+_COMMITS = 50
+"""Commits of others after which the last one of a batch is not searched for any more."""
+
+
+def last_batch_time(prepared: Prepared, node: ModelNode, driver: Driver, catalog: Catalog) -> int | None:
+    """Return when the last batch of a model was committed (ms since the epoch); None: that is not known.
+
+    Raises EngineError.
+    """
+    layout = table_layout(prepared, node)
+    with driver.session() as session:
+        if not catalog.adopt(session, layout):
+            return None
+        for commit in catalog.table_format(layout.format).commits(session, layout.relation, _COMMITS):
+            writer = written_by(commit.stamp)
+            if writer is not None and writer.node == node.unique_id and writer.batch is not None:
+                return commit.milliseconds
+    return None
+
+
+def late_warnings(
+    prepared: Prepared, node: ModelNode, first: Window, since: int, driver: Driver, catalog: Catalog
+) -> Iterator[str]:
+    """Yield a warning for each table that a model reads, with rows older than the batch `first` that came since then.
+
+    Tables without `event_time` are not asked. Raises EngineError.
+    """
+    before = time_literal(first.start, time_type(node))
+    for parent_id in node.depends_on:
+        parent = prepared.graph.nodes[parent_id]
+        event_time = event_time_of(parent)
+        if event_time is None:
+            continue
+        relation = prepared.compiler.relation(parent_id)
+        inputs = Inputs(prepared).attach([parent_id]).inputs
+        own = next((item for item in inputs if isinstance(item, TableInput) and item.relation == relation), None)
+        format = table_format_of(own.format) if own is not None else None
+        if own is None or format is None:
+            continue  # a view or a file has no versions
+        with driver.session() as session:
+            catalog.attach(session, own)
+            late = late_rows(session, catalog.table_format(format), relation, event_time, before, since)
+        if late is not None:
+            rows = f"{late.rows:,} row{'s' if late.rows != 1 else ''}"
+            yield (
+                f"{rows} of {relation.name} came too late: older than the batch {first}, the oldest {late.oldest}; "
+                f"`--event-time-start '{late.oldest}'` merges them"
+            )
