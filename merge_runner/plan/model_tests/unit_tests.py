@@ -18,6 +18,8 @@ from merge_runner.graph.graph import Graph, ModelNode, Node, SourceNode, UnitTes
 from merge_runner.graph.table_catalog import no_catalog_problem
 from merge_runner.merge.clock import stopped_clock
 from merge_runner.merge.splice import splice
+from merge_runner.plan.batches.batch_values import NodeBatch, schedule_of
+from merge_runner.plan.batches.window import Window, moved_start, window_start
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.layout.row_key import row_key
 from merge_runner.plan.layout.table_layout import declared_columns, own_relation, table_layout
@@ -36,6 +38,7 @@ from merge_runner.project.schema.properties import Column
 from merge_runner.project.schema.unit_test import Expect, Overrides
 from merge_runner.project.schema.unit_test import Given as GivenRows
 from merge_runner.project.syntax.places import KeyPath
+from merge_runner.project.syntax.point_in_time import read_time
 from merge_runner.relation import Relation, changes_of
 from merge_runner.template.templates import RUN_FLAGS
 from merge_runner.testing.rows import RowError, Rows, Types, check_names, read_rows, rows_query
@@ -165,6 +168,10 @@ class _UnitTestPlanner:
         self._add_at(error.place, f"the rows of {name}: {error}", error.hint)
 
     def _check_overrides(self, overrides: Overrides) -> None:
+        if overrides.batch is not None and schedule_of(self.model) is None:
+            message = f"overrides the batch, and {self.model.name} has none"
+            hint = "leave it out, or give the model a `batch_size`"
+            self._add_at(self.entry.key_place(("overrides", "batch")), message, hint)
         macros = [macro.name for macro in self.real.templates.macros()]
         for name in overrides.macros:
             if name not in RUN_FLAGS and name not in macros:
@@ -212,7 +219,16 @@ class _UnitTestPlanner:
             macros=macros,
         )
         values = {**files.vars, **self._vars()[0]}
-        return replace(self.real, files=replace(files, vars=values), invocation=invocation)
+        overridden = replace(self.real, files=replace(files, vars=values), invocation=invocation)
+        return overridden if overrides.batch is None else replace(overridden, batch=self._batch(overrides.batch))
+
+    def _batch(self, time: str) -> NodeBatch | None:
+        """Return the batch of the model that a time is in; None: it has no batches."""
+        schedule = schedule_of(self.model)
+        if schedule is None:
+            return None
+        start = window_start(read_time(time), schedule.size)
+        return NodeBatch(self.model.unique_id, Window(start, moved_start(start, schedule.size, 1)))
 
     def _read_by(self) -> Sequence[str]:
         """The parents that the kind of run under test reads."""

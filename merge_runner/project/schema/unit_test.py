@@ -8,6 +8,7 @@ from datetime import date, datetime
 from typing import Any, ClassVar, Literal
 
 from merge_runner.project.schema.accepts import NULL, exclusive, one_of
+from merge_runner.project.schema.batches import TimeText
 from merge_runner.project.schema.config import Names
 from merge_runner.project.schema.yaml_types import Many, Mapped, Name, Text, Texts
 from merge_runner.project.syntax.annotations import CLOSED, StrictBool
@@ -94,6 +95,9 @@ class Overrides:
     """Results of macros, whatever they are called with. Example: `macros: {is_incremental: true}`"""
     env_vars: Texts = field(default_factory=dict)
     """Environment variables, for `env_var`. Example: `env_vars: {REGION: eu}`"""
+    batch: TimeText | None = None
+    """A time in the batch that is tested, of a model with `batch_size`; default: its first batch.
+    Example: `batch: 2024-02-01`"""
     current_date: date | None = None
     """The date of the statement: `current_date()` and related functions are constant.
     Example: `current_date: 2024-02-01`"""

@@ -59,6 +59,7 @@ def test_disjoint_conditions_have_no_value_in_common(one, other):
         ("t.k in (3, 8)", "t.k > 5 and t.k < 7"),
         ("t.k = date'2024-01-02'", "t.k = cast('2024-01-01' as timestamp)"),
         ("t.k = 1 and t.j = 2", "t.k = 1 and t.j = 3"),
+        ("t.k < timestamp'2024-01-01 00:00:00+00:00'", "t.k >= timestamp'2024-01-01 00:00:00+00:00'"),
         ("(t.k >= date '2024-01-01' and t.k < date '2024-02-01')", "t.k >= cast('2024-02-01' as date)"),
     ],
 )
@@ -72,6 +73,10 @@ def test_disjoint(one, other):
     [
         ("t.k = 1", "t.k = 1.0"),
         ("t.k <= 5", "t.k >= 5"),
+        # The zone of the session says which of the two is later.
+        ("t.k < timestamp'2024-01-01 00:00:00+00:00'", "t.k >= timestamp'2024-01-01 01:00:00'"),
+        ("t.k < timestamp'2024-01-01 00:00:00+00:00'", "t.k >= date'2024-01-02'"),
+        ("t.k < timestamp'2024-01-01 00:00:00+00:00'", "t.k >= '2024-01-02'"),
         ("t.k = 1", "t.k = s.k"),
         ("t.k = 1", "s.k = 2"),
         ("s.k = 1", "s.k = 2"),
