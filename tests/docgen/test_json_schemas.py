@@ -34,6 +34,7 @@ _NOT_IN_A_SCHEMA = {
     r"is set both in \"config\" and next to it": "two mappings are compared",
     r"catalog \"[^\"]+\" of type embedded": "it depends on the master and the warehouse",
     r"no count is between": "two numbers are compared",
+    r"must be a time such as": "a calendar knows which texts are times",
 }
 """Messages of the loader about what a schema cannot say or does not, and why."""
 
@@ -58,7 +59,7 @@ def _fragments() -> Iterator[tuple[str, str]]:
     configs += [{case["key"]: case["value"]} for case in test_dbt_keys.CASES["values"]]
     for config in configs:
         for kind in ("models", "seeds"):
-            yield "properties", json.dumps({kind: [{"name": "a", "config": config}]})
+            yield "properties", json.dumps({kind: [{"name": "a", "config": config}]}, default=str)
     for output, _ in (
         *_cases(test_profile.test_a_problem_names_keys_and_never_values),
         *_cases(test_profile.test_an_embedded_catalog_lies_in_the_warehouse),
