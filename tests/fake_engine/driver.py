@@ -18,6 +18,7 @@ from tests.fake_engine.table_format import FakeFormat, FakeIceberg
 KILLED = "its JVM was killed (SIGKILL): by a user, or by the system because the machine ran out of memory"
 AT_ONCE = Waits(first_pause=0.0, longest_pause=0.0, end=0.0)
 """A statement runs again without a pause."""
+MergeFunction = Callable[[str, tuple[Any, ...]], tuple[tuple[Any, ...], Mapping[str, int]]]
 _FORMAT, _ICEBERG = FakeFormat(), FakeIceberg()
 
 
@@ -26,7 +27,8 @@ class FakeDriver:
 
     `faults` are as in faults.py. `counts` has the rows that the statement of a model writes (`{"m": {"inserted": 3}}`),
     `failures` how many rows fail of the data tests whose query contains a text, and `answers` the rows, or the columns by
-    type, of other statements by how they begin. `troubles` are what the driver's pulse returns in turn. `observe` is
+    type, of other statements by how they begin. `merges` are functions by model that merge rows: from the text of the
+    MERGE and the rows of the table to its rows afterwards, and how many were changed of each kind. `troubles` are what the driver's pulse returns in turn. `observe` is
     called with a session and each statement before it runs, in the thread that runs it.
     """
 
@@ -38,6 +40,7 @@ class FakeDriver:
         counts: Mapping[str, Mapping[str, int]] | None = None,
         failures: Mapping[str, int] | None = None,
         answers: Mapping[str, Any] | None = None,
+        merges: Mapping[str, MergeFunction] | None = None,
         waits: Waits = AT_ONCE,
         troubles: Sequence[str | None] = (),
         observe: Callable[[FakeSession, str], None] = lambda *_: None,
@@ -45,6 +48,7 @@ class FakeDriver:
         self.lake = lake if lake is not None else Lake()
         self.faults = Faults(faults)
         self.failures, self.answers, self.waits = dict(failures or {}), dict(answers or {}), waits
+        self.merges = dict(merges or {})
         self.statements: list[str] = []
         """Every text that was sent."""
         self.known = {name for name, table in self.lake.tables.items() if table.location is None}

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from merge_runner.engine.table_format.protocol import Commit
 
@@ -28,7 +29,10 @@ def dotted(name: str) -> str:
 
 @dataclass
 class Table:
-    """A table with its history; `rows` is how many it has, `writers` has the session and statement of each commit."""
+    """A table with its history; `rows` is how many it has.
+
+    `contents` are the rows themselves, where the driver has a function that merges them (`merges`).
+    """
 
     name: str
     columns: Mapping[str, str]
@@ -36,6 +40,7 @@ class Table:
     """Partitioning, clustering, properties and comment, each as in its DDL."""
     location: Path | None = None
     rows: int = 0
+    contents: tuple[Any, ...] = ()
     commits: list[Commit] = field(default_factory=list)
     """Oldest first; the version of each is its index."""
     batches: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
@@ -52,6 +57,16 @@ class Table:
     def version(self) -> int:
         """The newest version."""
         return len(self.commits) - 1
+
+    @property
+    def id(self) -> str:
+        """Its id, which changes where it is replaced."""
+        return f"{self.name}/{sum(commit.operation in (REPLACE, REPLACE_AS) for commit in self.commits)}"
+
+    @property
+    def keeps_batches(self) -> bool:
+        """Whether it refuses a batch that it has committed, and knows its batches when it is replaced: as Delta does."""
+        return self.clauses.get("format", "delta").casefold() == "delta"
 
     def copied(self) -> Table:
         """Return a table with the same history, which goes on separately."""
@@ -70,6 +85,8 @@ class Lake:
         self.tables: dict[str, Table] = {}
         self.commits: list[tuple[str, str]] = []
         """The last part of the table's name and the operation of each commit, of all tables, in their order."""
+        self.merging = threading.Lock()
+        """Held while rows are merged: the MERGEs of a table take place one after the other."""
         self._guard = threading.Lock()
 
     def __getitem__(self, name: str) -> Table:
@@ -112,7 +129,12 @@ class Lake:
         """Move main of a table to a branch."""
         with self._guard:
             made = table.branches[branch].copied()
-            table.rows, table.commits, table.batches = made.rows, made.commits, made.batches
+            table.rows, table.contents, table.commits, table.batches = (
+                made.rows,
+                made.contents,
+                made.commits,
+                made.batches,
+            )
             self.commits.append((table.short, "PUBLISH"))
 
     def recorded(self, table: Table, app: str, version: int | None = None) -> int | None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _NAME = r"(?P<name>(?:`[^`]+`|[\w]+)(?:\.(?:`[^`]+`|[\w]+))*)"
 _QUOTED = r"'((?:[^'\\]|\\.)*)'"
 _CLAUSES = {
+    "format": r"\AUSING (\w+)",
     "partition_by": r"PARTITIONED BY \((.*?)\)(?= [A-Z]|\s*\Z)",
     "cluster_by": r"CLUSTER BY \((.*?)\)(?= [A-Z]|\s*\Z)",
     "location": rf"LOCATION {_QUOTED}",
@@ -84,7 +85,8 @@ def _create(text: str, match: re.Match[str], session: FakeSession) -> Statement:
         if table is None or match["replace"]:
             made = Table(name, columns_of(match["columns"] or ""), clauses, _folder(clauses))
             if table is not None:
-                made.commits, made.batches = table.commits, table.batches
+                made.commits = table.commits
+                made.batches = table.batches if made.keeps_batches else {}
             driver.lake.tables[name] = made
             driver.lake.commit(made, REPLACE if match["replace"] else CREATE, _stamp(session), 0)
         driver.known.add(name)
@@ -120,18 +122,27 @@ def _view(text: str, match: re.Match[str], session: FakeSession) -> Statement:
 
 
 def _merge(text: str, match: re.Match[str], session: FakeSession) -> Statement:
-    """A MERGE that inserts a row into an empty table and updates one of any other, or as the test's `counts` say."""
+    """A MERGE that inserts a row into an empty table and updates one of any other, or as the test says.
+
+    It says so by `counts`, or by a function of `merges`.
+    """
     driver, table = session.driver, session.found(match["name"])
 
     def run() -> Frame:
+        with driver.lake.merging:
+            return merge()
+
+    def merge() -> Frame:
         app = session.conf.get("spark.databricks.delta.write.txnAppId")
         batch = None
         if app is not None:
             batch = (app, int(session.conf.get("spark.databricks.delta.write.txnVersion") or 0))
             recorded = driver.lake.recorded(table, app)
-            if recorded is not None and recorded >= batch[1]:
+            if table.keeps_batches and recorded is not None and recorded >= batch[1]:
                 return _frame()  # Delta skips such a statement, and reports nothing
         counts = driver.counts(table.short) or {("updated" if table.rows else "inserted"): 1}
+        if (function := driver.merges.get(table.short)) is not None:
+            table.contents, counts = function(text, table.contents)
         changed = {kind: counts.get(kind, 0) for kind in ("updated", "deleted", "inserted")}
         driver.lake.commit(
             table,

@@ -47,10 +47,11 @@ _FILES = 4
 class FakeSnapshot:
     """A version of a table."""
 
-    table_id, folder, milliseconds = "fake", "", 0
+    folder, milliseconds = "", 0
 
     def __init__(self, table: Table, version: int) -> None:
         self.table = table
+        self.table_id = table.id
         self.version = version
 
     def property(self, key: str) -> str | None:
