@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from merge_runner.engine.context import NodeContext
+from merge_runner.engine.context import NodeContext, WindowBatch
 from merge_runner.engine.merge.idempotency import committed_earlier, has_committed
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import run_statement, set_confs
@@ -79,6 +79,10 @@ def _is_written(context: NodeContext) -> str:
         return "what the model writes is written"
     version = context.output.response.table_version
     at = "" if version is None else f" as version {version}"
+    if isinstance(context.batch, WindowBatch):
+        start, _, end = str(context.batch.due.window).partition("/")
+        again = f"`--event-time-start {start} --event-time-end {end}` runs it again"
+        return f"its MERGE is committed{at}: `merge-runner retry` leaves the batch out, its post_hooks too; {again}"
     return f"its MERGE is committed{at}: `merge-runner retry` leaves it out and runs the post_hooks"
 
 

@@ -304,6 +304,8 @@ class NodeRun:
     def _skip(self, unique_id: str, cause: str | None) -> None:
         if self._batches.job(unique_id) is not None:
             return  # its model is skipped as well
+        if cause is not None and (job := self._batches.job(cause)) is not None:
+            cause = None if unique_id == job.unique_id else job.unique_id  # a bug of merge-runner has ended the batch
         if cause in self._lost:
             self._below_lost[unique_id] = cause
             return
