@@ -7,18 +7,18 @@ batch commits only where the numbers are still what they were when the batch was
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from merge_runner.plan.batches.window import Window, parsed_window, window_start, windows_of
+from merge_runner.plan.batches.window import Window, moved_start, parsed_window, window_start, windows_of
 from merge_runner.project.schema.batches import BatchSize
 
 Reason = Literal["new", "open", "lookback", "missing", "asked"]
 """Why a batch is due: nothing of it or after it is committed; it was not over when it was committed; `lookback` asks
 for it again; a later one is committed, and it is not; the command asks for it."""
-_EMPTIED, _OPEN, _COMPLETE = 0, 1, 2
+_EMPTIED, _OPEN, _COMPLETE, _SETTLED = 0, 1, 2, 3
 _STATES = 10
 
 
@@ -39,8 +39,9 @@ class Schedule:
 class Commitment:
     """What a table says of a window: how often it was committed, and whether the window was over then.
 
-    The number of the n-th commit is 10 n + 1 where the window was open, 10 n + 2 where it was over. It is 10 n where
-    the rows of the window were removed, to be merged again. So a number tells both, and each commit has a higher one.
+    The number of the n-th commit is 10 n + 1 where the window was open, 10 n + 2 where it was over, and 10 n + 3 where
+    the `lookback` batches after it were over, too: no row may come any more. It is 10 n where the rows of the window
+    were removed, to be merged again. So a number tells all of it, and each commit has a higher one.
     """
 
     window: Window
@@ -49,7 +50,12 @@ class Commitment:
     @property
     def is_complete(self) -> bool:
         """Whether the window was over when it was committed last."""
-        return self.number % _STATES == _COMPLETE
+        return self.number % _STATES in (_COMPLETE, _SETTLED)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the batches that `lookback` waits for were over as well."""
+        return self.number % _STATES == _SETTLED
 
     @property
     def is_emptied(self) -> bool:
@@ -104,14 +110,19 @@ def due_batches(
         first = last = schedule.begin if newest_row is None else window_start(newest_row, schedule.size)
     windows = list(windows_of(first, now, schedule.size))
     states = _states(windows, committed, last)
-    # `lookback` counts from the first batch that is open or new: what is missing in the middle does not move it.
-    fresh = next((index for index, state in enumerate(states) if state in ("new", "open")), len(windows))
+    settled = _joined(commitment.window for commitment in committed if commitment.is_settled)
+    unsettled = list(_unsettled(schedule, committed))
+
+    def is_due_again(window: Window) -> bool:
+        # By what is recorded, and not by where new batches begin: one that fails stays due when those after it run.
+        return any(part.overlaps(window) for part in unsettled) and not any(one.covers(window) for one in settled)
+
     reasons: list[Reason | None] = [
-        "lookback" if state is None and fresh - schedule.lookback <= index < fresh else state
-        for index, state in enumerate(states)
+        "lookback" if state is None and is_due_again(window) else state
+        for window, state in zip(windows, states, strict=True)
     ]
     due = [(window, reason) for window, reason in zip(windows, reasons, strict=True) if reason is not None]
-    return _numbered(_at_once(due, schedule.at_once, now), committed, now)
+    return _numbered(schedule, _at_once(due, schedule.at_once, now), committed, now)
 
 
 def asked_batches(
@@ -129,11 +140,11 @@ def asked_batches(
     """
     windows = windows_of(start, now if end is None else end, schedule.size)
     asked = _at_once([(window, "asked") for window in windows], schedule.at_once, now)
-    return [replace(batch, empties=empties) for batch in _numbered(asked, committed, now)]
+    return [replace(batch, empties=empties) for batch in _numbered(schedule, asked, committed, now)]
 
 
 def batches_again(
-    windows: Iterable[tuple[Window, Reason]], committed: Sequence[Commitment], now: datetime
+    schedule: Schedule, windows: Iterable[tuple[Window, Reason]], committed: Sequence[Commitment], now: datetime
 ) -> list[DueBatch]:
     """Return batches that have failed, without those that were due once and are committed by now."""
     complete = _joined(commitment.window for commitment in committed if commitment.is_complete)
@@ -142,7 +153,7 @@ def batches_again(
         for window, reason in windows
         if reason in ("lookback", "asked") or not any(other.covers(window) for other in complete)
     ]
-    return _numbered(left, committed, now)
+    return _numbered(schedule, left, committed, now)
 
 
 def overlapping(window: Window, committed: Iterable[Commitment]) -> dict[str, int]:
@@ -166,6 +177,19 @@ def _states(windows: Sequence[Window], committed: Sequence[Commitment], last: da
         return "open" if any(other.overlaps(window) for other in partly) else "missing"
 
     return [state(window) for window in windows]
+
+
+def _unsettled(schedule: Schedule, committed: Iterable[Commitment]) -> Iterator[Window]:
+    """Yield the parts of windows that `lookback` asks for again: of several batches that ran as one the last ones."""
+    for commitment in committed if schedule.lookback else ():
+        window = commitment.window
+        start = max(window.start, _moved_end(window, schedule, -schedule.lookback))
+        if commitment.is_complete and not commitment.is_settled and start < window.end:
+            yield replace(window, start=start)
+
+
+def _moved_end(window: Window, schedule: Schedule, count: int) -> datetime:
+    return moved_start(window_start(window.end, schedule.size), schedule.size, count)
 
 
 def _joined(windows: Iterable[Window]) -> list[Window]:
@@ -194,7 +218,9 @@ def _at_once(due: Sequence[tuple[Window, Reason]], most: int, now: datetime) -> 
     return joined
 
 
-def _numbered(due: Iterable[tuple[Window, Reason]], committed: Sequence[Commitment], now: datetime) -> list[DueBatch]:
+def _numbered(
+    schedule: Schedule, due: Iterable[tuple[Window, Reason]], committed: Sequence[Commitment], now: datetime
+) -> list[DueBatch]:
     by_start = sorted(committed, key=lambda commitment: commitment.window)
     starts = [commitment.window.start for commitment in by_start]
     longest = max((commitment.window.end - commitment.window.start for commitment in committed), default=timedelta())
@@ -203,6 +229,7 @@ def _numbered(due: Iterable[tuple[Window, Reason]], committed: Sequence[Commitme
         near = by_start[bisect_left(starts, window.start - longest) : bisect_left(starts, window.end)]
         seen = overlapping(window, near)
         count = seen.get(str(window), 0) // _STATES + 1
-        state = _COMPLETE if window.end <= now else _OPEN
+        is_settled = _moved_end(window, schedule, schedule.lookback) <= now
+        state = _OPEN if window.end > now else _SETTLED if is_settled else _COMPLETE
         batches.append(DueBatch(window, reason, seen, count * _STATES + state))
     return batches

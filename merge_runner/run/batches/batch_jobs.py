@@ -140,7 +140,7 @@ def _due(
     if sample is not None:
         return asked_batches(schedule, committed, now, sample.start or schedule.begin, sample.end)
     if (windows := settings.batches_left.get(node.unique_id)) is not None:
-        return batches_again(windows, committed, now)
+        return batches_again(schedule, windows, committed, now)
     if settings.event_time is not None:
         empties = is_rebuilt(node, prepared.invocation)
         return asked_batches(schedule, committed, now, *settings.event_time, empties=empties)
