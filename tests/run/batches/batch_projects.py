@@ -83,10 +83,15 @@ def answers(newest: str | None = None) -> dict[str, Any]:
 
 
 def run_at(
-    root: Path, now: str | datetime, driver: Driver | DriverStart, command: str = "build", **options: Any
+    root: Path,
+    now: str | datetime,
+    driver: Driver | DriverStart,
+    command: str = "build",
+    target_path: str = "target",
+    **options: Any,
 ) -> None:
     """Run a command of a project as if it were asked at a time: `build`, or `retry` of the last one."""
-    project = Project.load(root, full_refresh=options.get("full_refresh", False))
+    project = Project.load(root, full_refresh=options.get("full_refresh", False), target_path=target_path)
     if command == "retry":
         last = last_invocation(project.prepared.target_path)
         chosen = restore_options(NodeOptions(**options), last.args, set(options))

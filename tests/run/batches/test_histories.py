@@ -5,6 +5,7 @@ An event is late by the number of batches between its own and the one that it co
 """
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
@@ -139,3 +140,34 @@ def test_no_batch_that_is_over_is_merged_twice(make_project, format, data):
         f"batches_at_once={at_once}",
     )
     assert rows == sorted(events, key=lambda event: event.id)
+
+
+# On Iceberg two builds of one process have to take turns: it does not refuse the later of two commits of one batch.
+@pytest.mark.parametrize(("format", "mode"), [("delta", "auto"), ("delta", "off"), ("iceberg", "off")])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_two_builds_at_once_commit_each_batch_once(make_project, format, mode, data):
+    events, builds = data.draw(histories(lookback=0, versions=1), "history")
+    config = f"concurrent_batches='{mode}'"
+    root, lake, source = make_project(batch_files({"m": {"config": config}}, format)), Lake(), Source(events)
+    merges = {"m": source.append}
+    source.hour = HOURS
+    pairs = [*zip(builds[::2], builds[1::2], strict=False), [Build(HOURS, "build", (), 2)]]
+    for pair in pairs:
+        drivers = [FakeDriver(lake, {"m": list(build.faults)}, answers=answers(), merges=merges) for build in pair]
+        # The other one finds the tables of the first one in its own catalog, as a process does: by their folders.
+        with ThreadPoolExecutor(2) as pool:
+            runs = [
+                pool.submit(
+                    run_at,
+                    *(root, time_of(max(1, build.hour // 24) * 24), driver),
+                    target_path=f"target{number}",
+                    no_lint=True,
+                    threads=build.threads,
+                )
+                for number, (build, driver) in enumerate(zip(pair, drivers, strict=True))
+            ]
+            for run in runs:
+                run.result()
+    shutil.rmtree(root)
+    assert sorted(lake["m"].contents, key=lambda event: event.id) == sorted(events, key=lambda event: event.id)
