@@ -27,8 +27,8 @@ class FakeDriver:
 
     `faults` are as in faults.py. `counts` has the rows that the statement of a model writes (`{"m": {"inserted": 3}}`),
     `failures` how many rows fail of the data tests whose query contains a text, and `answers` the rows, or the columns by
-    type, of other statements by how they begin. `merges` are functions by model that merge rows: from the text of the
-    MERGE and the rows of the table to its rows afterwards, and how many were changed of each kind. `troubles` are what the driver's pulse returns in turn. `observe` is
+    type, of other statements by how they begin. `merges` are functions by model that merge rows: from the text of a
+    MERGE or DELETE and the rows of the table to its rows afterwards, and how many were changed of each kind. `troubles` are what the driver's pulse returns in turn. `observe` is
     called with a session and each statement before it runs, in the thread that runs it.
     """
 

@@ -133,13 +133,9 @@ def _merge(text: str, match: re.Match[str], session: FakeSession) -> Statement:
             return merge()
 
     def merge() -> Frame:
-        app = session.conf.get("spark.databricks.delta.write.txnAppId")
-        batch = None
-        if app is not None:
-            batch = (app, int(session.conf.get("spark.databricks.delta.write.txnVersion") or 0))
-            recorded = driver.lake.recorded(table, app)
-            if table.keeps_batches and recorded is not None and recorded >= batch[1]:
-                return _frame()  # Delta skips such a statement, and reports nothing
+        batch = _batch(session)
+        if _has_committed(session, table, batch):
+            return _frame()  # Delta skips such a statement, and reports nothing
         counts = driver.counts(table.short) or {("updated" if table.rows else "inserted"): 1}
         if (function := driver.merges.get(table.short)) is not None:
             table.contents, counts = function(text, table.contents)
@@ -158,6 +154,19 @@ def _merge(text: str, match: re.Match[str], session: FakeSession) -> Statement:
     return Statement(text, run, table.short, table)
 
 
+def _batch(session: FakeSession) -> tuple[str, int] | None:
+    """The application and the number that the session's commits carry."""
+    app = session.conf.get("spark.databricks.delta.write.txnAppId")
+    number = session.conf.get("spark.databricks.delta.write.txnVersion")
+    return None if app is None or number is None else (app, int(number))
+
+
+def _has_committed(session: FakeSession, table: Table, batch: tuple[str, int] | None) -> bool:
+    """Whether the table refuses a batch, as it has committed it or a later one."""
+    recorded = session.driver.lake.recorded(table, batch[0]) if batch is not None else None
+    return table.keeps_batches and batch is not None and recorded is not None and recorded >= batch[1]
+
+
 def _alter(text: str, match: re.Match[str], session: FakeSession) -> Statement:
     table = session.found(match["name"])
     operation = "SET TBLPROPERTIES" if "TBLPROPERTIES" in text.upper() else "CHANGE COLUMN"
@@ -172,13 +181,24 @@ def _alter(text: str, match: re.Match[str], session: FakeSession) -> Statement:
 
 
 def _write(text: str, match: re.Match[str], session: FakeSession) -> Statement:
-    """INSERT, DELETE and UPDATE of a hook: a commit; a DELETE takes out all rows, an INSERT adds one."""
-    table, verb = session.found(match["name"]), match["verb"].upper()
+    """INSERT, DELETE and UPDATE: a commit; a DELETE takes out all rows, an INSERT adds one.
+
+    Where the test has a function of `merges`, that says which rows a DELETE leaves.
+    """
+    driver, table, verb = session.driver, session.found(match["name"]), match["verb"].upper()
     rows = {"INSERT INTO": table.rows + 1, "DELETE FROM": 0}.get(verb)
+    function = driver.merges.get(table.short) if verb == "DELETE FROM" else None
 
     def run() -> Frame:
-        session.driver.lake.commit(table, {"INSERT INTO": "WRITE"}.get(verb, verb.split()[0]), _stamp(session), rows)
-        return _frame()
+        batch = _batch(session)
+        with driver.lake.merging:
+            if _has_committed(session, table, batch):
+                return _frame()
+            if function is not None:
+                table.contents, _ = function(text, table.contents)
+            operation = {"INSERT INTO": "WRITE"}.get(verb, verb.split()[0])
+            driver.lake.commit(table, operation, _stamp(session), rows, batch)
+            return _frame()
 
     return Statement(text, run, table=table)
 

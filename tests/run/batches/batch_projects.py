@@ -72,7 +72,9 @@ def window_of(text: str) -> str:
 
 
 def add_window(text: str, rows: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, int]]:
-    """Merge the window of a text into rows that are windows: once more where it is there already."""
+    """Merge the window of a text into rows that are windows, once more where it is there already; or delete it."""
+    if text.startswith("DELETE"):
+        return tuple(row for row in rows if row != window_of(text)), {}
     return (*rows, window_of(text)), {"inserted": 1}
 
 
