@@ -179,7 +179,7 @@ class ModelConfig:
     Applies to: merge models with `batch_size`
     Example: `begin: 2026-01-01`"""
     lookback: Count | None = None
-    """How many batches before the first new one run again, for rows that come late. Default: 1.
+    """By how many batches a row may come too late: a batch runs again until it has run after that time. Default: 1.
     Applies to: merge models with `batch_size`
     Example: `lookback: 3`"""
     concurrent_batches: ConcurrentBatches | None = None
