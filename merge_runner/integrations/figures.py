@@ -17,6 +17,8 @@ _COUNTS = (
 _TEXTS = ("operation", "verdict", "branch")
 ENDED_WELL = frozenset({"success", "pass", "warn", "no-op"})
 """The statuses of a node that did what it should."""
+FAILED = ("error", "fail", "partial success")
+"""The statuses of a node that failed, the worst first."""
 
 
 def figures(result: Mapping[str, Any]) -> dict[str, Figure]:

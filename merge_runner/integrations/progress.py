@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from merge_runner.integrations.figures import ENDED_WELL, Figure, figures
+from merge_runner.integrations.figures import ENDED_WELL, FAILED, Figure, figures
 from merge_runner.integrations.manifest import ProjectTables
 
 _GOES_ON = frozenset(
     {None, "scheduled", "queued", "running", "restarting", "deferred", "up_for_retry", "up_for_reschedule"}
 )
 """States of a task of Airflow that is not at its end; None: not scheduled yet."""
-_FAILED = ("error", "fail")
 Next = Literal["wait", "done", "failed", "left out"]
 
 
@@ -91,7 +90,7 @@ class Progress:
 def _worst(results: Sequence[Mapping[str, Any]]) -> str:
     """Return the status of one that failed, else `skipped`, else `warn` where one is that, else that of the model."""
     statuses = [str(result["status"]) for result in results]
-    for status in (*_FAILED, "skipped", "warn"):
+    for status in (*FAILED, "skipped", "warn"):
         if status in statuses:
             return status
     return statuses[0]

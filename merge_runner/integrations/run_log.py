@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from merge_runner.integrations.figures import ENDED_WELL
+from merge_runner.integrations.figures import ENDED_WELL, FAILED
 from merge_runner.integrations.process import Event
 
 
@@ -14,7 +14,7 @@ def failures(results: Iterable[Mapping[str, Any]]) -> list[str]:
     return [
         f"{result['unique_id']}: {result.get('message') or result['status']}"
         for result in results
-        if result["status"] in ("error", "fail")
+        if result["status"] in FAILED
     ]
 
 

@@ -25,7 +25,7 @@ State = Literal["START", "COMPLETE", "FAIL", "ABORT"]
 KINDS = (InvocationStarted, InvocationFailed, InvocationFinished, NodeStarted, NodeFinished)
 """The events of an invocation that lead to events here."""
 
-_ENDS: Mapping[str, State] = {"error": "FAIL", "fail": "FAIL", "skipped": "ABORT"}
+_ENDS: Mapping[str, State] = {"error": "FAIL", "fail": "FAIL", "partial success": "FAIL", "skipped": "ABORT"}
 _FIGURES = {
     "operation": "operation",
     "verdict": "verdict",

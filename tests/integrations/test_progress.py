@@ -8,6 +8,7 @@ from merge_runner import Project
 from merge_runner.errors import ProblemsError
 from merge_runner.integrations.manifest import ProjectTables
 from merge_runner.integrations.progress import Outcome, Progress, what_next
+from merge_runner.integrations.run_log import failures
 from tests.fake_engine import FakeDriver, Lake
 from tests.fake_engine.projects import model_files
 from tests.written_project import write_project
@@ -87,6 +88,19 @@ def test_the_tests_that_did_not_run_are_not_waited_for(built):
     assert list(progress.add({"unique_id": "model.shop.a", "status": "success", "execution_time": 1})) == []
     ((node, outcome),) = progress.end()
     assert (node, outcome.status, outcome.figures) == ("model.shop.a", "success", {"status": "success", "seconds": 1.0})
+
+
+def test_a_table_of_which_a_batch_failed_has_failed(built):
+    tables, _, _ = built
+    result = {
+        "unique_id": "model.shop.a",
+        "status": "partial success",
+        "execution_time": 1,
+        "message": "2 of 3 batches",
+    }
+    ((_, outcome),) = Progress(tables, final=True, generation=0).add(result)
+    assert (outcome.status, outcome.message, outcome.ended_well) == ("partial success", "2 of 3 batches", False)
+    assert failures([result]) == ["model.shop.a: 2 of 3 batches"]
 
 
 @pytest.mark.parametrize("case", NEXT, ids=str)

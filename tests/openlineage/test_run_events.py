@@ -62,6 +62,23 @@ def test_each_batch_of_a_stream_is_a_run(made):
     assert {event["job"]["facets"]["jobType"]["processingType"] for event in found[1:-1]} == {"STREAMING"}
 
 
+@pytest.mark.parametrize(
+    ("status", "state"),
+    [
+        ("success", "COMPLETE"),
+        ("no-op", "COMPLETE"),
+        ("error", "FAIL"),
+        ("partial success", "FAIL"),
+        ("skipped", "ABORT"),
+    ],
+)
+def test_a_node_ends_by_its_status(made, status, state):
+    result = {**RESULT, "status": status, "message": "2 of 3 batches"}
+    found = made(started("a"), lambda node: NodeFinished(node=node, name="m", label="m", result=result), ended)
+    assert states(found)[2] == ("m", state)
+    assert ("errorMessage" in found[2]["run"]["facets"]) == (state != "COMPLETE")
+
+
 def test_a_node_that_still_ran_at_the_end_is_aborted(made):
     found = made(started("a"), stopped)
     assert states(found) == [("build", "START"), ("m", "START"), ("m", "ABORT"), ("build", "ABORT")]

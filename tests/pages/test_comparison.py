@@ -18,6 +18,8 @@ FILES = {"verdict": "static", "verdict_held": True, "files_scanned": 5, "files_t
         (node("a", 0.4), [record(node("a", 0.1)) for _ in range(4)], []),  # the noise of Spark
         (node("a", 9.0, "error"), USUAL, [("failed", "success", "error")]),
         (node("a", 9.0, "error"), [record(node("a", 1.0, "error"))], []),
+        (node("a", 9.0, "partial success"), USUAL, [("failed", "success", "partial success")]),
+        (node("a", 9.0, "error"), [record(node("a", 1.0, "partial success"))], []),
         (node("a"), [], []),
         (node("b", 9.0), USUAL, []),
         (

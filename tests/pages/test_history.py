@@ -48,6 +48,12 @@ def test_a_report_is_written_of_what_is_kept(tmp_path):
     assert write_report(tmp_path, tmp_path / "given" / "page.html").is_file()
 
 
+@pytest.mark.parametrize("status", ["success", "partial success", "error", "no-op"])
+def test_a_run_with_each_status_is_kept(tmp_path, status):
+    keep(tmp_path, record(node("a", 1.0, status)))
+    assert [run.record["nodes"][0]["status"] for run in kept_runs(tmp_path)] == [status]
+
+
 def test_a_node_that_did_not_run_leaves_a_gap_and_tests_have_no_history():
     test = {**node("t"), "id": "test.shop.t", "kind": "test"}
     data = runs_data([record(node("b"), number=2), record(node("a"), test, number=1)])

@@ -24,6 +24,7 @@ from merge_runner.run.results.event_types import (
     FreshnessStarted,
     InvocationFinished,
     InvocationStarted,
+    NodeBatchFinished,
     NodeFinished,
     NodeStarted,
     Running,
@@ -34,8 +35,14 @@ from merge_runner.version import version
 if TYPE_CHECKING:
     from merge_runner.api import Driver
 
-_STATS = {"success": "pass", "pass": "pass", "warn": "warn", "error": "error", "fail": "error", "skipped": "skip"}
+_STATS = {
+    **{"success": "pass", "pass": "pass", "warn": "warn", "skipped": "skip"},
+    **{"error": "error", "fail": "error", "partial success": "error"},
+}
 """dbt's counts at the end, by our statuses; `no-op` has its own."""
+_PROBLEMS = {"error": "RunResultError", "partial success": "RunResultError", "fail": "RunResultFailure"}
+_END_STATUSES = {"no-op": "success", "partial success": "error"}
+"""What `NodeFinished` has in place of statuses that Cosmos does not know: it would wait for one that it does."""
 
 
 class DbtDisplay:
@@ -56,6 +63,7 @@ class DbtDisplay:
             FreshnessStarted: self._on_invocation,
             Running: self._on_running,
             NodeStarted: self._on_started,
+            NodeBatchFinished: _on_batch,
             NodeFinished: self._on_finished,
             InvocationFinished: self._on_end,
             FreshnessFinished: self._on_end,
@@ -111,13 +119,12 @@ class DbtDisplay:
             yield self._result(event, node_info)
         for warning in event.warnings:
             yield "RunResultWarning", warning, "warn", {"msg": warning, "node_info": node_info}
-        name = {"error": "RunResultError", "fail": "RunResultFailure"}.get(status)
+        name = _PROBLEMS.get(status)
         if name is not None:
             message = result["message"] or status
             yield name, message, "error", {"msg": message, "node_info": node_info}
         if self._graph.nodes[event.node].resource_type in _WITH_END:
-            # A node that had nothing to do is `success` in this line: Cosmos waits for a status that it knows.
-            node_info = {**node_info, "node_status": "success" if status == "no-op" else status}
+            node_info = {**node_info, "node_status": _END_STATUSES.get(status, status)}
             data = {"node_info": node_info, "run_result": _run_result(result), "num_failures": result["failures"]}
             yield "NodeFinished", f"Finished running node {event.node}", "debug", data
 
@@ -202,6 +209,12 @@ def _note(event: Event) -> Iterator[_Line]:
     message = event.data.get("message")
     if message:
         yield "Note", message, event.level, {"msg": message}
+
+
+def _on_batch(event: NodeBatchFinished) -> Iterator[_Line]:
+    batch = event.batch
+    text = f"{event.label} {batch['start']}/{batch['end']} {batch['status']}: {batch['message'] or ''}".rstrip(": ")
+    yield "Note", text, event.level, {"msg": text}
 
 
 def _attached(node: DataTestNode) -> str:

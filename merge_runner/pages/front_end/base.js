@@ -152,8 +152,11 @@ const VERDICTS = {
   unknown: ["?", "unknown", "it depends on what lint does not know"],
 };
 const STATUSES = {
-  success: "✓", pass: "✓", "no-op": "=", warn: "!", skipped: "–", fail: "✗", error: "✗",
+  success: "✓", pass: "✓", "no-op": "=", warn: "!", skipped: "–", fail: "✗", error: "✗", "partial success": "◐",
 };
+const FAILED = ["error", "fail", "partial success"];
+/** A status as part of the name of a class. */
+const dashed = (status) => status.replace(" ", "-");
 
 function verdictMark(verdict, full) {
   if (!verdict) return null;
@@ -165,7 +168,7 @@ function verdictMark(verdict, full) {
 
 function statusMark(status) {
   if (!status) return null;
-  return h("span", { class: `mark status-${status}` }, h("span", { "aria-hidden": "true" }, STATUSES[status] || "·"), ` ${status}`);
+  return h("span", { class: `mark status-${dashed(status)}` }, h("span", { "aria-hidden": "true" }, STATUSES[status] || "·"), ` ${status}`);
 }
 
 function emptyState(title, text) {

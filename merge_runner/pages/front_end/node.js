@@ -77,7 +77,7 @@ function outside(url) {
 
 function testMark(number) {
   const node = data.nodes[number];
-  return h("a", { class: `tag${node.status ? ` status-${node.status}` : ""}`, href: address("node", node.id), title: node.status || "not run yet" },
+  return h("a", { class: `tag${node.status ? ` status-${dashed(node.status)}` : ""}`, href: address("node", node.id), title: node.status || "not run yet" },
     node.status && h("span", { "aria-hidden": "true" }, `${STATUSES[node.status] || "·"} `), testName(node), node.status && h("span", { class: "off-screen" }, ` ${node.status}`));
 }
 

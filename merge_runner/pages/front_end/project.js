@@ -2,13 +2,13 @@
 
 const FILLS = {
   verdict: (node) => (node.verdict ? [`v-${node.verdict}${node.verdict === "none" && node.scan_full ? "-meant" : ""}`, VERDICTS[node.verdict][0]] : [node.kind === "source" ? "v-source" : "v-other", node.kind === "source" ? "▭" : node.kind === "seed" ? "▭" : "○"]),
-  status: (node) => (node.status ? [`s-${node.status}`, STATUSES[node.status] || "·"] : ["v-other", "○"]),
+  status: (node) => (node.status ? [`s-${dashed(node.status)}`, STATUSES[node.status] || "·"] : ["v-other", "○"]),
   time: (node) => heat(node.seconds, mostSeconds(), "time"),
   files: (node) => (node.files && node.files[1] ? heat(node.files[0] / node.files[1], 1, "files") : ["v-other", "○"]),
 };
 const LEGENDS = {
   verdict: [["v-static", "● static"], ["v-runtime", "◆ runtime"], ["v-none", "▲ none"], ["v-none-meant", "▲ none, meant (scan: full)"], ["v-unknown", "? unknown"], ["v-source", "▭ source, seed"], ["v-other", "○ other"]],
-  status: [["s-success", "✓ success"], ["s-no-op", "= no-op"], ["s-warn", "! warn"], ["s-skipped", "– skipped"], ["s-error", "✗ error"], ["v-other", "○ not run"]],
+  status: [["s-success", "✓ success"], ["s-no-op", "= no-op"], ["s-warn", "! warn"], ["s-skipped", "– skipped"], ["s-partial-success", "◐ partial success"], ["s-error", "✗ error"], ["v-other", "○ not run"]],
   time: [["h-0", "1 short"], ["h-1", "2"], ["h-2", "3"], ["h-3", "4 longest"], ["v-other", "○ not run"]],
   files: [["h-0", "1 few files scanned"], ["h-1", "2"], ["h-2", "3"], ["h-3", "4 all files"], ["v-other", "○ not known"]],
 };

@@ -15,7 +15,7 @@ async function runView(main, index, query) {
     h("div", { class: "title" }, h("h1", { tabindex: "-1" }, `${line.command} of ${data.project}`), statusMark(line.ok ? "success" : "error")),
     h("p", { class: "muted" }, `${when(line.started_at)} · target ${line.target} · ${Object.entries(line.counts).map(([status, value]) => `${count(value)} ${status}`).join(", ")}`),
     h("div", { class: "tiles" }, tile(duration(run.seconds), "in all"), time && tile(duration(time.critical), "work on the critical path"), time && tile(`${Math.round((100 * time.work) / Math.max(0.001, time.work + time.idle))} %`, `of ${counted(time.threads, "thread")} at work`), run.spark && tile(duration(run.spark.seconds), "until Spark was ready")));
-  const bad = run.nodes.filter((node) => ["error", "fail", "warn"].includes(node.status));
+  const bad = run.nodes.filter((node) => [...FAILED, "warn"].includes(node.status));
   if (bad.length) main.append(h("section", {}, h("h2", {}, "What did not pass"), h("ul", { class: "findings" }, bad.slice(0, 20).map((node) => h("li", { class: node.status === "warn" ? "warning" : "error" }, h("p", {}, statusMark(node.status), " ", h("strong", {}, node.name)), node.message && h("pre", { class: "message" }, node.message)))), bad.length > 20 && h("p", { class: "muted" }, `and ${bad.length - 20} more in the table of nodes`)));
   if (index === 0 && data.changes.length) main.append(changesSection(data.changes));
   const merges = run.nodes.filter((node) => (node.response || {}).operation === "MERGE");
@@ -161,7 +161,7 @@ function historyView(main, query) {
   const most = 250;
   const input = h("input", { type: "search", id: "find", value: query.get("find") || "", placeholder: "part of a name" });
   const runs = data.runs.slice(0, 20);
-  const cell = (entry) => (entry ? h("td", { class: `cell fill-status-${entry[0]}`, title: `${entry[0]}, ${duration(entry[1])}` }, h("span", { "aria-hidden": "true" }, STATUSES[entry[0]]), h("span", { class: "off-screen" }, `${entry[0]} ${duration(entry[1])}`)) : h("td", { class: "cell" }));
+  const cell = (entry) => (entry ? h("td", { class: `cell fill-status-${dashed(entry[0])}`, title: `${entry[0]}, ${duration(entry[1])}` }, h("span", { "aria-hidden": "true" }, STATUSES[entry[0]]), h("span", { class: "off-screen" }, `${entry[0]} ${duration(entry[1])}`)) : h("td", { class: "cell" }));
   replace(main, h("h1", { tabindex: "-1" }, "History"),
     h("form", { class: "graph-bar history-bar", onsubmit: (event) => { event.preventDefault(); location.hash = address("history", undefined, { find: input.value.trim() }); } }, h("label", { for: "find" }, "Models"), input, h("button", { class: "button", type: "submit" }, "Show")),
     ids.length ? h("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Models and runs" }, h("table", { class: "matrix" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Model"), h("th", { scope: "col", class: "number" }, "Last time"), runs.map((run) => h("th", { scope: "col" }, h("a", { href: address("run", run.id), title: when(run.started_at) }, day(run.started_at)))))),

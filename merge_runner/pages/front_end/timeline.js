@@ -86,7 +86,7 @@ function timelineView(run, choose) {
   }
   function bar(node, x, top) {
     const left = x(node.start), width = Math.max(1.5, x(node.end) - left);
-    const group = svg("g", { class: `bar-node fill-status-${node.status}${node.critical ? " critical" : ""}`, onclick: () => take(node) }, svg("title", {}, `${node.name}: ${node.status}, ${duration(node.end - node.start)}${node.critical ? ", on the critical path" : ""}`));
+    const group = svg("g", { class: `bar-node fill-status-${dashed(node.status)}${node.critical ? " critical" : ""}`, onclick: () => take(node) }, svg("title", {}, `${node.name}: ${node.status}, ${duration(node.end - node.start)}${node.critical ? ", on the critical path" : ""}`));
     groups.set(node.id, group);
     let done = 0;
     for (const [name, seconds] of phases(node)) {

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any, Literal, get_args
 
+from merge_runner.pages.runs.history import FAILED
+
 Kind = Literal["failed", "verdict-broken", "verdict", "slower", "wider-scan", "more-files"]
 _WORST_FIRST: tuple[Kind, ...] = get_args(Kind)
 
@@ -56,7 +58,7 @@ def _changes(node: Entry, before: Sequence[Entry]) -> Iterator[Change]:
         return Change(node["id"], node["name"], kind, was, now)
 
     last = before[0]
-    if node["status"] in ("error", "fail") and last["status"] not in ("error", "fail", "skipped"):
+    if node["status"] in FAILED and last["status"] not in (*FAILED, "skipped"):
         yield change("failed", last["status"], node["status"])
     seconds = [
         entry["seconds"] for entry in before if entry["status"] == "success" and entry.get("seconds") is not None

@@ -23,7 +23,8 @@ _VERSION = 1
 _LONGEST = 64 << 20
 """Bytes of a record as text: of 10,000 models it has some 10 MB; a gzipped file may hold a thousand times its size."""
 _MOST = 1e18
-_STATUSES = ("success", "error", "skipped", "no-op", "pass", "warn", "fail")
+FAILED = ("error", "fail", "partial success")
+_STATUSES = ("success", "skipped", "no-op", "pass", "warn", *FAILED)
 
 
 @dataclass(frozen=True)

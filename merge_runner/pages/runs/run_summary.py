@@ -8,9 +8,13 @@ from typing import Any
 
 from merge_runner.markdown import cell, table
 from merge_runner.pages.runs.comparison import Change
+from merge_runner.pages.runs.history import FAILED
 
 _ROWS = 25
-_MARKS = {"success": "✅", "pass": "✅", "no-op": "➖", "warn": "⚠️", "skipped": "⏭️", "fail": "❌", "error": "❌"}
+_MARKS = {
+    **{"success": "✅", "pass": "✅", "no-op": "➖", "warn": "⚠️", "skipped": "⏭️"},
+    **dict.fromkeys(FAILED, "❌"),
+}
 _WORDS = {
     "failed": "fails now",
     "slower": "slower",
@@ -37,7 +41,7 @@ def _lines(record: Mapping[str, Any], changes: Sequence[Change]) -> Iterator[str
     yield f"### {mark} merge-runner {cell(record['command'])} of {cell(record['project'])}: {words}"
     yield ""
     yield f"{record['seconds']:.1f} s in target {cell(record['target'])}"
-    bad = [node for node in nodes if node["status"] in ("error", "fail", "warn")]
+    bad = [node for node in nodes if node["status"] in (*FAILED, "warn")]
     if bad:
         yield from ("", "#### What did not pass", "")
         yield from table(

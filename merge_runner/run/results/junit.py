@@ -10,7 +10,7 @@ from merge_runner.graph.graph import Node, UnitTestNode
 from merge_runner.run.results.results import Result, RunResults
 from merge_runner.text import xml_text
 
-_ELEMENTS = {"fail": "failure", "error": "error", "skipped": "skipped"}
+_ELEMENTS = {"fail": "failure", "error": "error", "partial success": "error", "skipped": "skipped"}
 """The element of a status other than success; a warning is the output of a case that passed."""
 
 
@@ -51,7 +51,7 @@ def _counts(name: str, results: Sequence[Result]) -> dict[str, str]:
         "name": xml_text(name),
         "tests": str(len(results)),
         "failures": str(statuses.count("fail")),
-        "errors": str(statuses.count("error")),
+        "errors": str(sum(_ELEMENTS.get(status) == "error" for status in statuses)),
         "skipped": str(statuses.count("skipped")),
         "time": f"{sum(result.execution_time for result in results):.3f}",
     }

@@ -15,6 +15,7 @@ MODELS = {
     "bad": {},
     "below": {"parents": ["bad"]},
 }
+DAYS = {"days": {"config": "event_time='times', batch_size='day', begin='2026-01-01'"}}
 KEYS = {
     "MainReportVersion": {"version", "log_version"},
     "ConcurrencyLine": {"num_threads", "target_name", "node_count"},
@@ -42,10 +43,10 @@ NODE_INFO = {
 
 
 @pytest.fixture
-def lines(make_project, capfd):
-    """Run a command of the project above; give the lines of standard output, and the exit status."""
+def lines(make_project, capfd, request):
+    """Run a command of a project, that above by default; give the lines of standard output, and the exit status."""
 
-    root, lake = make_project(model_files(MODELS)), Lake()
+    root, lake = make_project(model_files(getattr(request, "param", MODELS))), Lake()
 
     def run(*arguments, **driver):
         fake = FakeDriver(lake, **driver)
@@ -122,6 +123,24 @@ def test_what_had_nothing_to_do_ends_as_a_success(lines):
         assert [each["status"] for each in of(found, "LogModelResult")] == [status]
         assert [each["node_info"]["node_status"] for each in of(found, "NodeFinished")] == ["success"]
         assert [each["run_result"]["status"] for each in of(found, "NodeFinished")] == [status]
+
+
+@pytest.mark.parametrize("lines", [DAYS], indirect=True, ids=["batches"])
+def test_a_model_of_which_a_batch_failed_is_an_error_with_its_own_status(lines):
+    window = ("--event-time-start", "2026-01-01", "--event-time-end", "2026-01-04")
+    found, code = lines("build", "--no-lint", *window, faults={"days": [None, "fails"]})
+    assert code == 1
+    assert [each["status"] for each in of(found, "LogModelResult")] == ["partial success"]
+    (end,) = of(found, "NodeFinished")
+    assert (end["node_info"]["node_status"], end["run_result"]["status"]) == ("error", "partial success")
+    (error,) = of(found, "RunResultError")
+    assert error["msg"].startswith("1 of 3 batches, ")
+    assert of(found, "StatsLine")[0]["stats"]["error"] == 1
+    assert [each["msg"].partition(":")[0] for each in of(found, "Note") if "days 2026" in each["msg"]] == [
+        "days 2026-01-01/2026-01-02 success",
+        "days 2026-01-02/2026-01-03 error",
+        "days 2026-01-03/2026-01-04 skipped",
+    ]
 
 
 def test_listed_nodes_and_problems_are_lines_too(lines):

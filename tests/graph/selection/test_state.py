@@ -165,6 +165,12 @@ def test_result_selects_by_how_the_earlier_run_went(graph_of, tmp_path, text, na
     assert selection.warnings == ()
 
 
+def test_a_status_of_two_words_is_selected_with_an_underscore(graph_of, tmp_path):
+    write_results(tmp_path, stg="partial success", fct="success")
+    selection = select(made(graph_of), SelectionContext(tmp_path, state_dir=tmp_path), ["result:partial_success"])
+    assert set(selection.ids) == {"model.shop.stg"}
+
+
 def test_statuses_are_read_by_id(tmp_path):
     write_results(tmp_path, stg="error", fct="no-op")
     assert read_results(tmp_path) == {"model.shop.stg": "error", "model.shop.fct": "no-op"}

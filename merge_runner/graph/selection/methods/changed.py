@@ -38,12 +38,13 @@ _STATES: dict[str, Callable[[frozenset[Change]], bool]] = {
     "modified.macros": lambda changes: "macros" in changes,
 }
 
-_STATUSES = ("success", "error", "fail", "warn", "skipped", "pass", "no-op")
+_STATUSES = ("success", "error", "fail", "warn", "skipped", "pass", "no-op", "partial_success")
+"""As they are written: a blank separates criteria on the command line, so a status has `_` for its blank."""
 
 
 def by_result(lookup: Lookup, criterion: Criterion) -> set[str]:
     """Nodes by their status in the earlier run."""
-    status = allowed_value(criterion, _STATUSES)
+    status = allowed_value(criterion, _STATUSES).replace("_", " ")
     return lookup.ids(lambda node: lookup.results.get(node.unique_id) == status)
 
 
