@@ -25,7 +25,7 @@ _SCRIPTS: Mapping[View, tuple[str, ...]] = {
         *("base.js", "code.js", "table.js", "search.js", "selection.js", "dag.js", "lineage.js", "node.js"),
         "project.js",
     ),
-    "runs": ("base.js", "table.js", "timeline.js", "versions.js", "run.js"),
+    "runs": ("base.js", "table.js", "timeline.js", "versions.js", "batches.js", "run.js"),
 }
 _STYLES: Mapping[View, tuple[str, ...]] = {
     "project": ("base.css", "project.css"),

@@ -8,7 +8,7 @@ import pytest
 
 from merge_runner.pages.runs.history import keep
 from merge_runner.pages.runs.runs_page import write_report
-from tests.pages.runs import node, record
+from tests.pages.runs import batch, node, record
 
 FLIGHTS, SECOND, COMPARED = (
     json.loads(gzip.decompress(Path(__file__).with_name(f"{name}.json.gz").read_bytes()))
@@ -213,3 +213,62 @@ def test_a_run_of_nothing(page, tmp_path):
     page.open(report_of(tmp_path, record()))
     assert "No node ran" in page.text()
     assert page.violations() == []
+
+
+def day(number, status="success", **values):
+    return batch(f"2024-04-{number:02}", f"2024-04-{number + 1:02}", status, **values)
+
+
+BATCHED = {
+    "days": ("day", [day(27), day(28, "error", rows=None, version=None, message=ALERT), day(29, "skipped", rows=None)]),
+    "reasons": (
+        "day",
+        [day(1, reason="lookback"), day(2, reason="asked"), day(3, reason="missing"), day(4, reason="open")],
+    ),
+    "joined": ("day", [batch("2024-02-28", "2024-03-02")]),
+    "months": ("month", [batch("2024-05-01", "2024-06-01"), batch("2023-12-01", "2024-01-01")]),
+    "years": ("year", [batch("2019-01-01", "2020-01-01"), batch("2020-01-01", "2021-01-01", "no-op")]),
+    "hours": ("hour", [batch("2024-04-30T23", "2024-05-01"), batch("2024-05-01T10", "2024-05-01T11")]),
+}
+"""The size and the batches of models that ran at 10 o'clock on the first of May in 2024."""
+CALENDARS = {
+    "days": {"2024-04": {"27": "✓", "28": "✗", "29": "–"}},
+    "reasons": {"2024-04": {"1": "↻", "2": "▸", "3": "◆", "4": "✓"}},
+    "joined": {"2024-02": {"28": "✓", "29": "✓"}, "2024-03": {"1": "✓"}},
+    "months": {"2023": {"Dec": "✓"}, "2024": {"May": "◔"}},
+    "years": {"2010": {"9": "✓"}, "2020": {"0": "✓"}},
+    "hours": {"2024-04-30": {"23": "✓"}, "2024-05-01": {"10": "◔"}},
+}
+CALENDAR = """
+    const columns = [...arguments[0].querySelectorAll("thead th")].map((each) => each.textContent);
+    return Object.fromEntries([...arguments[0].querySelectorAll("tbody tr")].map((row) => [row.cells[0].textContent,
+        Object.fromEntries([...row.cells].slice(1).map((cell, at) => [columns[at + 1], cell.querySelector("[aria-hidden]")]).filter(([, mark]) => mark).map(([column, mark]) => [column, mark.textContent]))]));
+"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_calendar_of_the_batches_of_each_model(page, tmp_path, dark):
+    nodes = [{**node(name), "batch_size": size, "batches": batches} for name, (size, batches) in BATCHED.items()]
+    path = report_of(tmp_path, record(*nodes))
+    page.open(path, f"#/run/{record()['id']}?tab=batches", dark=dark)
+    calendars = page.run("return [...document.querySelectorAll('.calendar')]")
+    assert dict(zip(BATCHED, (page.run(CALENDAR, each) for each in calendars), strict=True)) == CALENDARS
+    assert page.run("return document.querySelectorAll('main img, main script').length") == 0
+    assert "done: 1 " in page.text(".legend").replace("\n", " ") + " "
+    page.run("for (const each of document.querySelectorAll('details')) each.open = true")
+    assert page.violations() == []
+    page.screenshot(f"run-batches-{'dark' if dark else 'light'}")
+    page.open(path, "#/node/model.shop.days", width=420)
+    assert page.run(CALENDAR, page.run("return document.querySelector('.calendar')")) == CALENDARS["days"]
+    assert page.violations() == []
+    assert page.run("return document.documentElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
+
+
+def test_a_model_shows_its_batches_as_the_newest_of_its_runs_has_left_them(page, tmp_path):
+    runs = ([day(1), day(2, "error"), day(3, "skipped")], [day(2), day(3, "error")], [])
+    for number, batches in enumerate(runs):
+        keep(tmp_path, record({**node("m"), "batch_size": "day", "batches": batches}, number=number))
+    page.open(write_report(tmp_path), "#/node/model.shop.m")
+    page.wait("return document.querySelector('.calendar') !== null")
+    calendar = page.run("return document.querySelector('.calendar')")
+    assert page.run(CALENDAR, calendar) == {"2024-04": {"1": "✓", "2": "✓", "3": "✗"}}

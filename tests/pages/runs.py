@@ -32,3 +32,9 @@ def record(*nodes, number=0, **values):
         "nodes": list(nodes),
         **values,
     }
+
+
+def batch(start, end, status="success", **values):
+    """A batch of a node of a record."""
+    entry = {"start": start, "end": end, "reason": "new", "status": status, "rows": 5, "version": 1, "seconds": 1.5}
+    return {**entry, "message": None, **values}

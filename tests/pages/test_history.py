@@ -8,7 +8,9 @@ import pytest
 from merge_runner.pages.runs import history
 from merge_runner.pages.runs.history import keep, kept_runs
 from merge_runner.pages.runs.runs_page import comparable, runs_data, write_report
-from tests.pages.runs import node, record
+from tests.pages.runs import batch, node, record
+
+BATCH = batch("2026-01-01", "2026-01-02")
 
 
 def test_runs_are_kept_newest_first_and_no_more_than_so_many(tmp_path, monkeypatch):
@@ -52,6 +54,31 @@ def test_a_report_is_written_of_what_is_kept(tmp_path):
 def test_a_run_with_each_status_is_kept(tmp_path, status):
     keep(tmp_path, record(node("a", 1.0, status)))
     assert [run.record["nodes"][0]["status"] for run in kept_runs(tmp_path)] == [status]
+
+
+@pytest.mark.parametrize(
+    ("values", "is_kept"),
+    [
+        ({}, True),
+        ({"start": "2026-01-01T05"}, True),
+        ({"rows": None, "version": None, "message": "Division by zero"}, True),
+        ({"start": "x"}, False),
+        ({"end": "2026-01-01 00:00"}, False),
+        ({"status": "odd"}, False),
+        ({"reason": 1}, False),
+        ({"rows": "many"}, False),
+        ({"message": ["no"]}, False),
+    ],
+)
+def test_batches_that_no_run_has_written_are_passed_over(tmp_path, values, is_kept):
+    keep(tmp_path, record({**node("a"), "batch_size": "day", "batches": [{**BATCH, **values}]}))
+    assert len(list(kept_runs(tmp_path))) == is_kept
+
+
+@pytest.mark.parametrize("size", [None, "week", 1])
+def test_batches_of_no_size_are_passed_over(tmp_path, size):
+    keep(tmp_path, record({**node("a"), "batch_size": size, "batches": [BATCH]}))
+    assert list(kept_runs(tmp_path)) == []
 
 
 def test_a_node_that_did_not_run_leaves_a_gap_and_tests_have_no_history():

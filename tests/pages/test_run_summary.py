@@ -3,7 +3,7 @@
 from merge_runner.markdown import cell
 from merge_runner.pages.runs.comparison import Change
 from merge_runner.pages.runs.run_summary import run_summary
-from tests.pages.runs import node, record
+from tests.pages.runs import batch, node, record
 
 
 def test_a_run_that_failed():
@@ -64,4 +64,25 @@ def test_what_a_run_changed_in_its_tables():
         "| --- | --- | --: | --: | --: | --- |",
         "| fct | different | 1,200 | 0 | 1 | price 1 |",
         "| new | new has no version from before the run | – | – | – |  |",
+    ]
+
+
+def test_how_many_batches_of_each_model_are_done():
+    days = [
+        batch("2026-01-01", "2026-01-02"),
+        batch("2026-01-02", "2026-01-03", "error", rows=None, message="Division by zero\nmore"),
+        batch("2026-01-03", "2026-01-04", "no-op", rows=0),
+    ]
+    nodes = [
+        {**node("days", 1.0, "partial success"), "batch_size": "day", "batches": days},
+        {**node("hours"), "batch_size": "hour", "batches": [batch("2026-01-01T05", "2026-01-01T06")]},
+        {**node("none"), "batch_size": "hour"},
+    ]
+    text = run_summary(record(*nodes), [])
+    assert text.splitlines()[-5:] == [
+        "",
+        "| model | batches | windows | first that failed |",
+        "| --- | --- | --- | --- |",
+        "| days | 2 of 3 batches | 2026-01-01 to 2026-01-04 | 2026-01-02/2026-01-03: Division by zero |",
+        "| hours | 1 of 1 batch | 2026-01-01T05 to 2026-01-01T06 |  |",
     ]

@@ -108,6 +108,7 @@ const colour = (name) => getComputedStyle(document.documentElement).getPropertyV
 
 // ---- how values are written
 
+const isKnown = (value) => value !== null && value !== undefined;
 const count = (value) => (value === null || value === undefined ? "–" : Number(value).toLocaleString("en-US"));
 const counted = (value, one, many) => `${count(value)} ${value === 1 ? one : many || `${one}s`}`;
 

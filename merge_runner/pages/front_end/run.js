@@ -21,6 +21,8 @@ async function runView(main, index, query) {
   const merges = run.nodes.filter((node) => (node.response || {}).operation === "MERGE");
   const list = [["time", "Timeline", (panel) => timeTab(panel, run, time)]];
   if (merges.length) list.push(["merges", `Merges (${merges.length})`, (panel) => mergesTab(panel, merges)]);
+  const batched = run.nodes.filter((node) => (node.batches || []).length);
+  if (batched.length) list.push(["batches", `Batches (${count(batched.reduce((sum, node) => sum + node.batches.length, 0))})`, (panel) => batchesTab(panel, run, batched)]);
   const compared = run.nodes.filter((node) => node.difference);
   if (compared.length) list.push(["rows", `Row changes (${compared.length})`, (panel) => rowsTab(panel, compared)]);
   list.push(["nodes", `Nodes (${run.nodes.length})`, (panel) => nodesTab(panel, run)]);
@@ -84,7 +86,6 @@ function share(part, whole, text) {
   return h("span", { class: "share" }, h("span", { class: "share-bar", "aria-hidden": "true" }, h("span", { class: `share-part${known > 0.9 ? " all" : ""}`, style: { width: `${Math.round(100 * known)}%` } })), text);
 }
 
-const isKnown = (value) => value !== null && value !== undefined;
 const inSeconds = (milliseconds) => (isKnown(milliseconds) ? milliseconds / 1000 : null);
 const withPrediction = (written, real, expected) => [written(real), isKnown(expected) && h("span", { class: "muted" }, ` of ${written(expected)} predicted`)];
 
@@ -185,6 +186,8 @@ async function nodeHistory(main, id) {
       { label: "Files scanned", value: ({ entry }) => entry[2], cell: ({ entry }) => (files.length && entry[3] !== null && entry[3] !== undefined ? share(entry[2], entry[3], `${count(entry[2])} of ${count(entry[3])}`) : "–") },
     ], ran));
   const shown = main.firstChild;
+  const { size, batches } = await batchesOf(id);
+  if (batches.length && main.firstChild === shown) append(main, [h("h2", {}, "Batches"), batchesTogether(id.split(".").slice(2).join("."), size, batches, false)]);
   const { commits, cut } = await versionsOf(id);
   if (commits.length && main.firstChild === shown) append(main, [h("h2", {}, "Versions of the table"), versionTable("Versions of the table", commits), cut && cutNote([id.split(".").slice(2).join(".")])]);
 }

@@ -9,16 +9,18 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from merge_runner.atomic import write_atomic
 from merge_runner.pages.html import gzipped
+from merge_runner.project.schema.batches import BatchSize
 from merge_runner.project_file import Boundary, read_file
 
 FOLDER = "runs"
 KEPT = 50
 """Runs that are kept: some weeks of nightly builds, and for 1,000 models some 3 MB."""
 _NAME = re.compile(r"\d{8}T\d{12}Z-[0-9a-f]{8}\.json\.gz")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d)?", re.ASCII)
 _VERSION = 1
 _LONGEST = 64 << 20
 """Bytes of a record as text: of 10,000 models it has some 10 MB; a gzipped file may hold a thousand times its size."""
@@ -95,6 +97,7 @@ _OF_SOME_NODES: Mapping[str, Any] = {
     "response": dict,
     "versions": list,
     "difference": dict,
+    "batches": list,
 }
 _OF_SOME_RESPONSES: Mapping[str, Any] = {
     **dict.fromkeys(("files_scanned", "files_total", "bytes_scanned", "execution_ms"), _NUMBER),
@@ -103,6 +106,8 @@ _OF_SOME_RESPONSES: Mapping[str, Any] = {
     "verdict_held": bool,
     "predicted": dict,
 }
+_OF_BATCHES: Mapping[str, Any] = dict.fromkeys(("start", "end", "reason", "status"), _TEXT)
+_OF_SOME_BATCHES: Mapping[str, Any] = {"rows": int, "seconds": _NUMBER, "message": _TEXT}
 _OF_SOME_DIFFERENCES: Mapping[str, Any] = {"rows": dict, "columns": dict, "schema": dict, "error": _TEXT}
 """The types of what is read of a record, of its nodes and of their responses; what some have may be null."""
 
@@ -121,7 +126,16 @@ def _is_node(value: Any) -> bool:
         return False
     if not _is_difference(value.get("difference") or {}):
         return False
+    batches = value.get("batches") or []
+    if not all(map(_is_batch, batches)) or (batches and value.get("batch_size") not in get_args(BatchSize)):
+        return False
     return value["status"] in _STATUSES and _may_have(value.get("response") or {}, _OF_SOME_RESPONSES)
+
+
+def _is_batch(value: Any) -> bool:
+    if not isinstance(value, dict) or not _has(value, _OF_BATCHES) or not _may_have(value, _OF_SOME_BATCHES):
+        return False
+    return value["status"] in _STATUSES and all(_TIME.fullmatch(value[key]) for key in ("start", "end"))
 
 
 def _is_difference(value: Any) -> bool:

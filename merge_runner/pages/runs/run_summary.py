@@ -59,6 +59,11 @@ def _lines(record: Mapping[str, Any], changes: Sequence[Change]) -> Iterator[str
         heads = ("merge", "seconds", "files scanned", "inserted", "updated", "deleted", "copied", "verdict")
         yield from table(heads, [_merge(node) for node in merges[:_ROWS]], frozenset(range(1, 7)))
         yield from _more(len(merges))
+    in_batches = [node for node in nodes if node.get("batches")]
+    if in_batches:
+        yield from ("", "#### Batches", "")
+        yield from table(("model", "batches", "windows", "first that failed"), list(map(_batches, in_batches[:_ROWS])))
+        yield from _more(len(in_batches))
     compared = [node for node in nodes if node.get("difference")]
     if compared:
         yield from ("", "#### Row changes", "")
@@ -92,6 +97,19 @@ def _merge(node: Mapping[str, Any]) -> tuple[Any, ...]:
         verdict += ", did not hold"
     rows = (_count(response.get(f"rows_{kind}")) for kind in ("inserted", "updated", "deleted", "copied"))
     return (node["name"], f"{node.get('seconds') or 0:.1f}", files, *rows, verdict)
+
+
+def _batches(node: Mapping[str, Any]) -> tuple[Any, ...]:
+    batches = node["batches"]
+    done = sum(batch["status"] in ("success", "no-op") for batch in batches)
+    failed = next((batch for batch in batches if batch["status"] in FAILED), None)
+    message = (failed.get("message") or "").partition("\n")[0] if failed is not None else ""
+    return (
+        node["name"],
+        f"{_count(done)} of {_count(len(batches))} batch{'es' if len(batches) != 1 else ''}",
+        f"{batches[0]['start']} to {batches[-1]['end']}",
+        "" if failed is None else f"{failed['start']}/{failed['end']}: {message}",
+    )
 
 
 def _difference(node: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from merge_runner.engine.response import MERGE_FIGURES
 from merge_runner.graph.artifact import utc
-from merge_runner.graph.graph import Node
+from merge_runner.graph.graph import ModelNode, Node
 from merge_runner.pages.runs.timeline import NodeTime, timeline
 from merge_runner.run.results.event_types import (
     BatchFinished,
@@ -138,6 +138,11 @@ class RunRecorder:
             "versions": event.versions if event is not None else None,
             "versions_cut": event.cut or None if event is not None else None,
             "difference": compared.difference if compared is not None else None,
+            "batch_size": node.config.batch_size if isinstance(node, ModelNode) else None,
+            "batches": [
+                {**batch, "message": (batch["message"] or "")[:_LONGEST] or None}
+                for batch in response.get("batches", ())
+            ],
         }
 
     def _stream(self, name: str, seconds: Any) -> dict[str, Any]:
