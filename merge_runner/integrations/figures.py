@@ -25,8 +25,9 @@ def figures(result: Mapping[str, Any]) -> dict[str, Figure]:
     """Return the figures of an entry of run_results.json.
 
     Rows by clause, files, bytes, milliseconds and attempts as in `adapter_response`; `seconds` is the time of the node,
-    `files_skipped_percent` what data skipping left out, `runtime_filter` a text like `flight_date: 2 values`. What the
-    engine does not report is left out.
+    `files_skipped_percent` what data skipping left out, `runtime_filter` a text like `flight_date: 2 values`, `batches`
+    how many batches of the model ran, `batches_done` how many of them succeeded. What the engine does not report is
+    left out.
     """
     response = result.get("adapter_response") or {}
     values: dict[str, Figure] = {"status": str(result["status"]), "seconds": round(float(result["execution_time"]), 3)}
@@ -39,6 +40,9 @@ def figures(result: Mapping[str, Any]) -> dict[str, Figure]:
         values["files_skipped_percent"] = round(100 * (total - scanned) / total, 1)
     if response.get("bounds"):
         values["runtime_filter"] = ", ".join(f"{column}: {what}" for column, what in response["bounds"].items())
+    if response.get("batches"):
+        done = sum(batch["status"] in ENDED_WELL for batch in response["batches"])
+        values |= {"batches": len(response["batches"]), "batches_done": done}
     if response.get("table_version") is not None:
         values["table_version"] = str(response["table_version"])
     if result.get("failures") is not None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any, Literal
 
+from merge_runner.api.batches import first_batch
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.project_file import read_json
 
@@ -44,6 +46,11 @@ class Table:
         """Its config."""
         config: Mapping[str, Any] = self.entry["config"]
         return config
+
+    @property
+    def first_batch(self) -> datetime | None:
+        """When the first of its batches begins (UTC); None: it has none."""
+        return first_batch(self.config)
 
     @property
     def selector(self) -> str:

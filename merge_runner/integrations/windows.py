@@ -1,9 +1,9 @@
-"""The vars of a time window: what a partition of an orchestrator is to a project."""
+"""What a time window of an orchestrator, such as a partition, is to a project: vars, or the batches of models."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
 
 _NAMES = "`{start}`, `{end}` and `{last}`"
 
@@ -25,6 +25,17 @@ def window_vars(templates: Mapping[str, str], start: datetime, end: datetime) ->
         except (KeyError, IndexError, ValueError) as error:
             raise ValueError(f"the var {name!r} is {template!r}; in braces it may have {_NAMES}") from error
     return values_by_name
+
+
+def event_time_arguments(start: datetime, end: datetime) -> list[str]:
+    """Return the arguments of `build` that run the batches of the window from `start` up to, and without, `end`."""
+    return ["--event-time-start", _utc_text(start), "--event-time-end", _utc_text(end)]
+
+
+def _utc_text(time: datetime) -> str:
+    """Return a time as options take it; one without an offset is UTC."""
+    time = time if time.tzinfo is None else time.astimezone(timezone.utc)
+    return f"{time:%Y-%m-%d}" if time.time() == datetime.min.time() else f"{time:%Y-%m-%d %H:%M:%S}"
 
 
 class _WindowTime:

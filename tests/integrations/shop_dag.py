@@ -5,9 +5,10 @@ import os
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from airflow.sdk import DAG
+from airflow.sdk import DAG, CronDataIntervalTimetable
 
 from merge_runner.integrations.airflow import (
+    MergeRunnerBuildOperator,
     MergeRunnerLintOperator,
     MergeRunnerStreamOperator,
     MergeRunnerTaskGroup,
@@ -29,3 +30,10 @@ with DAG("shop", schedule=None, start_date=datetime(2026, 1, 1), catchup=False) 
 
 with DAG("shop_stream", schedule=None, start_date=datetime(2026, 1, 1), catchup=False) as stream_dag:
     MergeRunnerStreamOperator(task_id="stream", select="fed", **given["project"])
+
+windows = {"select": "a", "batches": "data_interval", **given["project"]}
+with DAG("shop_days", schedule=CronDataIntervalTimetable("@daily", "UTC"), start_date=datetime(2026, 1, 1)) as days_dag:
+    MergeRunnerBuildOperator(task_id="build", **windows)
+
+with DAG("shop_no_interval", schedule=None, start_date=datetime(2026, 1, 1)) as no_interval_dag:
+    MergeRunnerBuildOperator(task_id="build", **windows)

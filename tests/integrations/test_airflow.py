@@ -98,3 +98,17 @@ def test_what_fails_fails_its_task_and_what_reads_it_does_not_run(report):
     assert found["state"] == "failed"
     assert [command[0] for command in found["commands"]] == ["build", "retry"]
     assert set(found["assets"]) == {"merge-runner://shop/shop.a"}
+
+
+def test_a_data_interval_is_a_window_of_batches(report):
+    found = report["days"]
+    assert found["state"] == "success", found
+    (command,) = found["commands"]
+    start = command.index("--event-time-start")
+    assert command[start : start + 4] == ["--event-time-start", "2026-01-03", "--event-time-end", "2026-01-04"]
+    assert command[start + 4 :] == ["--select", "a"]
+
+
+def test_a_run_without_a_data_interval_fails_before_anything_runs(report):
+    found = report["no interval"]
+    assert (found["state"], found["commands"]) == ("failed", [])

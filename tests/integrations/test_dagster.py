@@ -97,10 +97,50 @@ PHASES = {
 }
 
 
+BATCHES = {
+    "hours": {"config": "event_time='times', batch_size='hour', begin='2026-01-05 10:30'"},
+    "days": {"config": "event_time='times', batch_size='day', begin='2026-01-05'"},
+    "months": {"config": "event_time='times', batch_size='month', begin='2026-01-05'"},
+    "years": {"config": "event_time='times', batch_size='year', begin='2024-05-01'"},
+    "plain": {"parents": ["days"]},
+}
+RANGE_OF_DAYS = {"dagster/asset_partition_range_start": "2026-01-06", "dagster/asset_partition_range_end": "2026-01-08"}
+NEWEST_ROW = {"answers": {"SELECT CAST(unix_micros": [{"newest": None}]}}
+"""Of a table that an earlier phase has left, without its commits."""
+BATCH_PHASES = {
+    "declared": {"declared": True, "attributes": {}},
+    "without": {"declared": True, "attributes": {"batch_partitions": False}},
+    "day": {"attributes": {}, "run": {"selection": ["days", "plain"], "partition": "2026-01-07"}},
+    "hour": {"attributes": {}, "run": {"selection": ["hours"], "partition": "2026-01-05-11:00"}},
+    "year": {"attributes": {}, "run": {"selection": ["years"], "partition": "2025-01-01"}},
+    "range": {
+        "turns": [{**NEWEST_ROW, "faults": {"days": [None, "fails"]}}],
+        "attributes": {},
+        "run": {"selection": ["days", "plain"], "tags": RANGE_OF_DAYS},
+    },
+    "due": {"attributes": {}, "run": {"selection": ["months"]}},
+    "window": {
+        "turns": [NEWEST_ROW],
+        "attributes": {"partitions": {**WINDOW, "every": "week"}, "select": "days"},
+        "run": {"partition": "2026-01-11"},
+    },
+}
+
+
 @pytest.fixture(scope="module")
 def report(client, run_client, make_shop, tmp_path_factory):
     """What Dagster reports of each phase, from one process."""
-    shop = make_shop(MODELS, FILES)
+    return reports(PHASES, make_shop(MODELS, FILES), client, run_client, tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def of_batches(client, run_client, make_shop, tmp_path_factory):
+    """The same of models with batches."""
+    return reports(BATCH_PHASES, make_shop(BATCHES), client, run_client, tmp_path_factory)
+
+
+def reports(all_phases, shop, client, run_client, tmp_path_factory):
+    """Run the phases; return what Dagster reports of each."""
     folder = tmp_path_factory.mktemp("dagster")
     (folder / "src/company/defs/shop").mkdir(parents=True)
     for package in (folder / "src/company", folder / "src/company/defs"):
@@ -110,7 +150,7 @@ def report(client, run_client, make_shop, tmp_path_factory):
     common = {"project": str(shop.root), "executable": str(shop.executable), "env": shop.env}
     phases = {
         name: {**phase, "project": str(shop.root), "attributes": {**common, **phase["attributes"]}}
-        for name, phase in PHASES.items()
+        for name, phase in all_phases.items()
     }
     (folder / "phases.json").write_text(json.dumps(phases))
     script = Path(__file__).parent / "scripts/with_dagster.py"
@@ -211,3 +251,54 @@ def test_an_expectation_is_a_check_and_the_size_of_a_table_its_row_count(report)
     assert counted == {"merge_runner/counted_by": "query", "merge_runner/rows_source": 3}
     assert refused == {"merge_runner/message": REFUSED}
     assert table["dagster/row_count"] == 7
+
+
+def test_a_batch_of_a_model_is_a_partition(of_batches):
+    declared = of_batches["declared"]
+    assert {key: each["partitions"] for key, each in declared["assets"].items()} == {
+        "hours": ["2026-01-05-10:00", "0 * * * *"],
+        "days": ["2026-01-05", "0 0 * * *"],
+        "months": ["2026-01-01", "0 0 1 * *"],
+        "years": ["2024-01-01", "0 0 1 1 *"],
+        "plain": None,
+    }
+    assert {each["partitions"] for each in of_batches["without"]["assets"].values()} == {None}
+
+
+@pytest.mark.parametrize(
+    ("phase", "window", "materialized"),
+    [
+        ("day", ["2026-01-07", "2026-01-08"], [["days", "2026-01-07"]]),
+        ("hour", ["2026-01-05 11:00:00", "2026-01-05 12:00:00"], [["hours", "2026-01-05-11:00"]]),
+        ("year", ["2025-01-01", "2026-01-01"], [["years", "2025-01-01"]]),
+        ("window", ["2026-01-11", "2026-01-18"], [["days", "2026-01-11"]]),
+    ],
+)
+def test_a_run_of_a_partition_is_one_of_its_batches(of_batches, phase, window, materialized):
+    found = of_batches[phase]
+    assert found["success"], found["failures"]
+    (command,) = found["commands"]
+    start = command.index("--event-time-start")
+    assert command[start : start + 4] == ["--event-time-start", window[0], "--event-time-end", window[1]]
+    assert found["partitions of assets"] == materialized
+
+
+def test_of_a_range_the_batches_that_succeeded_are_materialized(of_batches):
+    found = of_batches["range"]
+    assert not found["success"]
+    (command,) = found["commands"]
+    assert command[1:5] == ["--event-time-start", "2026-01-06", "--event-time-end", "2026-01-09"]
+    assert found["partitions of assets"] == [["days", "2026-01-06"]]
+    assert found["materialized"]["days"]["merge_runner/reason"] == "asked"
+    (failure,) = found["failures"]
+    assert "model.shop.days: 1 of 3 batches, " in failure
+
+
+def test_a_run_without_a_partition_is_of_what_is_due(of_batches):
+    found = of_batches["due"]
+    assert found["success"], found["failures"]
+    (command,) = found["commands"]
+    assert "--event-time-start" not in command
+    materialized = found["partitions of assets"]
+    assert materialized[0] == ["months", "2026-01-01"]
+    assert len(materialized) == found["materialized"]["months"]["merge_runner/batches_done"]

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from merge_runner.integrations.windows import window_vars
+from merge_runner.integrations.windows import event_time_arguments, window_vars
 
 DAY = datetime(2026, 1, 31, tzinfo=timezone.utc)
 BOTH = {"from": "{start}", "to": "{end}"}
@@ -23,6 +23,19 @@ BOTH = {"from": "{start}", "to": "{end}"}
 )
 def test_the_vars_of_a_window(templates, start, end, expected):
     assert window_vars(templates, start, end) == expected
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "texts"),
+    [
+        (DAY, DAY + timedelta(days=1), ["2026-01-31", "2026-02-01"]),
+        (DAY, DAY + timedelta(hours=1), ["2026-01-31", "2026-01-31 01:00:00"]),
+        (DAY.astimezone(timezone(timedelta(hours=-5))), DAY + timedelta(days=1), ["2026-01-31", "2026-02-01"]),
+        (DAY.replace(tzinfo=None), DAY.replace(tzinfo=None, hour=6), ["2026-01-31", "2026-01-31 06:00:00"]),
+    ],
+)
+def test_the_batches_of_a_window(start, end, texts):
+    assert event_time_arguments(start, end) == ["--event-time-start", texts[0], "--event-time-end", texts[1]]
 
 
 @pytest.mark.parametrize("template", ["{begin}", "{}", "{0}", "{start"])

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowException
@@ -18,9 +18,12 @@ from merge_runner.integrations.process import THIS, Event, Process
 from merge_runner.integrations.progress import Outcome, Progress
 from merge_runner.integrations.project import OrchestratedProject
 from merge_runner.integrations.run_log import failures, log_line
+from merge_runner.integrations.windows import event_time_arguments
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
+
+Batches = Literal["due", "data_interval"]
 
 
 class MergeRunnerOperator(BaseOperator):
@@ -102,15 +105,24 @@ class MergeRunnerBuildOperator(MergeRunnerOperator):
     """Build, and publish the outcome of each table as an XCom as soon as the table and its tests are done.
 
     Its key is the unique id of the table. A second try of the task calls `merge-runner retry`. `select` and `exclude`
-    are in the syntax of --select.
+    are in the syntax of --select. `batches` of models: those that are due, or those of the data interval of the run.
     """
 
     template_fields: Sequence[str] = (*MergeRunnerOperator.template_fields, "select", "exclude")
 
     def __init__(
-        self, *, select: str = "", exclude: str = "", manifest_path: str | Path | None = None, **kwargs: Any
+        self,
+        *,
+        select: str = "",
+        exclude: str = "",
+        manifest_path: str | Path | None = None,
+        batches: Batches = "due",
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        if batches not in get_args(Batches):
+            raise ValueError(f"batches: {batches!r} is none of {', '.join(get_args(Batches))}")
+        self.batches = batches
         self.select = select
         self.exclude = exclude
         self.manifest_path = None if manifest_path is None else str(manifest_path)
@@ -123,7 +135,7 @@ class MergeRunnerBuildOperator(MergeRunnerOperator):
         progress = Progress(tables, final=ti.try_number > ti.max_tries, generation=run.clear_number or 0)
         attempts = Attempts(self.start, project.target_folder(), f"{ti.dag_id} {ti.run_id} {ti.task_id} {ti.map_index}")
         results: list[Mapping[str, Any]] = []
-        for event in self.logged(attempts.events(self._arguments(), ti.try_number)):
+        for event in self.logged(attempts.events(self._arguments(context), ti.try_number)):
             if event["event"] == "node_finished":
                 results.append(event["result"])
                 self._publish(ti, progress.add(event["result"]))
@@ -134,9 +146,10 @@ class MergeRunnerBuildOperator(MergeRunnerOperator):
             counts[result["status"]] = counts.get(result["status"], 0) + 1
         return counts
 
-    def _arguments(self) -> list[str]:
+    def _arguments(self, context: Context) -> list[str]:
         return [
             *self.args,
+            *(_data_interval(context) if self.batches == "data_interval" else []),
             *(["--select", *self.select.split()] if self.select else []),
             *(["--exclude", *self.exclude.split()] if self.exclude else []),
         ]
@@ -145,6 +158,17 @@ class MergeRunnerBuildOperator(MergeRunnerOperator):
     def _publish(ti: Any, outcomes: Iterator[tuple[str, Outcome]]) -> None:
         for unique_id, outcome in outcomes:
             ti.xcom_push(key=unique_id, value=outcome.as_json())
+
+
+def _data_interval(context: Context) -> list[str]:
+    """Return the arguments that run the batches of the data interval. Raises AirflowException without one."""
+    start, end = context.get("data_interval_start"), context.get("data_interval_end")
+    if start is None or end is None or start >= end:
+        raise AirflowException(
+            "this run has no data interval: give its DAG a schedule that has one, such as CronDataIntervalTimetable, "
+            'or take batches="due"'
+        )
+    return event_time_arguments(start, end)
 
 
 class MergeRunnerStreamOperator(MergeRunnerOperator):

@@ -10,7 +10,7 @@ from typing import Any
 
 from airflow.sdk import Asset, TaskGroup
 
-from merge_runner.integrations.airflow.operators import MergeRunnerBuildOperator
+from merge_runner.integrations.airflow.operators import Batches, MergeRunnerBuildOperator
 from merge_runner.integrations.airflow.waiting import MergeRunnerTableSensor
 from merge_runner.integrations.manifest import ProjectTables, Table
 
@@ -27,9 +27,10 @@ class MergeRunnerTaskGroup(TaskGroup):
     """A build as one task, and a task for each table that ends when the table and its tests are done.
 
     The tasks are those of the manifest, `target/manifest.json` of the project by default; nothing is run to make them.
-    With `select` or `exclude` the project itself is loaded, without Spark. The build retries `retries` times, and goes
-    on by `merge-runner retry`. Each table's task has the table as an outlet (`asset`; None: none). Raises ProblemsError
-    where there is no manifest.
+    With `select` or `exclude` the project itself is loaded, without Spark. With `batches="data_interval"` models run
+    the batches of the run's data interval, not those that are due. The build retries `retries` times, and goes on by
+    `merge-runner retry`. Each table's task has the table as an outlet (`asset`; None: none). Raises ProblemsError where
+    there is no manifest.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class MergeRunnerTaskGroup(TaskGroup):
         vars: Mapping[str, Any] | None = None,
         args: Sequence[str] = (),
         env: Mapping[str, str] | None = None,
+        batches: Batches = "due",
         retries: int = 0,
         retry_delay: timedelta = timedelta(minutes=1),
         pool: str | None = None,
@@ -71,6 +73,7 @@ class MergeRunnerTaskGroup(TaskGroup):
             select=select,
             exclude=exclude,
             manifest_path=manifest,
+            batches=batches,
             retries=retries,
             retry_delay=retry_delay,
             **({} if pool is None else {"pool": pool}),

@@ -22,7 +22,7 @@ from merge_runner.integrations.manifest import ProjectTables
 from merge_runner.integrations.process import Process
 from merge_runner.integrations.project import OrchestratedProject
 from merge_runner.integrations.run_log import failures, log_line
-from merge_runner.integrations.windows import window_vars
+from merge_runner.integrations.windows import event_time_arguments, window_vars
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class BuildSettings:
     """What selects all of its tables: `--select …`."""
     window: Mapping[str, str] = field(default_factory=dict)
     """The vars of a time partition (`window_vars`)."""
+    batches: Mapping[str, dg.TimeWindowPartitionsDefinition] = field(default_factory=dict)
+    """The partitions of models whose batches are partitions."""
 
 
 def build_assets(
@@ -49,7 +51,17 @@ def build_assets(
     op_tags: Mapping[str, Any] | None = None,
     pool: str | None = None,
 ) -> dg.AssetsDefinition:
-    """Return one definition for all tables, of which any subset is one build. `specs` are its assets by unique id."""
+    """Return one definition for all tables, of which any subset is one build. `specs` are its assets by unique id.
+
+    `partitions` are those of all assets; None: each has those of its batches, or none.
+    """
+    if partitions is None:
+        specs = {
+            unique_id: spec.replace_attributes(partitions_def=settings.batches[unique_id])
+            if unique_id in settings.batches
+            else spec
+            for unique_id, spec in specs.items()
+        }
     keys = {unique_id: asset_key(entry) for unique_id, entry in tables.sources.items()}
     keys |= {unique_id: spec.key for unique_id, spec in specs.items()}
     checks = list(declared_checks(tables, keys))
@@ -60,13 +72,15 @@ def build_assets(
         check_specs=[check.spec for check in checks],
         can_subset=True,
         partitions_def=partitions,
-        backfill_policy=dg.BackfillPolicy.single_run() if partitions is not None else None,
+        backfill_policy=dg.BackfillPolicy.single_run() if partitions is not None or settings.batches else None,
         retry_policy=retry_policy,
         op_tags=dict(op_tags or {}),
         pool=pool,
     )
     def build(context: dg.AssetExecutionContext) -> Iterator[Any]:
-        yield from _build(context, project, settings, _BuildSelection.of(context, tables, specs, checks))
+        yield from _build(
+            context, project, settings, _BuildSelection.of(context, tables, specs, checks, settings.batches)
+        )
 
     return build
 
@@ -78,6 +92,8 @@ class _BuildSelection:
     declarations: Declarations
     arguments: Sequence[str]
     """What selects them; empty: all."""
+    has_batches: bool
+    """Whether a model has batches."""
 
     @classmethod
     def of(
@@ -86,6 +102,7 @@ class _BuildSelection:
         tables: ProjectTables,
         specs: Mapping[str, dg.AssetSpec],
         checks: Sequence[DeclaredCheck],
+        batches: Mapping[str, dg.TimeWindowPartitionsDefinition],
     ) -> "_BuildSelection":
         chosen_tables = [
             table
@@ -99,14 +116,16 @@ class _BuildSelection:
             {table.unique_id: specs[table.unique_id].key for table in chosen_tables},
             {check.unique_id: check for check in wanted_checks if check.selector is not None},
             {check.unique_id: check for check in wanted_checks if check.selector is None},
+            {table.unique_id: batches[table.unique_id] for table in chosen_tables if table.unique_id in batches},
         )
+        has_batches = any(table.first_batch is not None for table in chosen_tables)
         if len(chosen_tables) == len(tables.tables) and len(wanted_checks) == len(checks):
-            return cls(declarations, ())
+            return cls(declarations, (), has_batches)
         selectors = [
             *(selected.selector for selected in chosen_tables),
             *(selected.selector for selected in wanted_checks if selected.selector),
         ]
-        return cls(declarations, ("--select", *selectors, "--indirect-selection", "empty"))
+        return cls(declarations, ("--select", *selectors, "--indirect-selection", "empty"), has_batches)
 
 
 def _build(
@@ -116,7 +135,14 @@ def _build(
     build_selection: _BuildSelection,
 ) -> Iterator[Any]:
     """Build, and yield what Dagster is given of each node when it ends. Raises Failure where one has failed."""
-    window = _window(context, settings.window)
+    is_of_partitions = context.has_partition_key or context.has_partition_key_range
+    time_window = context.partition_time_window if is_of_partitions else None
+    window = {} if time_window is None else window_vars(settings.window, time_window.start, time_window.end)
+    of_batches = (
+        event_time_arguments(time_window.start, time_window.end)
+        if time_window is not None and build_selection.has_batches
+        else ()
+    )
 
     def start(command: Sequence[str], arguments: Sequence[str]) -> Process:
         command_shown = project.command_line(command, arguments, window)
@@ -126,7 +152,7 @@ def _build(
     # A run that Dagster retries as a whole is another run; the attempts of a step share its id.
     key = f"{context.run.run_id} {context.op_execution_context.get_step_execution_context().step.key}"
     attempts = Attempts(start, project.target_folder(), key)
-    arguments = (*settings.arguments, *(build_selection.arguments or settings.selection))
+    arguments = (*settings.arguments, *of_batches, *(build_selection.arguments or settings.selection))
     results = []
     for event in attempts.events(arguments, context.retry_number + 1):
         line = log_line(event)
@@ -134,18 +160,11 @@ def _build(
             getattr(context.log, line[0])(line[1])
         if event["event"] == "node_finished":
             results.append(event["result"])
-            yield from build_selection.declarations.report(event["result"])
+            yield from build_selection.declarations.report(event["result"], is_of_partitions)
     assert attempts.process is not None
     if attempts.process.returncode:
         lines = failures(results) or [attempts.process.reason()]
         raise dg.Failure("\n".join(lines), metadata={"merge_runner/exit_status": attempts.process.returncode})
-
-
-def _window(context: dg.AssetExecutionContext, templates: Mapping[str, str]) -> Mapping[str, str]:
-    if not templates or not (context.has_partition_key or context.has_partition_key_range):
-        return {}
-    window = context.partition_time_window
-    return window_vars(templates, window.start, window.end)
 
 
 def source_assets(tables: ProjectTables) -> list[dg.AssetSpec]:

@@ -15,6 +15,7 @@ from dagster.components.utils.translation import TranslationFn, TranslationFnRes
 
 from merge_runner.integrations.dagster.assets import BuildSettings, build_assets, source_assets, table_specs
 from merge_runner.integrations.dagster.freshness import freshness_checks
+from merge_runner.integrations.dagster.partitions import batch_partitions
 from merge_runner.integrations.manifest import Table
 from merge_runner.integrations.process import THIS
 from merge_runner.integrations.project import OrchestratedProject
@@ -96,7 +97,9 @@ class MergeRunnerComponent(dg.Component, dg.Resolvable):
     env: dict[str, str] = field(default_factory=dict)
     """Environment variables of the build."""
     partitions: Window | None = None
-    """Time partitions, whose window is vars of the project."""
+    """Time partitions of all assets, whose window is vars of the project."""
+    batch_partitions: bool = True
+    """Whether a model with batches has a partition for each; not where `partitions` are those of all assets."""
     retry: Retry | None = None
     """How often a failed build goes on."""
     name: str | None = None
@@ -146,10 +149,15 @@ class MergeRunnerComponent(dg.Component, dg.Resolvable):
             *(["--selector", self.selector] if self.selector else []),
         ]
         window = {} if self.partitions is None else self.partitions.vars
+        batches = {
+            unique_id: definition
+            for unique_id, table in tables.tables.items()
+            if partitions is None and self.batch_partitions and (definition := batch_partitions(table)) is not None
+        }
         assets = build_assets(
             project,
             tables,
-            BuildSettings([str(word) for word in self.args], selection, window),
+            BuildSettings([str(word) for word in self.args], selection, window, batches),
             name=self.name or tables.project,
             specs=specs,
             partitions=partitions,

@@ -8,6 +8,7 @@ from typing import Any
 
 import dagster as dg
 
+from merge_runner.integrations.dagster.partitions import done_partitions
 from merge_runner.integrations.dagster.specs import EXPECTATION, DeclaredCheck
 from merge_runner.integrations.figures import ENDED_WELL, failed_expectation, figures
 
@@ -20,9 +21,16 @@ class Declarations:
     checks: Mapping[str, DeclaredCheck]
     expectations: Mapping[str, DeclaredCheck]
     """Of models with `expect_merge`."""
+    batches: Mapping[str, dg.TimeWindowPartitionsDefinition]
+    """The partitions of models with batches."""
 
-    def report(self, result: Mapping[str, Any]) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
-        """Yield what Dagster is given of an entry of run_results.json."""
+    def report(
+        self, result: Mapping[str, Any], is_of_partitions: bool = False
+    ) -> Iterator[dg.MaterializeResult[None] | dg.AssetMaterialization | dg.AssetCheckResult]:
+        """Yield what Dagster is given of an entry of run_results.json.
+
+        `is_of_partitions`: the run is one of partitions, so that Dagster itself knows which a materialization is of.
+        """
         unique_id, status = result["unique_id"], result["status"]
         if unique_id in self.checks:
             if status != "skipped":
@@ -31,6 +39,8 @@ class Declarations:
         expectation = self.expectations.get(unique_id)
         if expectation is not None and failed_expectation(result):
             yield _check_result(expectation, result, False)
+        if unique_id in self.assets and unique_id in self.batches and not (is_of_partitions and status in ENDED_WELL):
+            yield from self._of_batches(result)
         if unique_id in self.assets and status in ENDED_WELL:
             yield dg.MaterializeResult(
                 asset_key=self.assets[unique_id],
@@ -39,6 +49,17 @@ class Declarations:
             )
             if expectation is not None:
                 yield _check_result(expectation, result, True)
+
+    def _of_batches(self, result: Mapping[str, Any]) -> Iterator[dg.AssetMaterialization]:
+        """Yield a materialization of each partition whose batch has succeeded: of what was due, or beside a failure."""
+        unique_id = result["unique_id"]
+        for key, batch in done_partitions(self.batches[unique_id], result):
+            values = {name: batch[name] for name in ("reason", "rows", "seconds", "message") if batch[name] is not None}
+            yield dg.AssetMaterialization(
+                self.assets[unique_id],
+                partition=key,
+                metadata={f"merge_runner/{name}": value for name, value in values.items()},
+            )
 
 
 def metadata(result: Mapping[str, Any]) -> dict[str, Any]:

@@ -79,5 +79,7 @@ report = {
     "fired": asyncio.run(fired(Asked("shop", "run", "tables.build", "model.shop.a", 0, 0.01))),
     "mended": ran(shop_dag.dag, 2, [{"faults": {"bad": ["fails"]}, "counts": {"a": {"inserted": 5}}}, {}]),
     "failed": ran(shop_dag.dag, 3, [{"faults": {"bad": ["fails"]}, "failures": {"777": 1}}]),
+    "days": ran(shop_dag.days_dag, 4, [{}]),
+    "no interval": ran(shop_dag.no_interval_dag, 5, [{}]),
 }
 sys.stdout.write(f"\nREPORT {json.dumps(report, default=str)}\n")

@@ -45,6 +45,11 @@ def run(defs, selection=None, partition=None, tags=None):
         "partitions": sorted(
             {event.materialization.partition for event in result.get_asset_materialization_events()} - {None}
         ),
+        "partitions of assets": sorted(
+            [event.materialization.asset_key.to_user_string(), event.materialization.partition]
+            for event in result.get_asset_materialization_events()
+            if event.materialization.partition is not None
+        ),
         "checks": {
             f"{each.asset_key.to_user_string()}.{each.check_name}": [
                 each.passed,
@@ -76,6 +81,9 @@ def declared(defs):
                 "description": spec.description,
                 "code version": bool(spec.code_version),
                 "table": spec.metadata.get("dagster/table_name"),
+                "partitions": None
+                if spec.partitions_def is None
+                else [spec.partitions_def.get_first_partition_key(), spec.partitions_def.cron_schedule],
                 "columns": [
                     [column.name, column.type, column.constraints.nullable]
                     for column in getattr(shown(spec.metadata.get("dagster/column_schema")), "columns", ())
@@ -99,7 +107,7 @@ def declared(defs):
                 if each.backfill_policy and each.backfill_policy.max_partitions_per_run is None
                 else "other"
                 for each in graph.assets_defs
-                if each.partitions_def is not None
+                if any(spec.partitions_def is not None for spec in each.specs)
             }
         ),
     }
@@ -114,6 +122,7 @@ def reported(project, results):
         keys,
         {each.unique_id: each for each in checks if each.selector},
         {each.unique_id: each for each in checks if not each.selector},
+        {},
     )
     found = []
     for result in results:
