@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from merge_runner import Project
 from merge_runner.pages.runs.history import keep
 from merge_runner.pages.runs.runs_page import write_report
-from tests.browser.test_run_page import COMPARED, FLIGHTS, SECOND, earlier_runs
+from tests.browser.test_run_page import BATCHES, COMPARED, FLIGHTS, MENDED, SECOND, earlier_runs
 
 ROOT = Path(__file__).resolve().parents[2]
 NODE = "#/node/model.flights.fct_flight"
@@ -25,6 +25,7 @@ PICTURES = {
     "run": ("runs", "", False),
     "merges": ("compared", f"#/run/{COMPARED['id']}?tab=merges", False),
     "versions": ("two", NODE, False),
+    "batches": ("batches", "#/node/model.shop.fct_sale", False),
     "rows": ("compared", f"#/run/{COMPARED['id']}?tab=rows", False),
     "comment": ("comment", "", False),
     "history": ("runs", "#/history", True),
@@ -57,12 +58,16 @@ def pages(tmp_path_factory):
         keep(two, each)
     compared = tmp_path_factory.mktemp("compared")
     keep(compared, COMPARED)
+    batches = tmp_path_factory.mktemp("batches")
+    for each in (BATCHES, MENDED):
+        keep(batches, each)
     docs = Project.load(ROOT, target_path=str(target)).docs(static=True)
     return {
         "docs": docs,
         "runs": write_report(target),
         "two": write_report(two),
         "compared": write_report(compared),
+        "batches": write_report(batches),
         "comment": comment_page(tmp_path_factory.mktemp("comment") / "comment.html"),
     }
 

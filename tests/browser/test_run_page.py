@@ -10,11 +10,15 @@ from merge_runner.pages.runs.history import keep
 from merge_runner.pages.runs.runs_page import write_report
 from tests.pages.runs import batch, node, record
 
-FLIGHTS, SECOND, COMPARED = (
+FLIGHTS, SECOND, COMPARED, BATCHES, MENDED = (
     json.loads(gzip.decompress(Path(__file__).with_name(f"{name}.json.gz").read_bytes()))
-    for name in ("flights_build", "flights_second_build", "flights_compared_build")
+    for name in (
+        *("flights_build", "flights_second_build", "flights_compared_build"),
+        *("batches_build", "batches_second_build"),
+    )
 )
-"""The first build of two days of flights, the build of a third day after it, and the same with `--diff`."""
+"""The first build of two days of flights, the build of a third day after it, and the same with `--diff`; a build of which
+one batch of 81 failed, and the build after it."""
 ALERT = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
 VIEWS = {
     "run": "",
@@ -262,6 +266,25 @@ def test_a_calendar_of_the_batches_of_each_model(page, tmp_path, dark):
     assert page.run(CALENDAR, page.run("return document.querySelector('.calendar')")) == CALENDARS["days"]
     assert page.violations() == []
     assert page.run("return document.documentElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
+
+
+def test_a_batch_that_had_failed_is_late(page, tmp_path):
+    path = report_of(tmp_path, BATCHES, MENDED)
+    page.open(path, f"#/run/{BATCHES['id']}?tab=batches")
+    _months, days = page.run("return [...document.querySelectorAll('.calendar')]")
+    assert page.run(CALENDAR, days)["2026-10"]["21"] == "✗"
+    assert "77 of 78 batches" in page.text("#tab-panel")
+    page.open(path, "#/node/model.shop.fct_sale")
+    page.wait("return document.querySelector('.calendar') !== null")
+    calendar = page.run(CALENDAR, page.run("return document.querySelector('.calendar')"))
+    assert {month: len(cells) for month, cells in calendar.items()} == {"2026-09": 17, "2026-10": 31, "2026-11": 30}
+    assert (calendar["2026-10"]["21"], *(calendar["2026-11"][day] for day in ("28", "29", "30"))) == (
+        "◆",
+        "↻",
+        "↻",
+        "◔",
+    )
+    assert page.violations() == []
 
 
 def test_a_model_shows_its_batches_as_the_newest_of_its_runs_has_left_them(page, tmp_path):
