@@ -29,10 +29,10 @@ COLUMNS: Mapping[str, str] = {
     **dict.fromkeys(("started_at", "completed_at"), "timestamp"),
     **dict.fromkeys((*MERGE_FIGURES, "attempts"), "bigint"),
     **{"verdict": "string", "verdict_held": "boolean"},
-    **dict.fromkeys(("bounds", "metrics", "message"), "string"),
+    **dict.fromkeys(("bounds", "metrics", "batches", "message"), "string"),
     **{"run_started_at": "timestamp", "run_record": "string"},
 }
-"""Name and type of the table's columns; `bounds` and `metrics` are JSON.
+"""Name and type of the table's columns; `bounds`, `metrics` and `batches` are JSON.
 
 One row of each invocation has `run_record`: what `report` shows of the run, as gzipped JSON in base64.
 """

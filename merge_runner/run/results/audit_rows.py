@@ -88,7 +88,7 @@ def _row(record: Mapping[str, Any], result: Result, name: str) -> dict[str, Any]
         "started_at": min((phase.started_at for phase in result.timing), default=None),
         "completed_at": max((phase.completed_at for phase in result.timing), default=None),
         **{key: response.get(key) for key in (*MERGE_FIGURES, "attempts", "verdict", "verdict_held")},
-        **{key: _json(response.get(key)) for key in ("bounds", "metrics")},
+        **{key: _json(response.get(key)) for key in ("bounds", "metrics", "batches")},
         "message": result.message,
         "run_started_at": datetime.fromisoformat(record["started_at"].replace("Z", "+00:00")),
         "run_record": None,

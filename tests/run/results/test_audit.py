@@ -55,6 +55,7 @@ def test_a_row_has_every_column_and_tests_have_none():
             statement=MergeFigures.of({"rows_inserted": 3}, {"n": 1}),
             runtime_filter=RuntimeFilter({"dt": "2 values"}, {}, [], False, "runtime filter"),
             verdict=Verdict("static", None),
+            batches=[{"start": "2024-01-01", "end": "2024-01-02", "status": "success"}],
         ),
         message="3 inserted",
     )
@@ -72,6 +73,7 @@ def test_a_row_has_every_column_and_tests_have_none():
         "verdict": "static",
         "bounds": '{"dt": "2 values"}',
         "metrics": '{"n": 1}',
+        "batches": '[{"start": "2024-01-01", "end": "2024-01-02", "status": "success"}]',
         "message": "3 inserted",
         "run_started_at": at(0),
         "run_record": packed(RECORD),
@@ -165,7 +167,7 @@ def test_two_invocations_are_kept_and_the_same_one_is_written_once(built, driver
 @pytest.mark.spark
 @pytest.mark.slow
 def test_a_folder_without_runs_gets_them_from_the_table_of_an_older_release(built, driver, spark):
-    old = ", ".join(f"{name} {type}" for name, type in COLUMNS.items() if not name.startswith("run_"))
+    old = ", ".join(f"{name} {type}" for name, type in COLUMNS.items() if not name.startswith(("run_", "batches")))
     spark.sql("create schema if not exists ice.restored")
     spark.sql(f"create table ice.restored.runs ({old}) using iceberg")
     project, (first, second) = built("restored_shop", "ice.restored.runs", 1, 2)
