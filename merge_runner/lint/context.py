@@ -16,8 +16,10 @@ from merge_runner.lint.containers.contents import Container
 from merge_runner.merge.read_query import read_query
 from merge_runner.merge.statement import Expr, MergeStatement
 from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.plan.batches.batch_values import batch_values
 from merge_runner.project.load.files import ProjectFiles
 from merge_runner.project.schema.config_layers import Layer, config_place
+from merge_runner.pruning.judge.batch_inputs import BatchLiterals
 from merge_runner.pruning.judge.merge_analysis import JudgedMerge
 from merge_runner.pruning.judge.unknown_qualifiers import unknown_qualifiers
 from merge_runner.pruning.predicate.scope import Variables
@@ -28,6 +30,8 @@ from merge_runner.template.rendered_text import RenderedText
 from merge_runner.text import Place, SourceText, Span
 
 if TYPE_CHECKING:
+    from sqlglot import exp
+
     from merge_runner.project.schema.profile import Profile
     from merge_runner.pruning.judge.unknown_qualifiers import UnknownQualifier
     from merge_runner.pruning.query.unknown_names import UnknownName
@@ -92,6 +96,12 @@ class LintedFile:
     def relation(self) -> Relation | None:
         """The table that the model is; None for a plain file."""
         return self.node.relation if self.node else None
+
+    @cached_property
+    def batch(self) -> BatchLiterals | None:
+        """The window that it is rendered for, the first one of its model; None: the model has no batches."""
+        values = batch_values(self.node, None) if self.node is not None else None
+        return None if values is None else BatchLiterals(values["start"], values["end"], values["id"])
 
     @property
     def may_be_case_sensitive(self) -> bool:
@@ -159,6 +169,10 @@ class LintedMerge(JudgedMerge):
         column_lists = (names for constraint, names in promises if constraint.get("type") in _NOT_NULL)
         return frozenset(name.strip().strip("`").casefold() for names in column_lists for name in names)
 
+    def names_window(self, tree: exp.Expr | None) -> bool:
+        """Whether a condition names the window of a batch: lint sees the first batch, and others have another one."""
+        return tree is not None and self.file.batch is not None and any(self.file.batch.count(tree).values())
+
     @property
     def scans_all_on_purpose(self) -> bool:
         """Whether the model says `scan: full`."""
@@ -199,6 +213,24 @@ class LintedMerge(JudgedMerge):
         source = rendered.source
         start, end = source.offset(place.line, place.column), source.offset(place.end_line, place.end_column)
         return place if source.text[start:end] == span.of(self.statement.text) else None
+
+    def source_text(self, span: Span) -> str | None:
+        """Return what the author has written for a part of the statement, with its Jinja.
+
+        None where it does not begin and end there: it is a part of what a macro gives, or of a branch.
+        """
+        rendered = self.file.rendered
+        if rendered is None:
+            return None
+        is_authored, last = rendered.map.is_authored, len(rendered.text)
+        begins = is_authored(span.start, span.start + 1) or is_authored(span.start - 1, span.start)
+        ends = is_authored(span.end - 1, span.end) or span.end == last or is_authored(span.end, span.end + 1)
+        place = rendered.place(span.start, span.end)
+        if not begins or not ends or place.end_line is None or place.end_column is None:
+            return None
+        source = rendered.source
+        text = source.text[source.offset(place.line, place.column) : source.offset(place.end_line, place.end_column)]
+        return text if "{%" not in text else None
 
     @property
     def has_unknown_dbt_query(self) -> bool:

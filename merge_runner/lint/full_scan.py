@@ -52,8 +52,11 @@ def photon_may_skip(merge: LintedMerge) -> bool:
 def constant_filter(merge: LintedMerge, column: str | None = None) -> str:
     """Return which condition of ON would prune; `column` is the one to restrict, where a rule is about one."""
     names = (column,) if column is not None else layout_columns(merge.layout)
-    how = "by which the table is partitioned" if merge.layout.partition_by else "by which the table is clustered"
     also = ", and the source in USING by the same" if merge.inserts else ""
+    window = window_filter(merge)
+    if window is not None and (column is None or f".{column.casefold()} " in window.casefold()):
+        return f"restrict the target to the window of the batch in ON (`{window}`){also}"
+    how = "by which the table is partitioned" if merge.layout.partition_by else "by which the table is clustered"
     if not names and (shared := shared_times(merge)):
         example = _example(merge, shared[0])
         columns = " or ".join(f"`{name}`" for name in shared)
@@ -64,6 +67,15 @@ def constant_filter(merge: LintedMerge, column: str | None = None) -> str:
     if column is None:
         columns += f", {how},"
     return f"restrict {columns} by a constant in ON ({_example(merge, names[0])}){also}"
+
+
+def window_filter(merge: LintedMerge) -> str | None:
+    """Return the condition of ON that restricts the target to the window of a batch; None: it has none."""
+    node, qualifier = merge.file.node, merge.statement.target.qualifier
+    if merge.file.batch is None or node is None or node.config.event_time is None:
+        return None
+    column = ".".join(filter(None, (qualifier, node.config.event_time)))
+    return f"{column} >= {{{{ batch.start }}}} and {column} < {{{{ batch.end }}}}"
 
 
 def shared_times(merge: LintedMerge) -> tuple[str, ...]:

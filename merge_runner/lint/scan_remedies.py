@@ -18,6 +18,7 @@ from merge_runner.lint.full_scan import (
     layout_columns,
     photon_may_skip,
     shared_times,
+    window_filter,
 )
 from merge_runner.merge.parse import parse
 from merge_runner.pruning.judge.merge_analysis import judge_merge
@@ -96,6 +97,8 @@ def _by_time(merge: LintedMerge) -> str | None:
     format = merge.layout.capabilities
     target, source = merge.statement.target.qualifier, merge.statement.source.qualifier
     if format is None or target is None or source is None or len(merge.judgement.on) > _MOST_CONDITIONS:
+        return None
+    if window_filter(merge) is not None:
         return None
     joined = {name.casefold() for condition in merge.judgement.on for name in condition.columns}
     for column in shared_times(merge):

@@ -125,7 +125,7 @@ def test_options_of_rules_are_checked_at_their_places():
         "pyproject.toml:5:1: rule P001 has no options [unknown-key]",
         "    rules with options: C002, J002",
         'pyproject.toml:6:1: there is no rule "C02" [unknown-rule]',
-        '    did you mean "C023"?',
+        '    did you mean "C024"?',
         'pyproject.toml:8:16: rule J002: an entry of "sql-vars" must be text, not a mapping [invalid-value]',
         "pyproject.toml:9:31: the options of rule J002 appear twice [duplicate-key]",
         "    keep one of the tables",

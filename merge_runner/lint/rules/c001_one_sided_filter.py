@@ -75,11 +75,15 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
         return
     for conjunct in one_sided_filters(*facts):
         if conjunct not in never:
+            is_window = merge.names_window(conjunct.expression)
+            whose = ", by {{ batch.start }} and {{ batch.end }}," if is_window else ""
             yield Hit(
                 conjunct.span,
                 f"`{_text(conjunct)}` filters the target only: "
-                "source rows outside of it are inserted again on every run",
-                "put the same filter on the source, inside USING or as WHEN NOT MATCHED AND …; in ON it does not help",
+                f"source rows outside of it are inserted again on every {'batch' if is_window else 'run'}",
+                f"put the same filter{whose} on the source, inside USING or as WHEN NOT MATCHED AND …; in ON it does "
+                "not help",
+                variant="batch" if is_window else "",
             )
 
 

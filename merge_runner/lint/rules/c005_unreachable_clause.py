@@ -106,7 +106,7 @@ _CAUSES: dict[Cause, tuple[str, str]] = {
 
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit for each clause whose own condition is never true."""
-    for dead in dead_clauses(merge.statement, merge.scope):
+    for dead in dead_clauses(merge.statement, merge.scope, merge.names_window):
         if dead.cause == "constant" and merge.written_at(dead.conjunct.span) is None:
             continue
         why, hint = _CAUSES[dead.cause]

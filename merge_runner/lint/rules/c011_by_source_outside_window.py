@@ -43,7 +43,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from merge_runner.lint.guard_fix import guard
+from merge_runner.lint.guard_fix import authors_words, guard
 from merge_runner.lint.rule import Hit
 from merge_runner.pruning.judge.by_source_window import rows_outside
 
@@ -73,6 +73,8 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             f"this {outside.clause.action}s {rows} of the target outside of `{window}`{such}: ON never matches them",
             f"{hint}; the rows outside are left alone then",
             "warning" if outside.reach == "some" else None,
-            guard(merge, outside.clause, filters) if of_target else None,
+            guard(merge, outside.clause, [authors_words(merge, filter) for filter in outside.filters])
+            if of_target
+            else None,
             replaces_here=("C021",),
         )

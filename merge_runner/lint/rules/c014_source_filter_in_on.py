@@ -39,7 +39,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from merge_runner.lint.guard_fix import guard
+from merge_runner.lint.guard_fix import authors_words, guard
 from merge_runner.lint.rule import Hit
 from merge_runner.pruning.judge.unmatched_rows import unrepeated_source_filters
 
@@ -62,5 +62,5 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             conjunct.span,
             f"`{text}` in ON does not keep other source rows out: they match nothing and are inserted on every run",
             f"filter the source inside USING, or write WHEN NOT MATCHED AND {text}",
-            fix=guard(merge, clause, [text]),
+            fix=guard(merge, clause, [authors_words(merge, conjunct)]),
         )

@@ -40,13 +40,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from merge_runner.lint.guard_fix import guard
+from merge_runner.lint.guard_fix import authors_words, guard
 from merge_runner.lint.rule import Hit
 from merge_runner.pruning.judge.inserted_deletes import inserted_deletes
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
     from merge_runner.lint.finding import Severity
+    from merge_runner.merge.statement import Expr
 
 SEVERITY: Severity = "warning"
 
@@ -67,5 +68,10 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             f"leave them out: WHEN NOT MATCHED AND {not_deleted}"
             if not_deleted
             else "leave them out of WHEN NOT MATCHED",
-            fix=guard(merge, pair.insert, [not_deleted]) if not_deleted else None,
+            fix=guard(merge, pair.insert, [_not(merge, condition)]) if not_deleted and condition is not None else None,
         )
+
+
+def _not(merge: LintedMerge, condition: Expr) -> str | None:
+    text = authors_words(merge, condition)
+    return f"not coalesce({text}, false)" if text is not None else None

@@ -9,6 +9,7 @@ looks for what leaves out rows that are not new:
 - the changes of a table (`changes('model')`, `table_changes(…)`) and a batch of a stream
 - rows that the target lacks, or has otherwise: an anti join, NOT EXISTS, EXCEPT, `t.hash <> s.hash`
 - any other condition that the query has below `{% if is_incremental() %}`
+- the window of a batch, `batch.start` and `batch.end`
 
 It reports each WHEN NOT MATCHED BY SOURCE clause then that may change what is left out. A clause whose condition is
 about the column of the filter, or takes a range such as `t.dt < '2020-01-01'`, decides by itself, and is fine. A filter
@@ -57,7 +58,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from merge_runner.lint.full_scan import window_filter
+from merge_runner.lint.guard_fix import guard
 from merge_runner.lint.rule import Hit
+from merge_runner.pruning.judge.batch_inputs import BatchInputs
 from merge_runner.pruning.judge.source_increment import IsAdded, left_out_rows
 from merge_runner.template.static.incremental_branches import incremental_branches
 
@@ -72,6 +76,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """A hit for each clause that changes rows which the source leaves out as they are not new."""
     if not merge.scans_by_source:
         return
+    yield from _batch_hits(merge)
     for rows in left_out_rows(merge.statement, merge.scope, merge.lookup, _incremental_part(merge)):
         every = "every other row of the target" if rows.clause.condition is None else "all others that it takes"
         about = ", ".join(sorted(rows.increment.columns))
@@ -82,6 +87,27 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
             f"{limit}read all rows in USING; expect_merge with max_percent_touched refuses a run that changes too many",
             None if rows.every and rows.increment.certain else "warning",
         )
+
+
+def _batch_hits(merge: LintedMerge) -> Iterator[Hit]:
+    """A hit for each clause that does not name the time of the rows, where USING holds those of one batch."""
+    batch, node, window = merge.file.batch, merge.file.node, window_filter(merge)
+    if batch is None or node is None or window is None or not BatchInputs(merge, batch).sides:
+        return
+    time = (node.config.event_time or "").strip("`").casefold()
+    for clause in merge.statement.clauses:
+        tree = clause.condition.expression if clause.condition is not None else None
+        if clause.kind != "not_matched_by_source" or (clause.condition is not None and tree is None):
+            continue
+        if tree is None or all(ref.column.casefold() != time for ref in merge.scope.columns(tree)):
+            every = "every other row of the target" if tree is None else "all others that it takes"
+            yield Hit(
+                clause.span,
+                f"USING holds the rows of one batch alone, and this {clause.action}s {every}",
+                f"limit the clause to the window: `{window}`",
+                None if tree is None else "warning",
+                guard(merge, clause, [window]),
+            )
 
 
 def _incremental_part(merge: LintedMerge) -> IsAdded:

@@ -38,7 +38,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from merge_runner.lint.finding import Severity
-from merge_runner.lint.full_scan import full_scan_severity, scanned, uses_no_partitioning
+from merge_runner.lint.full_scan import (
+    constant_filter,
+    full_scan_severity,
+    scanned,
+    uses_no_partitioning,
+    window_filter,
+)
 from merge_runner.lint.rule import Hit
 from merge_runner.lint.scan_remedies import scan_remedies
 from merge_runner.pruning.verdict import listed
@@ -80,6 +86,8 @@ def _is_certain(merge: LintedMerge) -> bool:
 
 
 def _hint(merge: LintedMerge, column: str) -> str:
+    if window_filter(merge) is not None:
+        return constant_filter(merge)
     target, source = merge.statement.target.qualifier, merge.statement.source.qualifier
     literal = f"a filter of `{column}` by a constant"
     if target is None or source is None or merge.source.has_column(column) is False:

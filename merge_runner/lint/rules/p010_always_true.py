@@ -49,8 +49,8 @@ _SHOWN = 60
 def check_merge(merge: LintedMerge) -> Iterator[Hit]:
     """Conjuncts that are always true."""
     alone = all(condition.cause == "always-true" for condition in merge.judgement.on)
-    for condition in merge.judgement.on:
-        if condition.cause == "always-true":
+    for condition, conjunct in zip(merge.judgement.on, merge.statement.on, strict=True):
+        if condition.cause == "always-true" and not merge.names_window(conjunct.expression):
             text = " ".join(condition.text.split())
             yield Hit(
                 condition.span,

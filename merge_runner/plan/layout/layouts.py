@@ -17,6 +17,7 @@ from merge_runner.graph.model_text import OlderRows
 from merge_runner.graph.streams import is_stream
 from merge_runner.merge.read_query import read_query
 from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.plan.batches.batch_values import event_time_of
 from merge_runner.plan.layout.answers import EPHEMERAL, Answers, named_table, node_read, writers_of
 from merge_runner.plan.layout.combined_layout import common_layout, over_recorded
 from merge_runner.plan.layout.declared_schema import DeclaredSchema, declared_schema, seed_header, type_of
@@ -210,9 +211,10 @@ class Layouts:
             with self._reads.collected() as self._questions[f"table {meaning}"]:
                 if node.materialized == "view":
                     # Who asks reads the query, and wants to know what is declared besides.
-                    table = KnownTable(self._declared_columns(node), self._query(node))
+                    table = KnownTable(self._declared_columns(node), self._query(node), event_time=event_time_of(node))
                 else:
-                    table = KnownTable(self.of(meaning), fixed=is_stream(node), files=_is_files(node))
+                    is_files, time = _is_files(node), event_time_of(node)
+                    table = KnownTable(self.of(meaning), fixed=is_stream(node), files=is_files, event_time=time)
                     if meaning not in self._layouts:
                         return table
             self._tables[meaning] = table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,18 +37,25 @@ class DeadClause:
     cause: Cause
 
 
-def dead_clauses(statement: MergeStatement, scope: Scope) -> Iterator[DeadClause]:
-    """The clauses whose condition is FALSE or NULL for every row that reaches them."""
+def dead_clauses(
+    statement: MergeStatement, scope: Scope, varies: Callable[[exp.Expr], bool] = lambda tree: False
+) -> Iterator[DeadClause]:
+    """The clauses whose condition is FALSE or NULL for every row that reaches them.
+
+    `varies` says of a condition that it is another one in another run, so that it proves nothing.
+    """
     conditions = [(clause, clause.condition) for clause in statement.clauses if clause.condition is not None]
     if not conditions:
         return
     on = [
-        condition(conjunct.expression, on_terms(scope)) for conjunct in statement.on if conjunct.expression is not None
+        condition(tree, on_terms(scope))
+        for conjunct in statement.on
+        if (tree := conjunct.expression) is not None and not varies(tree)
     ]
     if _contradiction(on, on) is not None:
         on = []  # nothing matches, on purpose or not
     for clause, when in conditions:
-        parts = [conjunct for conjunct in split(when) if conjunct.expression is not None]
+        parts = [part for part in split(when) if part.expression is not None and not varies(part.expression)]
         resolve = _TERMS[clause.kind](scope)
         terms = [condition(conjunct.expression, resolve) for conjunct in parts if conjunct.expression is not None]
         dead = _dead(parts, terms, on if clause.kind == "matched" else [])

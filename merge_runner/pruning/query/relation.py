@@ -85,6 +85,8 @@ class ReadSelect:
     """The type of a column's node in the SELECT."""
     star: Callable[[Sequence[str]], Iterator[StarColumn]]
     """The columns of `*`, or of `a.*`."""
+    resolve: Callable[[exp.Expr], Term | None]
+    """The term of a column's node in WHERE and ON; None where it is not known which column that is."""
 
 
 @dataclass(frozen=True)

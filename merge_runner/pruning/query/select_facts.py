@@ -74,7 +74,8 @@ class _Select:
         self.is_too_wide = len(items) > _MAX_RELATIONS
         if not self.is_too_wide:
             self.rows.read(select, items)
-        queries.record(ReadSelect(select, replace(self.rows.scope, items={}), self.rows.typed, self.rows.star))
+        rows = self.rows
+        queries.record(ReadSelect(select, replace(rows.scope, items={}), rows.typed, rows.star, rows.resolve))
         self.outputs: list[Output] = []
         self.complete = True
         self.has_star = False

@@ -22,7 +22,8 @@ class KnownTable:
 
     `fixed`: its rows are the same however often a statement reads it, though it has no versions to be named: a batch of
     a stream, the changes of a table. `files`: it is a table of files that Spark itself reads, such as CSV or Parquet.
-    `temporary`: it is a view of a session.
+    `temporary`: it is a view of a session. `event_time` is what says when a row happened: a column or an
+    expression; None where none is declared.
     """
 
     layout: TableLayout
@@ -30,6 +31,7 @@ class KnownTable:
     fixed: bool = False
     files: bool = False
     temporary: bool = False
+    event_time: str | None = None
 
     @cached_property
     def rows(self) -> SourceFacts:
