@@ -512,3 +512,15 @@ def test_a_merge_in_a_hook_of_a_seed_is_at_its_yaml(shop):
         assert [merge.verdict for merge in report.merges if merge.model == "raw_orders"] == ["none"]
         (finding,) = [each for each in report.findings if (each.code, each.model) == ("P001", "raw_orders")]
         assert (finding.place.path, finding.place.line) == ("seeds/seeds.yml", 7)
+
+
+def test_a_microbatch_model_is_no_merge(shop):
+    """dbt replaces its windows, and leaves one statement for each of its batches."""
+    windows = {"event_time": "at", "batch_size": "day", "begin": "2024-01-01", "lookback": 1}
+    root = shop("first", orders={"incremental_strategy": "microbatch", **windows})
+    batch = root / "target/run/shop/models/orders/orders_2024-01-01.sql"
+    batch.parent.mkdir(parents=True)
+    batch.write_text("insert overwrite table shop.orders partition (dt) select * from orders__dbt_tmp_20240101")
+    report = lint(root)
+    assert "orders" not in {merge.model for merge in report.merges}
+    assert not [finding for finding in report.findings if finding.model == "orders"]

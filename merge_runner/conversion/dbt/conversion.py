@@ -21,6 +21,7 @@ from merge_runner.conversion.dbt.config_keys import (
 )
 from merge_runner.conversion.dbt.known_values import ModelRendering, holds_jinja
 from merge_runner.conversion.dbt.merge_model import Merge, merge_of, strategy_of
+from merge_runner.conversion.dbt.microbatch_model import microbatch_merge
 from merge_runner.conversion.dbt.model_text import config_call, head_and_query
 from merge_runner.conversion.dbt.packages import package_files
 from merge_runner.conversion.dbt.project import DbtFolder, DbtModelFile, blocks, rendered_config
@@ -107,7 +108,7 @@ class Conversion:
         self.columns_needed: set[str] = set()
         """The models whose columns the text of a MERGE needs."""
         self.properties = [
-            PropertyFile(tree, self._source_of, self._description_of, project.rendering.of_yaml)
+            PropertyFile(tree, self._source_of, self._description_of, self._typed_column_of, project.rendering.of_yaml)
             for tree in project.properties
         ]
         macros = [
@@ -220,7 +221,12 @@ class Conversion:
                 raise LeftOutError(f"the project's macro {overrides[0]} decides what is merged", hint, model.place)
             head, query = head_and_query(model)
             strategy = strategy_of(model, self.project.connection.adapter)
-            merge = merge_of(model, query, self.project.connection.adapter, self.columns_of)
+            facts = (model, query, self.project.connection.adapter, self.columns_of)
+            if strategy == "microbatch":
+                is_typed = any(properties.keeps_type(model.name) for properties in self.properties)
+                merge = microbatch_merge(*facts, self.project.event_times, is_typed=is_typed)
+            else:
+                merge = merge_of(*facts)
             self._add_merge(model, head, merge, f"incremental, {strategy}", files)
         elif (materialization := model.setting("materialized") or "view") in _BUILT:
             text, at = model.source.text, 0
@@ -326,6 +332,14 @@ class Conversion:
         if isinstance(contract, Mapping) and contract.get("enforced") is True:
             return "enforced"
         return "names" if model.is_snapshot or model.materialized.value == "incremental" else "types"
+
+    def _typed_column_of(self, name: str) -> str | None:
+        """The time of a microbatch model's rows: its windows are literals of the type that YAML declares."""
+        model = next((model for model in self.models if model.name == name), None)
+        if model is None or model.config.get("incremental_strategy", Value.of(None)).value != "microbatch":
+            return None
+        time = model.config.get("event_time", Value.of(None)).value
+        return time if isinstance(time, str) else None
 
     def _source_of(self, name: str) -> str | None:
         return name if name in self.left_out else None

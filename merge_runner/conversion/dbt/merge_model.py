@@ -27,8 +27,6 @@ _WRITTEN = re.compile(r"(?:\w+|`(?:[^`]|``)+`)(?:\.(?:\w+|`(?:[^`]|``)+`))*")
 """A key that is a name as it is written, perhaps a field of a column; any other is quoted, as dbt-databricks does."""
 _LEFT_OUT = {
     "insert_overwrite": f"it replaces the partitions that its query returns: {_OVERWRITES}",
-    "microbatch": "it replaces one batch of time after the other: write a MERGE with a window in vars "
-    "(docs/guides/incremental-models.md)",
     "replace_where": f"it replaces the rows of a condition: {_OVERWRITES}",
     "delete+insert": "it deletes all rows of a key before it inserts: write a MERGE, which is the same where the key "
     "is unique in the query",
@@ -62,12 +60,12 @@ def merge_of(model: DbtModelFile, query: str, adapter: str | None, columns: Colu
     strategy = strategy_of(model, adapter)
     place = model.place_of("incremental_strategy", "materialized")
     if strategy in ("append", "merge"):
-        return _Maker(model, adapter, columns).merge(query, appends=strategy == "append")
+        return MergeMaker(model, adapter, columns).merge(query, appends=strategy == "append")
     reason = _LEFT_OUT.get(strategy, "it is a strategy of the project itself")
     raise LeftOutError(f"{model.name} has the strategy {strategy}, which is no MERGE", reason, place)
 
 
-class _Maker:
+class MergeMaker:
     """Makes the MERGE of one model."""
 
     def __init__(self, model: DbtModelFile, adapter: str | None, columns: Columns) -> None:
@@ -80,6 +78,7 @@ class _Maker:
         self.query = ""
 
     def merge(self, query: str, *, appends: bool) -> Merge:
+        """Return the MERGE of the strategies append and merge."""
         self.query = query
         keys = [] if appends else self.model.setting_texts("unique_key")
         change = self.model.setting("on_schema_change")
@@ -87,7 +86,7 @@ class _Maker:
         lines = [
             f"merge {'with schema evolution ' if evolves else ''}into {{{{ this }}}} as {self.target}",
             f"using (\n{indented(query)}\n) as {self.source}",
-            f"    on {self._on(keys) if keys else 'false'}",
+            f"    on {self.on(keys) if keys else 'false'}",
             *(self._matched_clauses() if keys else ()),
             *self._not_matched_clauses(),
             *(self._by_source() if not appends else ()),
@@ -95,22 +94,23 @@ class _Maker:
         self.result.text = "\n".join(lines) + "\n"
         if change == "fail":
             self.result.config["on_schema_change"] = Value.of("fail")
-            self._note("declare the columns with their types in YAML: a run compares them", "on_schema_change")
+            self.note("declare the columns with their types in YAML: a run compares them", "on_schema_change")
         elif change == "sync_all_columns":
-            self._note("columns that the query no longer has stay in the table, with NULL", "on_schema_change")
+            self.note("columns that the query no longer has stay in the table, with NULL", "on_schema_change")
         if not keys:
-            self._note("each run appends the rows of its query, also when it is repeated: join on a key", "unique_key")
+            self.note("each run appends the rows of its query, also when it is repeated: join on a key", "unique_key")
         return self.result
 
-    def _on(self, keys: Sequence[str]) -> str:
-        predicates = self._predicates()
+    def on(self, keys: Sequence[str]) -> str:
+        """Return the condition that joins by the keys, with those of `incremental_predicates` in front of it."""
+        predicates = self.predicates()
         equal = "<=>" if self.is_databricks else "="
         names = [key if _WRITTEN.fullmatch(key) else quote(key) for key in keys]
         equalities = [f"{self.source}.{name} {equal} {self.target}.{name}" for name in names]
         return "\n    and ".join([*predicates, *equalities])
 
-    def _predicates(self) -> list[str]:
-        """The conditions that ON begins with, as dbt writes them; an expression is evaluated when the model renders."""
+    def predicates(self) -> list[str]:
+        """Return the conditions that ON begins with, as dbt writes them; an expression is rendered with the model."""
         key = "predicates" if self.model.setting("predicates") else "incremental_predicates"
         predicates = self.model.config.get(key)
         if predicates is None or predicates.value is None:
@@ -147,7 +147,7 @@ class _Maker:
             left_out = {name.casefold() for name in excluded}
             updated = [quote(name) for name in columns if name.casefold() not in left_out]
             note = "all columns but those of merge_exclude_columns: a new one is to be added"
-            self._note(note, "merge_exclude_columns")
+            self.note(note, "merge_exclude_columns")
         return ", ".join(f"{name} = {self.source}.{name}" for name in updated) if updated else "*"
 
     def _not_matched_clauses(self) -> list[str]:
@@ -183,5 +183,6 @@ class _Maker:
     def _is_true(self, key: str) -> bool:
         return self.model.setting(key) is True or str(self.model.setting(key)).lower() == "true"
 
-    def _note(self, text: str, *keys: str) -> None:
+    def note(self, text: str, *keys: str) -> None:
+        """Add what the author has to decide, at the place of the first of the config keys that is written."""
         self.result.notes.append((text, self.model.place_of(*keys)))

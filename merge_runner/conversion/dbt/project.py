@@ -94,6 +94,10 @@ class DbtModelFile:
         raise LeftOutError(f"{key} of {self.name} is no text, and no list of them", None, self.place_of(key))
 
 
+EventTimes = Mapping[tuple[str, ...], str]
+"""The `event_time` of what a project reads, by the name of a model or seed, or by those of a source and its table."""
+
+
 @dataclass
 class DbtFolder:
     """A dbt project as its files are. Paths are relative to `root`."""
@@ -115,6 +119,21 @@ class DbtFolder:
     def boundary(self) -> Boundary:
         """Where its files may be."""
         return Boundary(self.root)
+
+    @property
+    def event_times(self) -> EventTimes:
+        """Return the `event_time` of models, seeds and sources that declare one."""
+        times: dict[tuple[str, ...], Any] = {
+            (model.name,): model.config["event_time"].value for model in self.models if "event_time" in model.config
+        }
+        for tree in self.properties:
+            for seed in _named(_mapping(tree.data).get("seeds")):
+                times[seed["name"],] = _mapping(seed.get("config")).get("event_time")
+            for source in _named(_mapping(tree.data).get("sources")):
+                common = _mapping(source.get("config")).get("event_time")
+                for table in _named(source.get("tables")):
+                    times[source["name"], table["name"]] = _mapping(table.get("config")).get("event_time") or common
+        return {names: time for names, time in times.items() if isinstance(time, str)}
 
     @property
     def data(self) -> Mapping[str, Any]:
@@ -362,6 +381,13 @@ def _manifest(root: Path, data: Mapping[str, Any], env: Mapping[str, str]) -> Db
     if not (target / MANIFEST).is_file():
         return None
     return read_dbt_project(target, Problems())
+
+
+def _named(entries: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the entries of a list that have a name."""
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, Mapping) and isinstance(entry.get("name"), str):
+            yield entry
 
 
 def _texts(value: Any, usual: tuple[str, ...]) -> tuple[str, ...]:

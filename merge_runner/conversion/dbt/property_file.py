@@ -45,6 +45,8 @@ class PropertyFile:
     """Gives, by the name of a model that is not imported, that of the table of a source that it is now."""
     described: Callable[[str], Described] = field(repr=False)
     """Gives, by the name of a model, how far its columns are what its table is created with."""
+    typed: Callable[[str], str | None] = field(repr=False)
+    """Gives, by the name of a model, the column whose declared type counts in any case."""
     rendered: Callable[[Any, YamlTree, KeyPath], Value] = field(repr=False)
     """Gives the value at a path of the file as dbt renders it."""
     left_out: dict[KeyPath, Todo] = field(default_factory=dict)
@@ -68,6 +70,22 @@ class PropertyFile:
             return None
         note = f"# from {self.path} of the dbt project, without its comments\n"
         return note + yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=1 << 20)
+
+    def keeps_type(self, model: str) -> bool:
+        """Whether the new file has the type of the column of a model whose declared type counts in any case."""
+        entries = self.tree.data.get("models") if isinstance(self.tree.data, Mapping) else None
+        return any(
+            isinstance(entry, Mapping) and entry.get("name") == model and self._typed_column(entry) is not None
+            for entry in (entries if isinstance(entries, list) else ())
+        )
+
+    def _typed_column(self, entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The column whose type stays; None for one that is declared alone: a table would be created with it alone."""
+        name, columns = self.typed(str(entry.get("name"))), entry.get("columns")
+        if name is None or not isinstance(columns, list) or len(columns) < 2:
+            return None
+        named = (column for column in columns if isinstance(column, Mapping) and column.get("data_type"))
+        return next((column for column in named if str(column.get("name")).casefold() == name.casefold()), None)
 
     def leave_out(self, problem: Problem, text: str) -> bool:
         """Leave out what a problem of the new file, whose text is given, is about; return whether that is found."""
@@ -148,7 +166,7 @@ class PropertyFile:
         if described == "enforced":
             return entry
         dropped = {"constraints"} if described in ("types", "query") else {"constraints", "data_type"}
-        columns = entry.get("columns")
+        columns, typed = entry.get("columns"), self._typed_column(entry)
         content = {key: value for key, value in entry.items() if key != "constraints"}
         if described == "query":
             content.pop("contract", None)
@@ -156,7 +174,11 @@ class PropertyFile:
                 content["config"] = {key: value for key, value in config.items() if key != "contract"}
         if isinstance(columns, list):
             content["columns"] = [
-                {key: value for key, value in column.items() if key not in dropped}
+                {
+                    key: value
+                    for key, value in column.items()
+                    if key not in dropped or (key == "data_type" and column is typed)
+                }
                 if isinstance(column, Mapping)
                 else column
                 for column in columns
