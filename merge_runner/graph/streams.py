@@ -72,7 +72,7 @@ def check_streams(nodes: Mapping[str, Node], problems: Problems) -> None:
             message = f"{node.name} is a {kind} and reads the stream {names[0]}"
             problems.add("stream-reader", message, node.place, _LASTING[kind])
         if node.config.batch_size is not None:
-            message = f"{node.name} has `batch_size` and reads the stream {names[0]}, which has batches of its own"
+            message = f"{node.name} has `batch_size` and reads the stream {names[0]}, which has other batches"
             problems.add("stream-reader", message, node.place, "take `batch_size` out, or read a table")
         if len(names) > 1:
             message = f"{node.name} reads the streams {' and '.join(names)}: a batch holds the rows of one"

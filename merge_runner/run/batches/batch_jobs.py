@@ -52,7 +52,7 @@ def check_batch_options(nodes: Mapping[str, Node], ids: Iterable[str], settings:
     for unique_id in ids:
         node = nodes[unique_id]
         if settings.batch_id is not None and runs_in_batches(node, settings):
-            message = f"--batch-id numbers the run of a model, and {node.name} has batches of its own"
+            message = f"--batch-id numbers the run of a model, and {node.name} has batches"
             hint = "leave it out, or run the model without it"
             raise ProblemsError([Problem("broken-batches", message, node.place, hint)])
 
