@@ -134,6 +134,20 @@ class LoadedProject:
 
         return OlderRowsReader(self.prepared).by_id(ids)
 
+    def last_batches(self, ids: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
+        """Return the batches of models in their last kept run, as `adapter_response` has them, by id.
+
+        Models that have no batches, and those that no kept run of the target has run, are left out.
+        """
+        from merge_runner.pages.runs.history import last_entries
+
+        entries = last_entries(self.prepared.target_path, self.prepared.files.profile.target)
+        return {
+            unique_id: list(entries[unique_id][1].get("batches") or ())
+            for unique_id in ids
+            if unique_id in entries and entries[unique_id][1].get("batch_size")
+        }
+
     def _with_older_rows(self) -> list[str]:
         return [unique_id for unique_id, rows in self.older_rows(self.graph.nodes).items() if rows.older]
 

@@ -15,7 +15,7 @@ from merge_runner.errors import Problem, ProblemsError
 from merge_runner.pages.project.listed_nodes import LastResult
 from merge_runner.pages.project.project_page import project_page
 from merge_runner.pages.runs.comparison import RUNS, changes
-from merge_runner.pages.runs.history import kept_runs
+from merge_runner.pages.runs.history import kept_runs, last_entries
 from merge_runner.pages.runs.run_summary import run_summary
 from merge_runner.pages.runs.runs_page import comparable, write_report
 from merge_runner.project_file import Boundary, read_file, read_json
@@ -128,11 +128,8 @@ def _is_file(path: Path) -> bool:
 
 def _last(prepared: Prepared) -> dict[str, LastResult]:
     """The last result of each node in the runs that are kept in this target; with the text of the last invocation."""
-    results: dict[str, LastResult] = {}
-    for run in kept_runs(prepared.target_path):
-        if run.record["target"] == prepared.files.profile.target:
-            for entry in run.record["nodes"]:
-                results.setdefault(entry["id"], LastResult(run.record["started_at"], entry))
+    entries = last_entries(prepared.target_path, prepared.files.profile.target)
+    results = {unique_id: LastResult(started_at, entry) for unique_id, (started_at, entry) in entries.items()}
     nodes = prepared.graph.nodes
     for unique_id, text in _compiled(prepared.target_path / "run_results.json").items():
         if unique_id in results and unique_id in nodes:

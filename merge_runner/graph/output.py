@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
-from typing import Literal
+from typing import Any, Literal
 
 from merge_runner.graph.graph import Graph, ModelNode, Node
 from merge_runner.graph.manifest import entry
-from merge_runner.graph.model_text import OlderRows
 from merge_runner.graph.order import contracted, levels
 
 Form = Literal["name", "path", "json", "levels", "dot"]
@@ -44,11 +42,12 @@ def output(
     ids: Sequence[str],
     form: Form,
     keys: Sequence[str] = (),
-    older_rows: Mapping[str, OlderRows] | None = None,
+    known: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Iterator[str]:
     """The lines, without newlines, that list the nodes `ids`: in their order, except where the form has its own.
 
-    `keys` are those of JSON; none: those of dbt. `older_rows` are the values of that key by id.
+    `keys` are those of JSON; none: those of dbt. `known` has values of models that the project itself does
+    not have, by key and id.
     """
     nodes = [graph.nodes[unique_id] for unique_id in ids]
     if form == "name":
@@ -56,18 +55,17 @@ def output(
     elif form == "path":
         yield from (node.path for node in nodes)
     elif form == "json":
-        yield from (_json(graph, node, keys or _JSON_KEYS, older_rows or {}) for node in nodes)
+        yield from (_json(graph, node, keys or _JSON_KEYS, known or {}) for node in nodes)
     elif form == "levels":
         yield from _levels(graph, ids)
     else:
         yield from _dot(graph, ids)
 
 
-def _json(graph: Graph, node: Node, keys: Sequence[str], older_rows: Mapping[str, OlderRows]) -> str:
+def _json(graph: Graph, node: Node, keys: Sequence[str], known: Mapping[str, Mapping[str, Any]]) -> str:
     values = entry(graph, node)
     if isinstance(node, ModelNode):
-        counts = older_rows.get(node.unique_id)
-        values["older_rows"] = asdict(counts) if counts is not None else None
+        values |= {key: of_models.get(node.unique_id) for key, of_models in known.items()}
     return json.dumps({key: values[key] for key in keys if key in values}, ensure_ascii=False)
 
 

@@ -20,7 +20,7 @@ exposures:
     owner: {name: The analysts, email: analysts@example.com}
     depends_on: [ref('fct'), ref('numbers')]
 """
-STATUSES = ("success", "no-op", "warn", "error", "skipped", "fail")
+STATUSES = ("success", "no-op", "warn", "error", "skipped", "fail", "partial success")
 VIEWS = {
     "": "models",
     "#/graph?colour=status": "status",
@@ -57,7 +57,7 @@ def shop(tmp_path_factory):
     nodes = [node for node in project.graph.nodes.values() if node.resource_type in ("model", "seed", "test")]
     entries = []
     for number, node in enumerate(nodes):
-        entry = {"id": node.unique_id, "name": node.name, "kind": node.resource_type, "status": STATUSES[number % 6]}
+        entry = {"id": node.unique_id, "name": node.name, "kind": node.resource_type, "status": STATUSES[number % 7]}
         entry |= {"seconds": 1.5 * number, "materialized": node.materialized, "message": "what it said"}
         if node.materialized == "merge":
             figures = {"files_scanned": number, "files_total": 40, "rows_inserted": 1000 * number, "rows_updated": 3}

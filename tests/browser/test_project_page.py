@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 from merge_runner.api import Project
+from merge_runner.pages.runs.history import keep
+from tests.fake_engine.projects import model_files
+from tests.pages.runs import batch, node, record
 
 ROOT = Path(__file__).resolve().parents[2]
 VIEWS = {
@@ -183,3 +186,25 @@ def test_large_projects_open_quickly_and_draw_what_is_seen(page, make_project, c
     page.screenshot(f"graph-{count}")
     page.go(f"#/node/{page.run('return data.nodes[data.nodes.length - 1].id')}?tab=scan")
     assert "prunes" in page.text()
+
+
+def test_a_model_shows_the_batches_of_its_last_run(page, make_project):
+    models = {"days": {"config": "event_time='times', batch_size='day', begin='2024-04-01'"}, "plain": {}}
+    project = Project.load(make_project(model_files(models)))
+    batches = [batch("2024-04-01", "2024-04-02"), batch("2024-04-02", "2024-04-03", "error", message=ALERT)]
+    days = {**node("days", 1.0, "partial success"), "batch_size": "day", "batches": batches}
+    keep(project.prepared.target_path, record(days, node("plain")))
+    path = project.docs(static=True)
+    page.open(path, "#/node/model.shop.days")
+    assert "each day from 2024-04-01" in page.text()
+    assert "partial success" in page.text(".title")
+    cells = "return [...document.querySelectorAll('.calendar .cell [aria-hidden]')].map((each) => each.textContent)"
+    assert page.run(cells) == ["✓", "✗"]
+    assert page.run("return document.querySelectorAll('main img, main script').length") == 0
+    assert page.violations() == []
+    page.screenshot("project-batches")
+    page.go("#/node/model.shop.plain")
+    assert page.run(cells) == []
+    page.go("#/graph?colour=status&select=result:partial_success")
+    assert "1 node" in page.text()
+    assert page.violations() == []

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from merge_runner.cli.command import command as make
 from merge_runner.cli.loading import load_project, recording_env, selected, with_default_selector
@@ -26,8 +26,8 @@ _HOMES = ("HOME", "USERPROFILE")
 """Where profiles.yml may be; the path of a project may begin with it."""
 _OUTSIDE = ("state:", "result:", "git:")
 """Methods of selection that look at more than the project."""
-_OF_TABLES = "older_rows"
-"""The key of JSON for which tables are read."""
+_OF_TABLES, _OF_RUNS = "older_rows", "batches"
+"""The keys of JSON for which tables, and the kept runs, are read."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ class ListOptions(ProjectOptions):
     output_keys: tuple[str, ...] = several(
         "--output-keys",
         words=True,
-        help="The keys of --output json; a node leaves out those that it does not have. older_rows reads its table.",
+        help="The keys of --output json; a node leaves out those that it does not have. older_rows reads its table, "
+        "batches has those of its last kept run.",
     )
 
 
@@ -87,8 +88,12 @@ def _lines(options: Options, env: RecordingEnv, cache: AnswerCache | None) -> li
         message = f"nothing but analyses is selected, which are not listed: {names}"
         hint = "list them with --resource-type analysis, or all"
         show_warnings([Problem("nothing-selected", message, hint=hint)], as_errors=options.warn_error)
-    rows = project.older_rows(listed_ids) if _OF_TABLES in options.output_keys else {}
-    lines = list(output(project.graph, listed_ids, options.output, options.output_keys, rows))
+    known: dict[str, dict[str, Any]] = {}
+    if _OF_TABLES in options.output_keys:
+        known[_OF_TABLES] = {node: asdict(rows) for node, rows in project.older_rows(listed_ids).items()}
+    if _OF_RUNS in options.output_keys:
+        known[_OF_RUNS] = {**project.last_batches(listed_ids)}
+    lines = list(output(project.graph, listed_ids, options.output, options.output_keys, known))
     has_messages = prepared.not_read or prepared.unread_vars or selection.warnings or (hidden and not listed_ids)
     depends_on_files = with_selector.selector is None and not _may_hold_secret(lines, prepared.files, env)
     if cache is not None and prepared.files.root == cache.state.root and depends_on_files and not has_messages:
@@ -112,13 +117,13 @@ def _is_listed(kind: str, types: tuple[ListedType, ...]) -> bool:
 def _cache(options: Options, env: RecordingEnv) -> AnswerCache | None:
     """Return where the lines are kept; None where they depend on more than the files of the project.
 
-    A named selector may, and so do the methods state, result and git, and counts of commits. `--vars` is a text that is
-    not read here.
+    A named selector may, and so do the methods state, result and git, and what tables and kept runs have. `--vars` is a
+    text that is not read here.
     """
     outside = any(method in text for text in (*options.select, *options.exclude) for method in _OUTSIDE)
     if (
         outside
-        or _OF_TABLES in options.output_keys
+        or {_OF_TABLES, _OF_RUNS} & {*options.output_keys}
         or options.selector
         or options.vars_text
         or options.debug

@@ -23,6 +23,7 @@ async function nodeView(main, name, query) {
   const facts = [
     ["Kind", [KIND_NAMES[node.kind], node.materialized && ` · ${node.materialized}`, node.format && ` · ${node.format}`]],
     node.relation && ["Relation", h("code", {}, node.relation)],
+    detail.config?.batch_size && ["Batches", `each ${detail.config.batch_size} from ${detail.config.begin}`],
     ["File", h("code", {}, node.path)],
     node.tags && ["Tags", node.tags.map((each) => [h("a", { class: "tag", href: address("graph", undefined, { select: `tag:${each}` }) }, each), " "])],
   ].filter(Boolean);
@@ -64,6 +65,7 @@ function aboutTab(panel, number, detail, children) {
   if (detail.unit) panel.append(h("h2", {}, "Given and expected rows"), codeBlock(JSON.stringify({ given: detail.unit.given, expect: detail.unit.expect }, null, 2), "Rows of the unit test"));
   if (detail.older_rows) panel.append(h("h2", {}, "Rows of an older text"), h("p", {}, detail.older_rows));
   if (detail.last) panel.append(h("h2", {}, "Last result"), lastResult(detail.last));
+  if (detail.last && detail.last.batches) append(panel, [h("h2", {}, "Batches of the last run"), batchesTogether(node.name, detail.last.batch_size, detail.last.batches.map((batch) => ({ ...batch, at: detail.last.at })), false)]);
   panel.append(h("div", { class: "columns-two" },
     h("section", {}, h("h2", {}, "Upstream"), linkList(parentsOf(number), "It reads no other node.")),
     node.at && h("section", {}, h("h2", {}, "Downstream"), linkList(children, "No model reads it.")),

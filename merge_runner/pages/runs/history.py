@@ -162,6 +162,16 @@ def _is_of(value: Any, type_: Any) -> bool:
     return isinstance(value, type_) and (not isinstance(value, (int, float)) or abs(value) < _MOST)
 
 
+def last_entries(target: Path, name: str) -> dict[str, tuple[str, Mapping[str, Any]]]:
+    """Return the newest entry of each node in the kept runs of a target, with when its run began, by id."""
+    entries: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    for run in kept_runs(target):
+        if run.record["target"] == name:
+            for entry in run.record["nodes"]:
+                entries.setdefault(entry["id"], (run.record["started_at"], entry))
+    return entries
+
+
 def known_versions(target: Path, name: str, nodes: frozenset[str]) -> dict[str, str]:
     """Return the key of the newest commit of each node's table that the kept runs of a target have read."""
     versions: dict[str, str] = {}
