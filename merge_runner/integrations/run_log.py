@@ -23,9 +23,10 @@ def log_line(event: Event) -> tuple[str, str] | None:
     kind = event["event"]
     if kind == "node_finished":
         result = event["result"]
-        level = "info" if result["status"] in ENDED_WELL else "error"
-        text = f"{result['status']} {event['label']} in {float(result['execution_time']):.2f} s"
-        return level, f"{text}: {result['message']}" if result.get("message") else text
+        return _end(result, event["label"], result["execution_time"])
+    if kind == "node_batch_finished":
+        batch = event["batch"]
+        return _end(batch, f"{event['label']} {batch['start']}/{batch['end']}", batch["seconds"])
     if kind in ("node_retried", "node_waiting", "message"):
         level = {"warn": "warning", "error": "error", "debug": "debug"}.get(str(event.get("level")), "info")
         return level, str(event["message"])
@@ -34,3 +35,9 @@ def log_line(event: Event) -> tuple[str, str] | None:
     if kind == "spark_started":
         return "info", f"Spark is up after {event['seconds']:.1f} s"
     return None
+
+
+def _end(result: Mapping[str, Any], name: str, seconds: float) -> tuple[str, str]:
+    level = "info" if result["status"] in ENDED_WELL else "error"
+    text = f"{result['status']} {name} in {float(seconds):.2f} s"
+    return level, f"{text}: {result['message']}" if result.get("message") else text
