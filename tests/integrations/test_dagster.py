@@ -99,11 +99,13 @@ PHASES = {
 
 BATCHES = {
     "hours": {"config": "event_time='times', batch_size='hour', begin='2026-01-05 10:30'"},
-    "days": {"config": "event_time='times', batch_size='day', begin='2026-01-05'"},
+    "days": {"tests": ["unique"], "config": "event_time='times', batch_size='day', begin='2026-01-05'"},
     "months": {"config": "event_time='times', batch_size='month', begin='2026-01-05'"},
     "years": {"config": "event_time='times', batch_size='year', begin='2024-05-01'"},
     "plain": {"parents": ["days"]},
 }
+UNRESTRICTED = '[tool.merge-runner]\nname = "shop"\n[tool.merge-runner.lint]\nignore = ["C", "P"]\n'
+"""Their statements merge the same rows in each batch."""
 RANGE_OF_DAYS = {"dagster/asset_partition_range_start": "2026-01-06", "dagster/asset_partition_range_end": "2026-01-08"}
 NEWEST_ROW = {"answers": {"SELECT CAST(unix_micros": [{"newest": None}]}}
 """Of a table that an earlier phase has left, without its commits."""
@@ -136,7 +138,9 @@ def report(client, run_client, make_shop, tmp_path_factory):
 @pytest.fixture(scope="module")
 def of_batches(client, run_client, make_shop, tmp_path_factory):
     """The same of models with batches."""
-    return reports(BATCH_PHASES, make_shop(BATCHES), client, run_client, tmp_path_factory)
+    return reports(
+        BATCH_PHASES, make_shop(BATCHES, {"pyproject.toml": UNRESTRICTED}), client, run_client, tmp_path_factory
+    )
 
 
 def reports(all_phases, shop, client, run_client, tmp_path_factory):
@@ -281,6 +285,9 @@ def test_a_run_of_a_partition_is_one_of_its_batches(of_batches, phase, window, m
     start = command.index("--event-time-start")
     assert command[start : start + 4] == ["--event-time-start", window[0], "--event-time-end", window[1]]
     assert found["partitions of assets"] == materialized
+    assert {name: passed for name, (passed, *_) in found["checks"].items()} == (
+        {"days.unique_days_id": True} if materialized[0][0] == "days" else {}
+    )
 
 
 def test_of_a_range_the_batches_that_succeeded_are_materialized(of_batches):

@@ -136,7 +136,8 @@ def _build(
 ) -> Iterator[Any]:
     """Build, and yield what Dagster is given of each node when it ends. Raises Failure where one has failed."""
     is_of_partitions = context.has_partition_key or context.has_partition_key_range
-    time_window = context.partition_time_window if is_of_partitions else None
+    is_of_window = is_of_partitions and (bool(settings.window) or build_selection.has_batches)
+    time_window = context.partition_time_window if is_of_window else None
     window = {} if time_window is None else window_vars(settings.window, time_window.start, time_window.end)
     of_batches = (
         event_time_arguments(time_window.start, time_window.end)
