@@ -20,6 +20,10 @@ from tests.run.batches.batch_projects import answers, batch_files, run_at, windo
 BEGIN = datetime(2024, 1, 1, tzinfo=timezone.utc)
 DAYS = 5
 HOURS = 24 * DAYS
+MANY = settings.default.max_examples >= 100
+FORMATS = ["delta", pytest.param("iceberg", marks=pytest.mark.nightly)]
+HISTORIES = settings(max_examples=200 if MANY else 10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+"""A history takes up to a second."""
 WORDS = st.sampled_from([None, None, "fails", "conflict", "transient after", "unknown after", "lost", "lost after"])
 
 
@@ -110,8 +114,8 @@ def play(make_project, format, events, builds, merge, config):
     return sorted(lake["m"].contents, key=lambda event: (event.id, event.value))
 
 
-@pytest.mark.parametrize("format", ["delta", "iceberg"])
-@settings(max_examples=settings.default.max_examples * 2, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize("format", FORMATS)
+@HISTORIES
 @given(data=st.data())
 def test_rows_are_those_of_one_run_over_all_events(make_project, format, data):
     lookback = data.draw(st.integers(0, 2), "lookback")
@@ -123,8 +127,8 @@ def test_rows_are_those_of_one_run_over_all_events(make_project, format, data):
     assert rows == sorted(newest(events).values(), key=lambda event: event.id)
 
 
-@pytest.mark.parametrize("format", ["delta", "iceberg"])
-@settings(max_examples=settings.default.max_examples * 2, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize("format", FORMATS)
+@HISTORIES
 @given(data=st.data())
 def test_no_batch_that_is_over_is_merged_twice(make_project, format, data):
     """Rows are appended, so that a batch that ran twice shows; builds are made when batches are over."""
@@ -143,8 +147,14 @@ def test_no_batch_that_is_over_is_merged_twice(make_project, format, data):
 
 
 # On Iceberg two builds of one process have to take turns: it does not refuse the later of two commits of one batch.
-@pytest.mark.parametrize(("format", "mode"), [("delta", "auto"), ("delta", "off"), ("iceberg", "off")])
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize(
+    ("format", "mode"),
+    [
+        ("delta", "auto"),
+        *(pytest.param(*pair, marks=pytest.mark.nightly) for pair in (("delta", "off"), ("iceberg", "off"))),
+    ],
+)
+@HISTORIES
 @given(data=st.data())
 def test_two_builds_at_once_commit_each_batch_once(make_project, format, mode, data):
     events, builds = data.draw(histories(lookback=0, versions=1), "history")
