@@ -83,7 +83,9 @@ def run_settings(
     from merge_runner.run.settings import RunSettings
 
     args = recorded_options(options)
+    started_at = last.started_at if last is not None else None
     return RunSettings(
+        now=started_at or datetime.now(timezone.utc),
         threads=options.threads,
         fail_fast=options.fail_fast,
         batch_id=options.batch_id,
@@ -94,7 +96,7 @@ def run_settings(
         new_branch=options.branch if command == "clone" else None,
         maintenance=Maintenance(options.vacuum, options.retain) if command == "optimize" else None,
         event_time=_event_time(options),
-        batches_left=last.batches_left if last is not None else {},
+        batches_done=last.batches_done if last is not None else {},
         runs_partial=options.partial,
         reuse=reuse_mode(prepared, options),
         args=args if last is None else {**args, "retried": list(last.retried)},

@@ -261,6 +261,7 @@ class Planner:
                 ]
             )
         rebuilt = is_rebuilt(node, prepared.invocation)
+        empties = prepared.batch is not None and prepared.batch.empties
         reads = OwnReads.of(statement, rendered)
         loses = rebuilt and node.config.full_refresh is True
         judged = self._judge(node, statement)
@@ -268,8 +269,10 @@ class Planner:
         layout = table_layout(self._prepared, node)
         shape = insert_shape(statement)
         expect = self._expectation(node, judged)
-        looks_first = rebuilt and feed is None and expect is not None and expect.before_replacing
+        looks_first = (rebuilt or empties) and feed is None and expect is not None and expect.before_replacing
         adds = layout.on_schema_change == "append_new_columns" and not rebuilt
+        if node.config.batch_size == "hour" and time_type(node) == "date":
+            raise ProblemsError([self._hours_of_dates(node)])
         if layout.on_schema_change == "fail" and statement.schema_evolution:
             raise ProblemsError([self._contradiction(node)])
         steps: list[Step] = [
@@ -286,7 +289,7 @@ class Planner:
             ),
         ]
         plan = self._with_surroundings(node, steps, compiler)
-        if rebuilt and not loses and reads.history is not None:
+        if (rebuilt or empties) and not loses and reads.history is not None:
             plan = replace(plan, steps=(keep_history(layout, reads.history), *plan.steps))
         after = compacted_after(node)
         if after is None:
@@ -333,6 +336,12 @@ class Planner:
     def _schema_check(self, node: ModelNode, layout: Layout, shape: Shape | None) -> CheckSchema:
         model = self._prepared.files.models[node.name]
         return CheckSchema(layout, shape, model.properties_place or node.place, model.column_places)
+
+    def _hours_of_dates(self, node: ModelNode) -> Problem:
+        """Return the problem of a model whose batches are shorter than what its `event_time` can say."""
+        message = f"the batches of {node.name} are hours, and its {node.config.event_time} is a date"
+        hint = "give it `batch_size: day`, or an `event_time` of the type timestamp"
+        return Problem("broken-batches", message, self._config_place(node, "batch_size"), hint)
 
     def _contradiction(self, node: ModelNode) -> Problem:
         """Return the problem of a MERGE that changes the columns of a table whose model stops where they change."""

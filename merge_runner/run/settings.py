@@ -10,7 +10,6 @@ from typing import Any, Literal
 from merge_runner.engine.context import Batch
 from merge_runner.engine.table_format.commit_metadata import stamp
 from merge_runner.graph.graph import ModelNode, Node
-from merge_runner.plan.batches.due import Reason
 from merge_runner.plan.batches.window import Window
 from merge_runner.plan.load.defer import BuiltNode
 from merge_runner.plan.nodes.maintenance import Maintenance
@@ -52,11 +51,11 @@ class RunSettings:
     recreated: Sequence[str] = ()
     """The names of tables that other nodes recreated in these earlier invocations."""
     now: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
-    """When the run was asked for: batches are due up to then."""
+    """When the run was asked for, or the run that it retries: batches are due up to then."""
     event_time: tuple[datetime, datetime | None] | None = None
     """The times from and before which batches run (None: up to now), due or not; None: those that are due."""
-    batches_left: Mapping[str, Sequence[tuple[Window, Reason]]] = field(default_factory=dict)
-    """The batches that failed in the run that is retried, by model; of other models those that are due run."""
+    batches_done: Mapping[str, Sequence[Window]] = field(default_factory=dict)
+    """The batches that succeeded in the run that is retried, by model: they do not run again."""
     runs_partial: bool = False
     """Whether the children of a model run where only some of its batches succeeded."""
     reuse: Mode = "off"
@@ -74,6 +73,6 @@ class RunSettings:
         """Return what tables record the batches of a node under."""
         return node.application if self.application is None else f"{self.application}.{node.name}"
 
-    def earlier(self, unique_id: str) -> tuple[str, ...]:
+    def earlier(self, unique_id: str, batch: str | None = None) -> tuple[str, ...]:
         """Return the stamps under which the statement of a node may have committed in earlier invocations."""
-        return tuple(stamp(invocation, unique_id) for invocation in self.begun.get(unique_id, ()))
+        return tuple(stamp(invocation, unique_id, batch=batch) for invocation in self.begun.get(unique_id, ()))

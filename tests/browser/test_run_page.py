@@ -274,6 +274,10 @@ def test_a_batch_that_had_failed_is_late(page, tmp_path):
     _months, days = page.run("return [...document.querySelectorAll('.calendar')]")
     assert page.run(CALENDAR, days)["2026-10"]["21"] == "✗"
     assert "77 of 78 batches" in page.text("#tab-panel")
+    ran = [entry for entry in BATCHES["nodes"] if "start" in entry]
+    span = max(entry["end"] for entry in ran) - min(entry["start"] for entry in ran)
+    work = sum(batch["seconds"] for entry in ran for batch in entry.get("batches", [entry]))
+    assert f"{100 * work / (2 * span):.0f} %" in page.text(".tiles")
     page.open(path, "#/node/model.shop.fct_sale")
     page.wait("return document.querySelector('.calendar') !== null")
     calendar = page.run(CALENDAR, page.run("return document.querySelector('.calendar')"))

@@ -32,7 +32,7 @@ from merge_runner.formats.delta.capabilities import DELTA
 from merge_runner.formats.iceberg.capabilities import ICEBERG
 from tests.fake_engine.branches import FakeBranches
 from tests.fake_engine.faults import raised
-from tests.fake_engine.lake import MERGE, REPLACE_AS, Table, dotted
+from tests.fake_engine.lake import CREATE, MERGE, REPLACE, REPLACE_AS, Table, dotted
 from tests.fake_engine.statements import properties
 
 if TYPE_CHECKING:
@@ -111,10 +111,17 @@ class FakeFormat:
         yield from _read(session, table, "commits").commits[: -limit - 1 : -1]
 
     def commit_with(self, session: FakeSession, table: Relation, stamp: str) -> Commit | None:
-        """Return the newest commit of a statement that carries the stamp."""
+        """Return the newest commit of a statement that carries the stamp; of Iceberg any change of rows is one."""
+        others = (CREATE, REPLACE) if self.name == "iceberg" else None
         commits = reversed(_read(session, table, "commits").commits)
         return next(
-            (one for one in commits if one.operation in (MERGE, REPLACE_AS) and same_writer(one.stamp, stamp)), None
+            (
+                one
+                for one in commits
+                if (one.operation not in others if others else one.operation in (MERGE, REPLACE_AS))
+                and same_writer(one.stamp, stamp)
+            ),
+            None,
         )
 
     def recorded_batches(

@@ -107,7 +107,7 @@ BATCHES = {
 UNRESTRICTED = '[tool.merge-runner]\nname = "shop"\n[tool.merge-runner.lint]\nignore = ["C", "P"]\n'
 """Their statements merge the same rows in each batch."""
 RANGE_OF_DAYS = {"dagster/asset_partition_range_start": "2026-01-06", "dagster/asset_partition_range_end": "2026-01-08"}
-NEWEST_ROW = {"answers": {"SELECT CAST(unix_micros": [{"newest": None}]}}
+NEWEST_ROW = {"answers": {"SELECT unix_micros(CAST(": [{"newest": None}]}}
 """Of a table that an earlier phase has left, without its commits."""
 BATCH_PHASES = {
     "declared": {"declared": True, "attributes": {}},

@@ -577,6 +577,10 @@ _RUN = {
         "snapshot alone, or the log of a Delta table would have to be asked over Spark Connect.",
         "Merge it without batches, streams and `changes()`, or use another catalog, or a `master`.",
     ),
+    "batches-restored": Meaning(
+        "A Delta table was restored after its last batch: its rows went back, and its record of batches did not.",
+        "Run the batches that were undone with `--event-time-start`.",
+    ),
     "batch-changed": Meaning(
         "Another run has committed a batch since this one found it to be due, so that its rows are not removed.",
         "Run the command again.",

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.context import Batch, NodeContext
+from merge_runner.engine.merge.restored import restored_version
 from merge_runner.engine.response import Changes
 from merge_runner.engine.spark.errors import EngineError, Kind
 from merge_runner.engine.spark.sql import run_command
-from merge_runner.engine.table_format.commit_metadata import same_node
 from merge_runner.engine.table_format.protocol import Snapshot, TableFormat
 from merge_runner.formats import Format
 from merge_runner.plan.steps.inputs import Feed
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 
 _FEED = "delta.enableChangeDataFeed"
-_RECENT = 50
-"""The search for a RESTORE after the model's latest commit ends after this many commits of other writers."""
-
 _REBUILD = "build the model with --full-refresh: it then reads the whole table"
 
 
@@ -199,15 +196,13 @@ def _check_past(
 
 def _check_not_restored(session: SparkSession, reader: Relation, table_format: TableFormat, stamp: str) -> None:
     """Raise EngineError if the table was restored after its last MERGE: its rows went back, its record did not."""
-    for commit in table_format.commits(session, reader, _RECENT):
-        if commit.operation == "MERGE" and same_node(commit.stamp, stamp):
-            return
-        if commit.operation == "RESTORE":
-            raise EngineError(
-                "changes-restored",
-                f"{reader.name} was restored in version {commit.version}: which changes its rows hold is not known",
-                hint=_REBUILD,
-            )
+    version = restored_version(session, reader, table_format, stamp)
+    if version is not None:
+        raise EngineError(
+            "changes-restored",
+            f"{reader.name} was restored in version {version}: which changes its rows hold is not known",
+            hint=_REBUILD,
+        )
 
 
 def _define(session: SparkSession, view: Relation, query: str) -> None:

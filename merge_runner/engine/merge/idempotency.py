@@ -18,10 +18,11 @@ from merge_runner.engine.merge.batch_windows import committed_windows
 from merge_runner.engine.merge.change_feed_source import Unread, define_changes, unread
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.spark.sql import run_command, temporary_confs
+from merge_runner.engine.table_format.commit_metadata import of_hook, stamp_confs
 from merge_runner.engine.table_format.protocol import Commit, TableFormat
 from merge_runner.formats import Format
 from merge_runner.formats.branches import CONF
-from merge_runner.plan.batches.due import overlapping
+from merge_runner.plan.batches.due import overlap_numbers
 from merge_runner.plan.steps.inputs import Feed
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.plan.steps.table import EmptyWindow
@@ -110,7 +111,7 @@ def _window(session: SparkSession, table: Relation, table_format: TableFormat, b
     words = f"another run has committed {batch.due.window} meanwhile"
     committed = committed_windows(session, table, table_format, batch.application)
     # A window without rows need not have been emptied by a commit: Iceberg writes no snapshot where none is deleted.
-    if overlapping(batch.due.window, committed.windows) not in (batch.due.seen, batch.due.seen_by_merge):
+    if overlap_numbers(batch.due.window, committed.windows) not in (batch.due.record, batch.due.record_before_merge):
         return Claim(skips=words)
     return Claim(Batch(f"{committed.prefix}{batch.due.window}", batch.due.number, words))
 
@@ -122,16 +123,20 @@ def empty_window(step: EmptyWindow, context: NodeContext) -> None:
     """
     session, table, batch = context.session, step.layout.relation, context.batch
     assert isinstance(batch, WindowBatch), "a step of a batch"
+    if context.earlier and committed_earlier(context, table, step.layout.format) is not None:
+        return  # the invocation that is retried has merged them again
     table_format = context.table_format(step.layout.format)
     committed = committed_windows(session, table, table_format, batch.application)
-    numbers = overlapping(batch.due.window, committed.windows)
-    if numbers == batch.due.seen_by_merge:
+    numbers = overlap_numbers(batch.due.window, committed.windows)
+    if numbers == batch.due.record_before_merge:
         return  # an earlier attempt has removed them
-    if numbers != batch.due.seen:
+    if numbers != batch.due.record:
         message = f"another run has committed {batch.due.window} meanwhile: its rows are not removed"
         raise EngineError("batch-changed", message, hint="run it again")
     record = Batch(f"{committed.prefix}{batch.due.window}", batch.due.emptied_number)
-    with recording(session, record, table_format):
+    # The commit is not that of the statement: it would be taken for the MERGE where that fails.
+    confs = stamp_confs(of_hook(context.stamp, "empty_window"))
+    with temporary_confs(session, confs), recording(session, record, table_format):
         run_command(session, f"DELETE FROM {table} WHERE {step.condition}")
 
 

@@ -106,13 +106,16 @@ function timelineView(run, choose) {
 
 const fitting = (text, width) => (text.length * 6.6 <= width ? text : `${text.slice(0, Math.max(1, Math.floor(width / 6.6) - 1))}…`);
 
+/** The seconds that threads worked on a node: its batches run at the same time, or wait between others. */
+const worked = (node) => (node.batches ? node.batches.reduce((sum, batch) => sum + (batch.seconds || 0), 0) : node.end - node.start);
+
 /** Where the time of the threads went, in seconds. */
 function threadTime(run) {
   const ran = run.nodes.filter((node) => node.start !== undefined);
   if (!ran.length) return null;
   const first = Math.min(...ran.map((node) => node.start)), last = Math.max(...ran.map((node) => node.end));
   const threads = run.threads || Math.max(...ran.map((node) => node.lane + 1));
-  const work = ran.reduce((sum, node) => sum + node.end - node.start, 0);
+  const work = ran.reduce((sum, node) => sum + worked(node), 0);
   const critical = ran.filter((node) => node.critical).reduce((sum, node) => sum + node.end - node.start, 0);
   return { first, last, span: last - first, threads, work, idle: Math.max(0, threads * (last - first) - work), critical };
 }

@@ -18,6 +18,7 @@ from merge_runner.project.schema.batches import BatchSize
 Reason = Literal["new", "open", "lookback", "missing", "asked"]
 """Why a batch is due: nothing of it or after it is committed; it was not over when it was committed; `lookback` asks
 for it again; a later one is committed, and it is not; the command asks for it."""
+_MISSING: Reason = "missing"
 _EMPTIED, _OPEN, _COMPLETE, _SETTLED = 0, 1, 2, 3
 _STATES = 10
 
@@ -67,14 +68,14 @@ class Commitment:
 class DueBatch:
     """A batch that is to run.
 
-    `seen` are the numbers that the table has of windows that overlap with it, by their texts: it commits only where
-    they are still the same. `number` is what its own commit records. `empties`: the rows of the window are removed
-    before, by a commit that records `emptied_number`.
+    `record` has the numbers of the committed windows that overlap with it, by their texts: it commits only where they
+    are still the same. `number` is what its own commit records. `empties`: the rows of the window are removed before,
+    by a commit that records `emptied_number`.
     """
 
     window: Window
     reason: Reason
-    seen: Mapping[str, int]
+    record: Mapping[str, int]
     number: int
     empties: bool = False
 
@@ -84,9 +85,9 @@ class DueBatch:
         return self.number // _STATES * _STATES + _EMPTIED
 
     @property
-    def seen_by_merge(self) -> Mapping[str, int]:
+    def record_before_merge(self) -> Mapping[str, int]:
         """The numbers that the table has when the MERGE begins."""
-        return {**self.seen, str(self.window): self.emptied_number} if self.empties else self.seen
+        return {**self.record, str(self.window): self.emptied_number} if self.empties else self.record
 
 
 def commitments(recorded: Mapping[str, int], prefix: str) -> list[Commitment]:
@@ -101,31 +102,27 @@ def due_batches(
     """Return the batches that are due, in their order.
 
     Without any commit the batches begin at `begin`, or with the one of `newest_row`: the table was filled by others.
-    Batches before the first committed one are not due, whatever `begin` says.
+    Batches before `begin`, and before the first committed one, are not due.
     """
     if committed:
-        first = min(commitment.window.start for commitment in committed)
+        first = max(schedule.begin, min(commitment.window.start for commitment in committed))
         last = max(commitment.window.end for commitment in committed)
     else:
         first = last = schedule.begin if newest_row is None else window_start(newest_row, schedule.size)
-    windows = list(windows_of(first, now, schedule.size))
-    states = _states(windows, committed, last)
-    settled = _joined(commitment.window for commitment in committed if commitment.is_settled)
-    unsettled = list(_unsettled(schedule, committed))
-
-    def is_due_again(window: Window) -> bool:
-        # By what is recorded, and not by where new batches begin: one that fails stays due when those after it run.
-        return any(part.overlaps(window) for part in unsettled) and not any(one.covers(window) for one in settled)
-
-    reasons: list[Reason | None] = [
-        "lookback" if state is None and is_due_again(window) else state
-        for window, state in zip(windows, states, strict=True)
+    # A window whose rows were removed is merged as a whole: nothing else replaces what is recorded of it.
+    emptied = [commitment.window for commitment in committed if commitment.is_emptied]
+    windows = [
+        window
+        for window in windows_of(first, now, schedule.size)
+        if not any(other.overlaps(window) for other in emptied)
     ]
-    due = [(window, reason) for window, reason in zip(windows, reasons, strict=True) if reason is not None]
-    return _numbered(schedule, _at_once(due, schedule.at_once, now), committed, now)
+    states = _states(schedule, windows, committed, last)
+    due = [(window, state) for window, state in zip(windows, states, strict=True) if state is not None]
+    joined = [*_at_once(due, schedule, now), *((window, _MISSING) for window in emptied)]
+    return _numbered(schedule, sorted(joined), committed, now)
 
 
-def asked_batches(
+def batches_between(
     schedule: Schedule,
     committed: Sequence[Commitment],
     now: datetime,
@@ -138,43 +135,46 @@ def asked_batches(
 
     `empties`: the rows of their windows are removed before.
     """
-    windows = windows_of(start, now if end is None else end, schedule.size)
-    asked = _at_once([(window, "asked") for window in windows], schedule.at_once, now)
-    return [replace(batch, empties=empties) for batch in _numbered(schedule, asked, committed, now)]
-
-
-def batches_again(
-    schedule: Schedule, windows: Iterable[tuple[Window, Reason]], committed: Sequence[Commitment], now: datetime
-) -> list[DueBatch]:
-    """Return batches that have failed, without those that were due once and are committed by now."""
-    complete = _joined(commitment.window for commitment in committed if commitment.is_complete)
-    left = [
-        (window, reason)
-        for window, reason in windows
-        if reason in ("lookback", "asked") or not any(other.covers(window) for other in complete)
+    windows: list[tuple[Window, Reason]] = [
+        (window, "asked") for window in windows_of(start, now if end is None else end, schedule.size)
     ]
-    return _numbered(schedule, left, committed, now)
+    batches = _numbered(schedule, _at_once(windows, schedule, now), committed, now)
+    return [replace(batch, empties=empties) for batch in batches]
 
 
-def overlapping(window: Window, committed: Iterable[Commitment]) -> dict[str, int]:
+def overlap_numbers(window: Window, committed: Iterable[Commitment]) -> dict[str, int]:
     """Return the numbers of the committed windows that overlap with a window, by their texts."""
     return {str(other.window): other.number for other in committed if other.window.overlaps(window)}
 
 
-def _states(windows: Sequence[Window], committed: Sequence[Commitment], last: datetime) -> list[Reason | None]:
-    """Return why each window is due; None: all of it is committed since it was over."""
-    complete = _joined(commitment.window for commitment in committed if commitment.is_complete)
-    emptied = [commitment.window for commitment in committed if commitment.is_emptied]
+def joined_windows(windows: Iterable[Window]) -> list[Window]:
+    """Return the windows with those joined that touch or overlap."""
+    joined: list[Window] = []
+    for window in sorted(windows):
+        if joined and window.start <= joined[-1].end:
+            joined[-1] = replace(joined[-1], end=max(joined[-1].end, window.end))
+        else:
+            joined.append(window)
+    return joined
+
+
+def _states(
+    schedule: Schedule, windows: Sequence[Window], committed: Sequence[Commitment], last: datetime
+) -> list[Reason | None]:
+    """Return why each window is due; None: all of it is committed, and no row of it may come late."""
+    complete = joined_windows(commitment.window for commitment in committed if commitment.is_complete)
+    settled = joined_windows(commitment.window for commitment in committed if commitment.is_settled)
+    unsettled = list(_unsettled(schedule, committed))
     partly = [commitment.window for commitment in committed if not commitment.is_complete]
 
     def state(window: Window) -> Reason | None:
-        if any(other.overlaps(window) for other in emptied):
-            return "missing"
         if any(other.covers(window) for other in complete):
-            return None
+            # By what is recorded, and not by where new batches begin: one that fails stays due when later ones run.
+            is_due_again = any(part.overlaps(window) for part in unsettled)
+            return "lookback" if is_due_again and not any(other.covers(window) for other in settled) else None
         if window.start >= last:
             return "new"
-        return "open" if any(other.overlaps(window) for other in partly) else "missing"
+        return "open" if any(other.overlaps(window) for other in partly) else _MISSING
 
     return [state(window) for window in windows]
 
@@ -192,29 +192,30 @@ def _moved_end(window: Window, schedule: Schedule, count: int) -> datetime:
     return moved_start(window_start(window.end, schedule.size), schedule.size, count)
 
 
-def _joined(windows: Iterable[Window]) -> list[Window]:
-    """Return the windows with those joined that touch or overlap."""
-    joined: list[Window] = []
-    for window in sorted(windows):
-        if joined and window.start <= joined[-1].end:
-            joined[-1] = replace(joined[-1], end=max(joined[-1].end, window.end))
-        else:
-            joined.append(window)
-    return joined
+def _state_of_commit(window: Window, schedule: Schedule, now: datetime) -> int:
+    """Return what the number of a commit of a window says of it."""
+    if window.end > now:
+        return _OPEN
+    return _SETTLED if _moved_end(window, schedule, schedule.lookback) <= now else _COMPLETE
 
 
-def _at_once(due: Sequence[tuple[Window, Reason]], most: int, now: datetime) -> list[tuple[Window, Reason]]:
-    """Return the batches with up to `most` adjacent ones of one reason as one; one that is not over stays alone."""
+def _at_once(due: Sequence[tuple[Window, Reason]], schedule: Schedule, now: datetime) -> list[tuple[Window, Reason]]:
+    """Return the batches with up to `at_once` adjacent ones as one; one that is not over stays alone.
+
+    They have one reason and one state: a commit of old batches with newer ones would leave the old ones due again.
+    """
     joined: list[tuple[Window, Reason]] = []
-    count = 0
+    count, last_state = 0, _OPEN
     for window, reason in due:
+        state = _state_of_commit(window, schedule, now)
         is_next = bool(joined) and joined[-1][1] == reason and joined[-1][0].end == window.start
-        if is_next and count < most and window.end <= now:
+        if is_next and count < schedule.at_once and state == last_state != _OPEN:
             joined[-1] = (Window(joined[-1][0].start, window.end), reason)
             count += 1
         else:
             joined.append((window, reason))
             count = 1
+        last_state = state
     return joined
 
 
@@ -227,9 +228,8 @@ def _numbered(
     batches = []
     for window, reason in due:
         near = by_start[bisect_left(starts, window.start - longest) : bisect_left(starts, window.end)]
-        seen = overlapping(window, near)
-        count = seen.get(str(window), 0) // _STATES + 1
-        is_settled = _moved_end(window, schedule, schedule.lookback) <= now
-        state = _OPEN if window.end > now else _SETTLED if is_settled else _COMPLETE
-        batches.append(DueBatch(window, reason, seen, count * _STATES + state))
+        record = overlap_numbers(window, near)
+        count = record.get(str(window), 0) // _STATES + 1
+        number = count * _STATES + _state_of_commit(window, schedule, now)
+        batches.append(DueBatch(window, reason, record, number))
     return batches

@@ -14,6 +14,8 @@ TimeType = Literal["date", "timestamp", "timestamp_ntz"]
 """The types of Spark that say when a row happened."""
 TIME_TYPES: tuple[TimeType, ...] = get_args(TimeType)
 _NAMES: Mapping[BatchSize, str] = {"hour": "%Y%m%dT%H", "day": "%Y%m%d", "month": "%Y%m", "year": "%Y"}
+_LAST_YEAR = 9000
+"""The calendar of Python ends soon after."""
 _TEXT = re.compile(r"(\d{4}-\d\d-\d\d)(?:T(\d\d))?", re.ASCII)
 
 
@@ -98,6 +100,7 @@ def _time(text: str) -> datetime | None:
     if (match := _TEXT.fullmatch(text)) is None:
         return None
     try:
-        return datetime.fromisoformat(f"{match[1]}T{match[2] or '00'}:00:00").replace(tzinfo=timezone.utc)
+        time = datetime.fromisoformat(f"{match[1]}T{match[2] or '00'}:00:00").replace(tzinfo=timezone.utc)
     except ValueError:
         return None
+    return time if time.year < _LAST_YEAR else None

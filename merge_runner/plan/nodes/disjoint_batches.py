@@ -11,7 +11,7 @@ from merge_runner.plan.steps.merge import RunHook, RunMerge
 from merge_runner.plan.steps.node_plan import NodePlan
 from merge_runner.pruning.judge.disjoint_writes import inserts_stay_apart, keeps_between
 
-_MEDDLERS = (OptimizeTable, RunHook)
+_OTHER_WRITES = (OptimizeTable, RunHook)
 """Steps that may write other parts of the table."""
 
 
@@ -26,7 +26,7 @@ def keeps_to_window(plan: NodePlan, node: ModelNode, window: Window) -> bool:
 
 def _keeps(plan: NodePlan, node: ModelNode, window: Window) -> bool:
     merges = [step for step in plan.steps if isinstance(step, RunMerge)]
-    if len(merges) != 1 or plan.rendered is None or any(isinstance(step, _MEDDLERS) for step in plan.steps):
+    if len(merges) != 1 or plan.rendered is None or any(isinstance(step, _OTHER_WRITES) for step in plan.steps):
         return False
     judged, event_time = merges[0].judged, node.config.event_time
     if any(clause.kind == "not_matched_by_source" for clause in judged.statement.clauses):

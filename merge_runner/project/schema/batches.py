@@ -10,6 +10,8 @@ from merge_runner.project.syntax.annotations import Before
 from merge_runner.project.syntax.point_in_time import read_time
 
 BatchSize = Literal["hour", "day", "month", "year"]
+_YEARS = (1000, 9000)
+"""The calendar of Python ends soon after, and Spark's has other days before 1582."""
 
 
 def _time_text(value: Any) -> Any:
@@ -17,9 +19,11 @@ def _time_text(value: Any) -> Any:
     if not isinstance(value, date | str):
         return value
     try:
-        read_time(value)
+        is_usual = _YEARS[0] <= read_time(value).year <= _YEARS[1]
     except ValueError:
-        raise ValueError("a time such as 2026-01-31 or 2026-01-31 18:00:00") from None
+        is_usual = False
+    if not is_usual:
+        raise ValueError("a time such as 2026-01-31 or 2026-01-31 18:00:00")
     return str(value)
 
 

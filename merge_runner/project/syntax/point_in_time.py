@@ -12,4 +12,7 @@ def read_time(value: Any) -> datetime:
         time = datetime.fromisoformat(str(value))
     except ValueError:
         raise ValueError(f"{str(value)!r} is no time: write 2026-01-31 or 2026-01-31 18:00:00") from None
-    return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
+    try:
+        return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
+    except OverflowError:
+        raise ValueError(f"{str(value)!r} is before the year 1, or after 9999") from None

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from merge_runner.engine.driver.driver import Driver
-from merge_runner.engine.merge.batch_windows import committed_windows, newest_row
+from merge_runner.engine.merge.batch_windows import check_not_restored, committed_windows, newest_row
+from merge_runner.engine.table_format.commit_metadata import stamp
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.graph.graph import ModelNode, Node
-from merge_runner.plan.batches.batch_values import NodeBatch, schedule_of
-from merge_runner.plan.batches.due import Commitment, DueBatch, Schedule, asked_batches, batches_again, due_batches
+from merge_runner.formats.branches import branch_confs
+from merge_runner.graph.graph import ModelNode, Node, RefNode, nodes_of
+from merge_runner.plan.batches.batch_values import NodeBatch, schedule_of, time_type
+from merge_runner.plan.batches.due import Commitment, DueBatch, Schedule, batches_between, due_batches
+from merge_runner.plan.batches.window import moved_start
 from merge_runner.plan.layout.table_layout import table_layout
 from merge_runner.plan.load.compiler import is_rebuilt
 from merge_runner.plan.load.project_context import Prepared
@@ -47,11 +50,19 @@ def runs_in_batches(node: object, settings: RunSettings) -> bool:
     return is_run and isinstance(node, ModelNode) and schedule_of(node) is not None
 
 
-def check_batch_options(nodes: Mapping[str, Node], ids: Iterable[str], settings: RunSettings) -> None:
+def check_batch_options(
+    nodes: Mapping[str, Node], ids: Iterable[str], settings: RunSettings, *, is_full_refresh: bool
+) -> None:
     """Raise ProblemsError for an option that a model with batches cannot be run with."""
     for unique_id in ids:
         node = nodes[unique_id]
-        if settings.batch_id is not None and runs_in_batches(node, settings):
+        if not runs_in_batches(node, settings):
+            continue
+        if settings.branch is not None and is_full_refresh:
+            message = f"--full-refresh with --branch empties the branch, and keeps what main records of {node.name}"
+            hint = "build it without --full-refresh, or on main"
+            raise ProblemsError([Problem("broken-batches", message, node.place, hint)])
+        if settings.batch_id is not None:
             message = f"--batch-id numbers the run of a model, and {node.name} has batches"
             hint = "leave it out, or run the model without it"
             raise ProblemsError([Problem("broken-batches", message, node.place, hint)])
@@ -70,60 +81,72 @@ def batch_jobs(
         planner.batch(NodeBatch(node.unique_id, batch.window, batch.empties), full_refresh=replaces and number == 0)
         for number, batch in enumerate(due)
     ]
-    mode = node.config.concurrent_batches or "auto"
-    are_apart = mode == "on" or all(
-        keeps_to_window(plan, node, batch.window) for plan, batch in zip(plans, due, strict=True)
-    )
+    are_apart = _may_share_table(prepared, node, due, plans)
     jobs: list[BatchJob] = []
     for batch, plan in zip(due, plans, strict=True):
-        waits = bool(jobs) and (is_first_run or not are_apart or mode == "off")
-        after = (jobs[0] if are_apart and mode != "off" else jobs[-1]).id if waits else None
-        jobs.append(
-            BatchJob(
-                f"{node.unique_id}@{batch.window}",
-                node.unique_id,
-                batch,
-                plan,
-                after,
-                are_apart and mode != "off",
-                replaces and not jobs,
-            )
-        )
+        id = f"{node.unique_id}@{batch.window}"
+        # The first batch of a first run creates the table.
+        before = (jobs[-1] if not are_apart else jobs[0] if is_first_run else None) if jobs else None
+        after = before.id if before is not None else None
+        jobs.append(BatchJob(id, node.unique_id, batch, plan, after, are_apart, replaces and not jobs))
     return jobs
+
+
+def _may_share_table(prepared: Prepared, node: ModelNode, due: Sequence[DueBatch], plans: Sequence[NodePlan]) -> bool:
+    """Whether the batches of a model may write its table at the same time."""
+    mode = node.config.concurrent_batches or "auto"
+    if mode == "off" or _other_writers(prepared, node):
+        return False
+    return mode == "on" or all(
+        keeps_to_window(plan, node, batch.window) for plan, batch in zip(plans, due, strict=True)
+    )
+
+
+def _other_writers(prepared: Prepared, node: ModelNode) -> list[str]:
+    """Return the names of other nodes that write the table of a model."""
+    others = nodes_of(prepared.graph.nodes, RefNode)
+    return [other.name for other in others if other.relation == node.relation and other.unique_id != node.unique_id]
 
 
 def read_due(
     prepared: Prepared, node: ModelNode, settings: RunSettings, driver: Driver, catalog: Catalog
 ) -> tuple[list[DueBatch], bool]:
-    """Return the batches of a model that are due, and whether its table has yet to get its first rows.
+    """Return the batches of a model that are due, and whether none was ever committed.
 
-    Raises EngineError.
+    Raises EngineError and ProblemsError.
     """
     schedule = schedule_of(node)
     assert schedule is not None, "its config has batches"
     is_replaced = _replaces_table(prepared, node, settings)
-    committed, newest = ((), None) if is_replaced else _record(prepared, node, driver, catalog)
-    return _due(prepared, node, schedule, settings, committed, newest), not committed and newest is None
+    committed, newest = ((), None) if is_replaced else _record(prepared, node, settings, driver, catalog)
+    due = _due(prepared, node, schedule, settings, committed, newest)
+    done = settings.batches_done.get(node.unique_id, ())
+    return [batch for batch in due if not any(window.covers(batch.window) for window in done)], not committed
 
 
 def _replaces_table(prepared: Prepared, node: ModelNode, settings: RunSettings) -> bool:
     """Whether a full refresh replaces the table of a model as a whole, and not the rows of some windows."""
-    is_part = settings.event_time is not None or node.unique_id in settings.batches_left
+    is_part = settings.event_time is not None or bool(settings.batches_done.get(node.unique_id))
     return is_rebuilt(node, prepared.invocation) and not is_part
 
 
 def _record(
-    prepared: Prepared, node: ModelNode, driver: Driver, catalog: Catalog
+    prepared: Prepared, node: ModelNode, settings: RunSettings, driver: Driver, catalog: Catalog
 ) -> tuple[Sequence[Commitment], datetime | None]:
     """Return what the table of a model has committed; where that is nothing, the time of its newest row."""
-    layout = table_layout(prepared, node)
-    assert node.config.event_time is not None, "graph/config_checks.py refuses batches without it"
-    with driver.session() as session:
+    layout, event_time = table_layout(prepared, node), node.config.event_time
+    assert event_time is not None, "graph/config_checks.py refuses batches without it"
+    with driver.session(branch_confs(settings.branch)) as session:
         if not catalog.adopt(session, layout):
             return (), None
         table_format = catalog.table_format(layout.format)
         committed = committed_windows(session, layout.relation, table_format, node.application).windows
-        return committed, None if committed else newest_row(session, layout.relation, node.config.event_time)
+        if settings.event_time is None:
+            check_not_restored(session, layout.relation, table_format, stamp("", node.unique_id))
+        # The rows of a table with several writers may be those of the others.
+        if committed or _other_writers(prepared, node):
+            return committed, None
+        return (), newest_row(session, layout.relation, event_time, time_type(node))
 
 
 def _due(
@@ -136,12 +159,15 @@ def _due(
 ) -> list[DueBatch]:
     sample, now = prepared.sample, settings.now
     if sample is not None and sample.is_empty:
-        return asked_batches(schedule, committed, now, schedule.begin, schedule.begin)
+        end = moved_start(schedule.begin, schedule.size, 1)
+        return batches_between(schedule, committed, now, schedule.begin, end)
     if sample is not None:
-        return asked_batches(schedule, committed, now, sample.start or schedule.begin, sample.end)
-    if (windows := settings.batches_left.get(node.unique_id)) is not None:
-        return batches_again(schedule, windows, committed, now)
-    if settings.event_time is not None:
-        empties = is_rebuilt(node, prepared.invocation)
-        return asked_batches(schedule, committed, now, *settings.event_time, empties=empties)
-    return due_batches(schedule, committed, now, newest)
+        return batches_between(schedule, committed, now, sample.start or schedule.begin, sample.end)
+    if settings.event_time is None:
+        return due_batches(schedule, committed, now, newest)
+    empties = is_rebuilt(node, prepared.invocation)
+    if empties and (others := _other_writers(prepared, node)):
+        message = f"--full-refresh would remove rows of {others[0]}, which writes the table of {node.name} as well"
+        hint = "leave --full-refresh out, or replace the whole table by it, without --event-time-start"
+        raise ProblemsError([Problem("broken-batches", message, node.place, hint)])
+    return batches_between(schedule, committed, now, *settings.event_time, empties=empties)

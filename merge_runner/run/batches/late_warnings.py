@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.merge.late_rows import late_rows
@@ -38,13 +38,14 @@ def last_batch_time(prepared: Prepared, node: ModelNode, driver: Driver, catalog
 
 
 def late_warnings(
-    prepared: Prepared, node: ModelNode, first: Window, since: int, driver: Driver, catalog: Catalog
+    prepared: Prepared, node: ModelNode, merged: Sequence[Window], since: int, driver: Driver, catalog: Catalog
 ) -> Iterator[str]:
-    """Yield a warning for each table that a model reads, with rows older than the batch `first` that came since then.
+    """Yield a warning for each table that a model reads, with rows that came since then and were not `merged`.
 
     Tables without `event_time` are not asked. Raises EngineError.
     """
-    before = time_literal(first.start, time_type(node))
+    type, first = time_type(node), merged[0]
+    windows = [(time_literal(window.start, type), time_literal(window.end, type)) for window in merged]
     for parent_id in node.depends_on:
         parent = prepared.graph.nodes[parent_id]
         event_time = event_time_of(parent)
@@ -58,10 +59,10 @@ def late_warnings(
             continue  # a view or a file has no versions
         with driver.session() as session:
             catalog.attach(session, own)
-            late = late_rows(session, catalog.table_format(format), relation, event_time, before, since)
+            late = late_rows(session, catalog.table_format(format), relation, event_time, windows, since)
         if late is not None:
             rows = f"{late.rows:,} row{'s' if late.rows != 1 else ''}"
             yield (
-                f"{rows} of {relation.name} came too late: older than the batch {first}, the oldest {late.oldest}; "
-                f"`--event-time-start '{late.oldest}'` merges them"
+                f"{rows} of {relation.name} came too late for the batches that ran, the first of which was {first}: "
+                f"the times are {late.oldest} to {late.newest}; --event-time-start and --event-time-end merge them"
             )

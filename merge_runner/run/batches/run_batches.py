@@ -6,10 +6,11 @@ from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Any
 
 from merge_runner.engine.driver.driver import Driver
-from merge_runner.engine.spark.errors import engine_error, from_engine
+from merge_runner.engine.spark.errors import Kind, engine_error, from_engine
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import ModelNode
+from merge_runner.plan.batches.due import joined_windows
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.plan import Planner
 from merge_runner.run.batches.batch_jobs import BatchJob, batch_jobs, runs_in_batches
@@ -35,7 +36,10 @@ class RunBatches:
         self.results: dict[str, Result] = {}
 
     def read_due(self, ids: Iterable[str], driver: Driver, catalog: Catalog) -> None:
-        """Read which batches of models are due, of those that have not been read: another driver runs what is left."""
+        """Read which batches of models are due, of those that have not been read: another driver runs what is left.
+
+        Raises what the engine does where the driver is lost.
+        """
         models = [
             node
             for unique_id in ids
@@ -57,7 +61,10 @@ class RunBatches:
             except Exception as failure:
                 if not from_engine(failure):
                     raise
-                self._errors[node.unique_id] = str(engine_error(failure))
+                refusal = engine_error(failure)
+                if refusal.kind is Kind.LOST:
+                    raise
+                self._errors[node.unique_id] = str(refusal)
             else:
                 self._jobs_of[node.unique_id] = jobs
                 self._jobs |= {job.id: job for job in jobs}
@@ -102,12 +109,12 @@ class RunBatches:
         before = self._jobs[job.after] if job.after is not None else None
         if before is not None and self.results[before.id].status in (*FAILED, "skipped"):
             return f"skipped because the batch {before.due.window} did not succeed"
-        if self._settings.fail_fast and any(result.status in FAILED for result in self.results.values()):
+        if self._settings.fail_fast and any(result.status in FAILED for result in list(self.results.values())):
             return "skipped because another batch failed"
         return None
 
-    def has_begun(self, unique_id: str) -> bool:
-        """Whether a batch of a model has ended."""
+    def has_results(self, unique_id: str) -> bool:
+        """Whether a batch of a model has a result."""
         return any(job.id in self.results for job in self._jobs_of.get(unique_id, ()))
 
     def late_warnings(self, unique_id: str, driver: Driver, catalog: Catalog) -> list[str]:
@@ -116,9 +123,9 @@ class RunBatches:
         node = self._prepared.graph.nodes[unique_id]
         if not jobs or since is None or not isinstance(node, ModelNode):
             return []
-        first = min(job.due.window for job in jobs)
+        merged = joined_windows(job.due.window for job in jobs)
         try:
-            return list(late_warnings(self._prepared, node, first, since, driver, catalog))
+            return list(late_warnings(self._prepared, node, merged, since, driver, catalog))
         except Exception as failure:
             if not from_engine(failure):
                 raise

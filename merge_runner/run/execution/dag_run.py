@@ -12,7 +12,7 @@ from typing import Literal
 
 from merge_runner.engine.context import ScanBudget
 from merge_runner.engine.driver.driver import Driver
-from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.spark.errors import EngineError, from_engine
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
 from merge_runner.graph.graph import UnitTestNode, run_config
@@ -24,7 +24,7 @@ from merge_runner.run.batches.batch_jobs import BatchJob
 from merge_runner.run.batches.joined_result import batch_as_json
 from merge_runner.run.batches.run_batches import RunBatches
 from merge_runner.run.execution.stall_monitor import watching
-from merge_runner.run.node.lost_driver import NotBegunError
+from merge_runner.run.node.lost_driver import NotBegunError, lost_driver
 from merge_runner.run.node.node_runner import run_batch, run_node
 from merge_runner.run.node.outcome import left_out_result
 from merge_runner.run.node.run_context import Nodes, RunContext
@@ -116,7 +116,14 @@ class NodeRun:
             self._shared.done(unique_id)
         run = self._context(driver, catalog)
         self._cancel = partial(self._cancel_running, run)
-        self._batches.read_due((node for node in self.plans if node not in self._finished), driver, catalog)
+        unfinished = [node for node in self.plans if node not in self._finished]
+        try:
+            self._batches.read_due(unfinished, driver, catalog)
+        except Exception as failure:
+            if not from_engine(failure):
+                raise
+            self._lost = dict.fromkeys(unfinished, lost_driver(driver, failure, seconds=0))
+            return len(unfinished)
         try:
             with watching(driver, self.events):
                 run_jobs(self._job(run), self.threads, self.settings.fail_fast, cancel=self.stop)
@@ -184,7 +191,8 @@ class NodeRun:
         lost, below = self._lost, self._below_lost
         self._lost, self._below_lost = {}, {}
         for unique_id, error in lost.items():
-            self._keep(Result(unique_id, "error", message=str(error)))
+            batches = self._batches.result(unique_id) if self._batches.has_results(unique_id) else None
+            self._keep(batches or Result(unique_id, "error", message=str(error)))
         for unique_id, cause in below.items():
             self._skip(unique_id, cause)
 
@@ -237,6 +245,7 @@ class NodeRun:
         self._running[unique_id] = _now()
         try:
             if unique_id in self._batches:
+                self._start_batches(run, unique_id)
                 result = self._batches.result(unique_id)
                 late = self._batches.late_warnings(unique_id, run.driver, run.catalog)
                 result = replace(result, warnings=(*result.warnings, *late))
@@ -262,12 +271,7 @@ class NodeRun:
         if (reason := self._batches.reason_to_skip(job)) is not None:
             self._keep_batch(job, Result(job.unique_id, "skipped", message=reason))
             return
-        with self._keeping:
-            is_first = job.unique_id not in self._begun
-            self._begun.add(job.unique_id)
-        if is_first:
-            names, expected = node_names(self.graph.nodes, job.unique_id), self.nodes.durations.get(job.unique_id)
-            self.events.emit(NodeStarted(**names, group=run.group(job.unique_id), expected=expected))
+        self._start_batches(run, job.unique_id)
         self._running[job.id] = _now()
         try:
             self._keep_batch(job, run_batch(job, run))
@@ -279,6 +283,15 @@ class NodeRun:
             raise
         finally:
             del self._running[job.id]
+
+    def _start_batches(self, run: RunContext, unique_id: str) -> None:
+        """Say that a model with batches starts, once."""
+        with self._keeping:
+            is_first = unique_id not in self._begun
+            self._begun.add(unique_id)
+        if is_first:
+            names, expected = node_names(self.graph.nodes, unique_id), self.nodes.durations.get(unique_id)
+            self.events.emit(NodeStarted(**names, group=run.group(unique_id), expected=expected))
 
     def _keep_batch(self, job: BatchJob, result: Result) -> None:
         result = self._concealed(result)
@@ -309,7 +322,7 @@ class NodeRun:
         if cause in self._lost:
             self._below_lost[unique_id] = cause
             return
-        if cause is None and self._batches.has_begun(unique_id):
+        if cause is None and self._batches.has_results(unique_id):
             self._keep(self._batches.result(unique_id))
             return
         reason = f"because {label(self.graph.nodes, cause)} failed" if cause else "because the run was stopped"

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from math import isfinite
 from pathlib import Path
 from typing import Any, get_args
 
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.options.recorded_options import check_recorded_options
-from merge_runner.plan.batches.due import Reason
 from merge_runner.plan.batches.window import Window, parsed_window
+from merge_runner.project.syntax.point_in_time import read_time
 from merge_runner.project_file import Boundary, read_file, read_json
 from merge_runner.run.results.results import Command, Status
 
@@ -35,8 +36,10 @@ class LastInvocation:
     args: Mapping[str, Any]
     undone: tuple[str, ...]
     begun: frozenset[str]
-    batches_left: Mapping[str, tuple[tuple[Window, Reason], ...]] = field(default_factory=dict)
-    """The batches that did not succeed, by model, of those where others did."""
+    batches_done: Mapping[str, tuple[Window, ...]] = field(default_factory=dict)
+    """The batches that succeeded, by model."""
+    started_at: datetime | None = None
+    """When it began; None: it does not say."""
 
     @property
     def retried(self) -> tuple[str, ...]:
@@ -114,33 +117,36 @@ def _of_results(document: Any) -> LastInvocation:
     _check_no_stream(which)
     command = _COMMANDS[which]
     results = [(_node(entry["unique_id"]), _status(entry["status"])) for entry in document["results"]]
-    begun = _UNDONE if args.get("retried") else {"error"}
+    begun = _UNDONE if args.get("retried") else {"error", "partial success"}
     return LastInvocation(
         _node(document["metadata"]["invocation_id"]),
         command,
         args,
         tuple(node for node, status in results if status in _UNDONE),
         frozenset(node for node, status in results if status in begun),
-        {_node(entry["unique_id"]): batches for entry in document["results"] if (batches := _batches_left(entry))},
+        {
+            _node(entry["unique_id"]): done
+            for entry in document["results"]
+            if (done := _windows_done(entry.get("adapter_response", {}).get("batches", ())))
+        },
+        _time(document["metadata"].get("invocation_started_at")),
     )
 
 
-def _batches_left(result: Mapping[str, Any]) -> tuple[tuple[Window, Reason], ...]:
-    """Return the batches of a result that did not succeed, none where no batch did.
+def _time(text: Any) -> datetime | None:
+    return read_time(text) if isinstance(text, str) else None
 
-    Raise ValueError for what no run writes.
-    """
-    left: list[tuple[Window, Reason]] = []
-    succeeded = False
-    for batch in result.get("adapter_response", {}).get("batches", ()):
-        window, reason = parsed_window(f"{batch['start']}/{batch['end']}"), batch["reason"]
-        if window is None or reason not in get_args(Reason):
+
+def _windows_done(batches: Iterable[Mapping[str, Any]]) -> tuple[Window, ...]:
+    """Return the batches of a result that succeeded. Raise ValueError for what no run writes."""
+    done = []
+    for batch in batches:
+        window = parsed_window(f"{batch['start']}/{batch['end']}")
+        if window is None:
             raise ValueError("batches")
-        if _status(batch["status"]) in _UNDONE:
-            left.append((window, reason))
-        else:
-            succeeded = True
-    return tuple(left) if succeeded else ()
+        if _status(batch["status"]) not in _UNDONE:
+            done.append(window)
+    return tuple(done)
 
 
 def _killed_invocation(journal: Path) -> LastInvocation | None:
@@ -160,14 +166,20 @@ def _of_journal(journal: Path) -> LastInvocation | None:
             started, since = before
         elif name == "invocation_finished":
             started = None
-        elif name in ("node_started", "node_finished"):
+        elif name in ("node_started", "node_batch_finished", "node_finished"):
             since.append(event)
     if started is None:
         return None
     _check_no_stream(started["command"])
     if started["command"] not in _COMMANDS:
         return None
-    statuses = {_node(event["node"]): _reported_status(event) for event in since}
+    statuses = {
+        _node(event["node"]): _reported_status(event) for event in since if event["event"] != "node_batch_finished"
+    }
+    batches: dict[str, list[Mapping[str, Any]]] = {}
+    for event in since:
+        if event["event"] == "node_batch_finished":
+            batches.setdefault(_node(event["node"]), []).append(event["batch"])
     if not isinstance(started["nodes"], list):
         raise TypeError("nodes")
     nodes = tuple(map(_node, started["nodes"]))
@@ -178,6 +190,8 @@ def _of_journal(journal: Path) -> LastInvocation | None:
         _args(started["args"]),
         undone,
         frozenset(undone),
+        {node: _windows_done(entries) for node, entries in batches.items()},
+        _time(started.get("at")),
     )
 
 

@@ -13,8 +13,7 @@ from merge_runner.plan.batches.due import (
     Commitment,
     DueBatch,
     Schedule,
-    asked_batches,
-    batches_again,
+    batches_between,
     commitments,
     due_batches,
 )
@@ -50,7 +49,13 @@ DUE = [
     ("", 1, 4, "1-4 new 5-5 new 6-6 new"),
     ("1:12 2:12 3:12 4:12", 0, 1, "5-5 new 6-6 new"),
     ("1:13 2:13 3:13 4:12", 1, 1, "4-4 lookback 5-5 new 6-6 new"),
-    ("1:13 2:13 3:12 4:12", 2, 9, "3-4 lookback 5-5 new 6-6 new"),
+    # One that settles now is no part of one that will run again.
+    ("1:13 2:13 3:12 4:12", 2, 9, "3-3 lookback 4-4 lookback 5-5 new 6-6 new"),
+    ("1:12 2:12 3:12 4:12", 2, 9, "1-3 lookback 4-4 lookback 5-5 new 6-6 new"),
+    # A window whose rows were removed is merged as it was removed.
+    ("1:13 2:20 3:13 4:13 5:12 6:11", 1, 9, "2-2 missing 5-5 lookback 6-6 open"),
+    ("1:13 2-4:20 5:12 6:11", 1, 1, "2-4 missing 5-5 lookback 6-6 open"),
+    ("1-5:12 2-3:10 6:11", 0, 1, "2-3 missing 6-6 open"),
     ("1:12 2:12 3:12 4:12 5:12 6:11", 0, 1, "6-6 open"),
     ("1:13 2:13 3:13 4:13 5:12 6:11", 1, 1, "5-5 lookback 6-6 open"),
     ("1:13 2:13 3:12 4:11", 1, 1, "3-3 lookback 4-4 open 5-5 new 6-6 new"),
@@ -82,6 +87,23 @@ def test_a_table_that_others_filled_begins_with_its_newest_row() -> None:
     assert words(due) == "4-4 new 5-5 new 6-6 new"
 
 
+def test_what_was_asked_for_before_begin_makes_nothing_due() -> None:
+    schedule = Schedule("day", BEGIN + timedelta(days=3), 0, 1)
+    assert words(due_batches(schedule, committed("1:13 4:13"), NOW)) == "5-5 new 6-6 new"
+
+
+@pytest.mark.parametrize(("lookback", "at_once", "most"), [(0, 1, 2), (1, 1, 3), (2, 30, 4), (3, 5, 5), (7, 7, 9)])
+def test_a_daily_build_merges_no_more_batches_than_lookback_asks_for(lookback: int, at_once: int, most: int) -> None:
+    schedule, record = Schedule("day", BEGIN, lookback, at_once), dict[str, int]()
+    for number in range(1, 60):
+        now = BEGIN + timedelta(days=number, hours=10)
+        windows = [(parsed_window(text), commit) for text, commit in record.items()]
+        due = due_batches(schedule, [Commitment(window, commit) for window, commit in windows if window], now)
+        days = sum((batch.window.end - batch.window.start).days for batch in due)
+        assert days <= most
+        record |= {str(batch.window): batch.number for batch in due}
+
+
 def test_months_settle_days() -> None:
     schedule, now = Schedule("month", BEGIN, 1, 1), datetime(2024, 3, 10, tzinfo=timezone.utc)
     days = committed(" ".join(f"{number}:12" for number in range(1, 32)))
@@ -99,25 +121,19 @@ def test_months_cover_the_days_that_are_committed() -> None:
 def test_asked() -> None:
     schedule = Schedule("day", BEGIN, 1, 1)
     commits = committed("1:12 2:22 3:12")
-    due = asked_batches(schedule, commits, NOW, BEGIN + timedelta(hours=30), BEGIN + timedelta(days=3, hours=1))
+    due = batches_between(schedule, commits, NOW, BEGIN + timedelta(hours=30), BEGIN + timedelta(days=3, hours=1))
     assert words(due) == "2-2 asked 3-3 asked 4-4 asked"
-    assert [(batch.number, dict(batch.seen)) for batch in due] == [
+    assert [(batch.number, dict(batch.record)) for batch in due] == [
         (33, {"2024-01-02/2024-01-03": 22}),
         (23, {"2024-01-03/2024-01-04": 12}),
         (13, {}),
     ]
-    assert words(asked_batches(schedule, commits, NOW, BEGIN + timedelta(days=4), None)) == "5-5 asked 6-6 asked"
-
-
-def test_again() -> None:
-    left = [(day(2), "new"), (day(3), "lookback"), (day(4), "missing")]
-    due = batches_again(Schedule("day", BEGIN, 1, 1), left, committed("1:12 2:12 3:12"), NOW)  # type: ignore[arg-type]
-    assert words(due) == "3-3 lookback 4-4 missing"
+    assert words(batches_between(schedule, commits, NOW, BEGIN + timedelta(days=4), None)) == "5-5 asked 6-6 asked"
 
 
 def test_the_number_of_a_commit() -> None:
     due = due_batches(Schedule("day", BEGIN, 1, 1), committed("4:13 5:52 6:11"), NOW)
-    assert [(batch.number, dict(batch.seen)) for batch in due] == [
+    assert [(batch.number, dict(batch.record)) for batch in due] == [
         (62, {"2024-01-05/2024-01-06": 52}),
         (21, {"2024-01-06/2024-01-07": 11}),
     ]

@@ -38,7 +38,7 @@ when not matched then insert *
 _PROFILE = """\
 shop: {outputs: {dev: {master: 'local[2]', schema: shop, catalogs: {ice: {type: embedded}}}}}
 """
-_NEWEST = "select cast(unix_micros"
+_NEWEST = "select unix_micros(cast("
 """How the query for the newest row of a table begins."""
 
 

@@ -88,9 +88,13 @@ def batch_records(session: SparkSession, table: Relation, prefix: str = "") -> t
 
 
 def _batches_in(row: Row) -> Iterable[tuple[str, Any]]:
-    """Return the applications in the summary of a snapshot with their batches."""
+    """Return the applications in the summary of a snapshot with their batches. Raise EngineError where it is broken."""
     own = [(row["app"], row["batch"])] if row["app"] is not None else []
-    return [*own, *json.loads(row["batches"] or "{}").items()]
+    try:
+        return [*own, *((app, int(batch)) for app, batch in json.loads(row["batches"] or "{}").items())]
+    except (ValueError, TypeError, AttributeError):
+        message = f"{_BATCHES_KEY} in the summary of the snapshot {row['snapshot_id']} cannot be read"
+        raise EngineError("batch-history", message, "another program has written it: roll the table back") from None
 
 
 def write_again(session: SparkSession, table: Relation, records: Sequence[Record]) -> None:
