@@ -42,9 +42,7 @@ def random_events(choose, lookback):
 
 @pytest.mark.spark
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "format", [pytest.param("delta", marks=pytest.mark.nightly), pytest.param("iceberg", marks=pytest.mark.lines)]
-)
+@pytest.mark.parametrize("format", [pytest.param("delta", marks=pytest.mark.nightly), "iceberg"])
 def test_rows_are_those_of_one_run_over_all_events(make_project, driver, format):
     choose, files, events = random.Random(format), {}, {}
     for number in range(HISTORIES):

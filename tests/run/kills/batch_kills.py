@@ -149,7 +149,7 @@ class Batches:
 
 
 def _moment(choose):
-    number = choose.randint(5, 150)
+    number = choose.randint(30, 160)
     return f"{number}+{choose.uniform(0.05, 1.5):.2f}" if choose.random() < 2 / 3 else str(number)
 
 
