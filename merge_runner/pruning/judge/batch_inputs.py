@@ -115,6 +115,7 @@ class BatchInputs:
         """The tables that say what their time is, once for each place where FROM names them."""
         self.borders: list[BorderRows] = []
         self._merge = merge
+        self._is_unclear = False
         self._reads: Mapping[int, ReadSelect] = {id(read.select): read for read in merge.selects}
         self._queries = source_queries(merge.statement)
         self._query_of = {id(query.expression): query for query, _ in self._queries if query.expression is not None}
@@ -138,7 +139,9 @@ class BatchInputs:
 
     @cached_property
     def sides(self) -> frozenset[Side]:
-        """The bounds that the source names at all, other than as columns."""
+        """The bounds that the source names at all, other than as columns; both where it is not clear what for."""
+        if self._is_unclear:
+            return SIDES
         counts = [self.literals.count(query.expression) for query, _ in self._queries if query.expression is not None]
         return frozenset(side for side in SIDES if any(count[side] for count in counts))
 
@@ -176,7 +179,7 @@ class BatchInputs:
     def _restricted(self, select: exp.Select, read: ReadSelect) -> dict[int, frozenset[Side]]:
         """Return the bounds that restrict each relation of a SELECT, by its number.
 
-        Those of `ONE_OF_SEVERAL` may restrict any: they are named in a way that is not understood.
+        Both of `ONE_OF_SEVERAL` where one is named in a way that is not understood: it may restrict any.
         """
         own = [part.this for key in ("where", "having", "qualify") if (part := select.args.get(key)) is not None]
         own += [item.join.on for item in from_items(select) if item.join is not None and item.join.on is not None]
@@ -193,7 +196,9 @@ class BatchInputs:
                         self._note_border(part, side_of, leg, select)
                 terms += parts
         facts = Facts(terms)
-        restricted: dict[int, set[Side]] = {ONE_OF_SEVERAL: {side for side, count in named.items() if count > 0}}
+        is_unclear = any(count > 0 for count in named.values())
+        self._is_unclear |= is_unclear
+        restricted: dict[int, set[Side]] = {ONE_OF_SEVERAL: set(SIDES if is_unclear else ())}
         for part in facts.terms:
             side_of = self._side(part)
             if side_of is not None and isinstance(part, Call):
