@@ -46,7 +46,7 @@ def test_life_of_a_table(make_project, driver, spark, table_format):
     profile = f"master: 'local[2]', schema: batches{next(NUMBERS)}"
     if table_format == "iceberg":
         warehouse = spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:")
-        profile = profile.replace("schema: ", "schema: lake.")
+        profile = profile.replace("batches", "lake.batches")
         profile += f", warehouse: {warehouse}, catalogs: {{lake: {{type: embedded}}}}"
     root = make_project(
         {
