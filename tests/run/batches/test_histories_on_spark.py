@@ -1,4 +1,4 @@
-"""The histories of test_histories.py on Spark: 30 of a format at once, each a model of its own, so that all share builds."""
+"""The histories of test_histories.py on Spark: 30 of a format, each a separate model, so that all share builds."""
 
 import random
 from datetime import timedelta
@@ -10,7 +10,7 @@ from tests.run.batches.batch_projects import run_at
 from tests.run.batches.test_histories import BEGIN, Event, newest, time_of
 from tests.run.node.test_faults import journal_of
 
-DAYS, HISTORIES = 3, 30
+DAYS = 3
 HOURS = 24 * DAYS
 MODEL = """
 {{{{ config(event_time='day', batch_size='day', begin='2024-01-01', partition_by=['day'], lookback={lookback},
@@ -42,10 +42,11 @@ def random_events(choose, lookback):
 
 @pytest.mark.spark
 @pytest.mark.slow
-@pytest.mark.parametrize("format", [pytest.param("delta", marks=pytest.mark.nightly), "iceberg"])
-def test_rows_are_those_of_one_run_over_all_events(make_project, driver, format):
+@pytest.mark.parametrize("format", ["delta", "iceberg"])
+@pytest.mark.parametrize("histories", [3, pytest.param(30, marks=pytest.mark.nightly)])
+def test_rows_are_those_of_one_run_over_all_events(make_project, driver, format, histories):
     choose, files, events = random.Random(format), {}, {}
-    for number in range(HISTORIES):
+    for number in range(histories):
         lookback, at_once, mode = choose.randint(0, 2), choose.randint(1, 3), choose.choice(["auto", "auto", "off"])
         events[number] = list(random_events(choose, lookback))
         files[f"models/m{number}.sql"] = MODEL.format(lookback=lookback, at_once=at_once, mode=mode, number=number)
