@@ -84,6 +84,8 @@ def run_settings(
 
     args = recorded_options(options)
     started_at = last.started_at if last is not None else None
+    is_same_kind = last is not None and bool(last.args.get("full_refresh")) == options.full_refresh
+    done = last.batches_done if last is not None and is_same_kind else {}
     return RunSettings(
         now=started_at or datetime.now(timezone.utc),
         threads=options.threads,
@@ -96,12 +98,12 @@ def run_settings(
         new_branch=options.branch if command == "clone" else None,
         maintenance=Maintenance(options.vacuum, options.retain) if command == "optimize" else None,
         event_time=_event_time(options),
-        batches_done=last.batches_done if last is not None else {},
+        batches_done=done,
         runs_partial=options.partial,
         reuse=reuse_mode(prepared, options),
         args=args if last is None else {**args, "retried": list(last.retried)},
         begun=dict.fromkeys(last.begun, last.retried) if last is not None else {},
-        recreated=_recreated_tables(prepared, set(before).difference(ids))
+        recreated=_recreated_tables(prepared, {*set(before).difference(ids), *done})
         if last is not None and options.full_refresh
         else (),
     )

@@ -55,6 +55,7 @@ def check_contract(
 
 _BATCHES = ("begin", "lookback", "concurrent_batches", "batches_at_once", "late_rows")
 _BATCH_CODE = "broken-batches"
+_MOST_LOOKBACK = 1000
 
 
 def check_batches(name: str, config: ModelConfig, layers: Sequence[Layer], place: Place, problems: Problems) -> None:
@@ -68,6 +69,8 @@ def check_batches(name: str, config: ModelConfig, layers: Sequence[Layer], place
             if getattr(config, key) is not None:
                 add(key, f"{name} has `{key}` and no `batch_size`", "give its batches a size, or take the key out")
         return
+    if config.lookback is not None and config.lookback > _MOST_LOOKBACK:
+        add("lookback", f"`lookback` of {name} is more than {_MOST_LOOKBACK:,}", "give it a larger `batch_size`")
     if config.materialized != "merge":
         add("batch_size", f"{name} has `batch_size`, and no MERGE", "write a MERGE, or take the key out")
     for key, hint in (("event_time", "name the column with the time of each row"), ("begin", "`begin: 2026-01-01`")):

@@ -59,7 +59,7 @@ from merge_runner.plan.steps.table import (
 from merge_runner.project.schema.config_layers import Layer, config_place
 from merge_runner.pruning.judge.merge_analysis import judge_merge
 from merge_runner.pruning.predicate.variables import declared_variables
-from merge_runner.relation import changes_of
+from merge_runner.relation import Relation, changes_of
 from merge_runner.template.outcome import ASKS_ENGINE
 from merge_runner.text import Place
 
@@ -226,7 +226,7 @@ class Planner:
         others = (
             other.unique_id
             for other in self._prepared.graph.nodes.values()
-            if other is not node and other.relation == relation and isinstance(other, RefNode)
+            if other is not node and isinstance(other, RefNode) and _is_same_table(other.relation, relation)
         )
         return replace(plan, first_run=FirstRun(first, table_layout(self._prepared, node), frozenset(others)))
 
@@ -436,6 +436,11 @@ class Planner:
                         around[when].append(RunHook(rendered.text, when, names_this=names_this, place=snippet.at))
         problems.check()
         return around
+
+
+def _is_same_table(relation: Relation | None, other: Relation) -> bool:
+    """Whether two relations are one table: Spark's names are folded."""
+    return relation is not None and relation.name.casefold() == other.name.casefold()
 
 
 def asked_first(error: ProblemsError) -> Problem:

@@ -79,7 +79,7 @@ def build(
     )
     if on_a_branch:
         check_isolated(plans, nodes)
-    check_batch_options(nodes, plans, settings, is_full_refresh=prepared.invocation.full_refresh)
+    check_batch_options(planned, plans, settings, is_full_refresh=prepared.invocation.full_refresh)
     hooks = RunHooks(planned, invocation, command, events)
     hooks.check()
     durations = recorded_durations(prepared.target_path / "run_results.json")

@@ -36,5 +36,5 @@ def record(*nodes, number=0, **values):
 
 def batch(start, end, status="success", **values):
     """A batch of a node of a record."""
-    entry = {"start": start, "end": end, "reason": "new", "status": status, "rows": 5, "version": 1, "seconds": 1.5}
+    entry = {"start": start, "end": end, "reason": "new", "status": status, "rows": 5, "version": "1", "seconds": 1.5}
     return {**entry, "message": None, **values}

@@ -67,6 +67,7 @@ def test_a_run_with_each_status_is_kept(tmp_path, status):
         ({"status": "odd"}, False),
         ({"reason": 1}, False),
         ({"rows": "many"}, False),
+        ({"version": 3776207205136740581}, False),
         ({"message": ["no"]}, False),
     ],
 )

@@ -73,7 +73,7 @@ function batchTable(name, batches) {
     { label: "Status", value: (batch) => batch.status, cell: (batch) => statusMark(batch.status) },
     { label: "Due because", value: (batch) => batch.reason, cell: (batch) => batch.reason },
     { label: "Rows", number: true, value: (batch) => batch.rows, cell: (batch) => count(batch.rows) },
-    { label: "Version", value: (batch) => batch.version, cell: (batch) => (isKnown(batch.version) ? h("code", {}, String(batch.version)) : "–") },
+    { label: "Version", value: (batch) => batch.version, cell: (batch) => (isKnown(batch.version) ? h("code", {}, batch.version) : "–") },
     { label: "Time", number: true, value: (batch) => batch.seconds, cell: (batch) => duration(batch.seconds) },
     { label: "Message", cell: (batch) => (batch.message || "").split("\n")[0].slice(0, 160) },
   ], shown), batches.length > shown.length && h("p", { class: "muted" }, `The first ${count(shown.length)} of ${counted(batches.length, "batch", "batches")}.`)];

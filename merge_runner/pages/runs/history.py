@@ -107,7 +107,7 @@ _OF_SOME_RESPONSES: Mapping[str, Any] = {
     "predicted": dict,
 }
 _OF_BATCHES: Mapping[str, Any] = dict.fromkeys(("start", "end", "reason", "status"), _TEXT)
-_OF_SOME_BATCHES: Mapping[str, Any] = {"rows": int, "seconds": _NUMBER, "message": _TEXT}
+_OF_SOME_BATCHES: Mapping[str, Any] = {"rows": int, "seconds": _NUMBER, "message": _TEXT, "version": _TEXT}
 _OF_SOME_DIFFERENCES: Mapping[str, Any] = {"rows": dict, "columns": dict, "schema": dict, "error": _TEXT}
 """The types of what is read of a record, of its nodes and of their responses; what some have may be null."""
 

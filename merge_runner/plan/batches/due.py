@@ -110,7 +110,7 @@ def due_batches(
     else:
         first = last = schedule.begin if newest_row is None else window_start(newest_row, schedule.size)
     # A window whose rows were removed is merged as a whole: nothing else replaces what is recorded of it.
-    emptied = [commitment.window for commitment in committed if commitment.is_emptied]
+    emptied = _apart([commitment.window for commitment in committed if commitment.is_emptied])
     windows = [
         window
         for window in windows_of(first, now, schedule.size)
@@ -118,8 +118,8 @@ def due_batches(
     ]
     states = _states(schedule, windows, committed, last)
     due = [(window, state) for window, state in zip(windows, states, strict=True) if state is not None]
-    joined = [*_at_once(due, schedule, now), *((window, _MISSING) for window in emptied)]
-    return _numbered(schedule, sorted(joined), committed, now)
+    joined = [*_join_adjacent(due, schedule, now), *((window, _MISSING) for window in emptied)]
+    return _with_numbers(schedule, sorted(joined), committed, now)
 
 
 def batches_between(
@@ -138,7 +138,7 @@ def batches_between(
     windows: list[tuple[Window, Reason]] = [
         (window, "asked") for window in windows_of(start, now if end is None else end, schedule.size)
     ]
-    batches = _numbered(schedule, _at_once(windows, schedule, now), committed, now)
+    batches = _with_numbers(schedule, _join_adjacent(windows, schedule, now), committed, now)
     return [replace(batch, empties=empties) for batch in batches]
 
 
@@ -179,6 +179,15 @@ def _states(
     return [state(window) for window in windows]
 
 
+def _apart(windows: Sequence[Window]) -> list[Window]:
+    """Return windows of which no two overlap: of those that do the longest."""
+    apart: list[Window] = []
+    for window in sorted(windows, key=lambda window: window.start - window.end):
+        if not any(other.overlaps(window) for other in apart):
+            apart.append(window)
+    return apart
+
+
 def _unsettled(schedule: Schedule, committed: Iterable[Commitment]) -> Iterator[Window]:
     """Yield the parts of windows that `lookback` asks for again: of several batches that ran as one the last ones."""
     for commitment in committed if schedule.lookback else ():
@@ -199,7 +208,9 @@ def _state_of_commit(window: Window, schedule: Schedule, now: datetime) -> int:
     return _SETTLED if _moved_end(window, schedule, schedule.lookback) <= now else _COMPLETE
 
 
-def _at_once(due: Sequence[tuple[Window, Reason]], schedule: Schedule, now: datetime) -> list[tuple[Window, Reason]]:
+def _join_adjacent(
+    due: Sequence[tuple[Window, Reason]], schedule: Schedule, now: datetime
+) -> list[tuple[Window, Reason]]:
     """Return the batches with up to `at_once` adjacent ones as one; one that is not over stays alone.
 
     They have one reason and one state: a commit of old batches with newer ones would leave the old ones due again.
@@ -219,7 +230,7 @@ def _at_once(due: Sequence[tuple[Window, Reason]], schedule: Schedule, now: date
     return joined
 
 
-def _numbered(
+def _with_numbers(
     schedule: Schedule, due: Iterable[tuple[Window, Reason]], committed: Sequence[Commitment], now: datetime
 ) -> list[DueBatch]:
     by_start = sorted(committed, key=lambda commitment: commitment.window)

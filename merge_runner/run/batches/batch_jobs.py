@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,11 +12,12 @@ from merge_runner.engine.table_format.commit_metadata import stamp
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.branches import branch_confs
-from merge_runner.graph.graph import ModelNode, Node, RefNode, nodes_of
+from merge_runner.formats.registry import capabilities
+from merge_runner.graph.graph import ModelNode, RefNode, nodes_of
 from merge_runner.plan.batches.batch_values import NodeBatch, schedule_of, time_type
 from merge_runner.plan.batches.due import Commitment, DueBatch, Schedule, batches_between, due_batches
 from merge_runner.plan.batches.window import moved_start
-from merge_runner.plan.layout.table_layout import table_layout
+from merge_runner.plan.layout.table_layout import own_relation, table_layout
 from merge_runner.plan.load.compiler import is_rebuilt
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.disjoint_batches import keeps_to_window
@@ -37,6 +38,8 @@ class BatchJob:
     shares_table: bool
     """Whether others may write the table at the same time, other parts of it."""
     replaces_table: bool
+    of_new_table: bool
+    """Whether this run replaces the table, by this job or one before it."""
 
     @property
     def batch(self) -> NodeBatch:
@@ -51,16 +54,21 @@ def runs_in_batches(node: object, settings: RunSettings) -> bool:
 
 
 def check_batch_options(
-    nodes: Mapping[str, Node], ids: Iterable[str], settings: RunSettings, *, is_full_refresh: bool
+    prepared: Prepared, ids: Iterable[str], settings: RunSettings, *, is_full_refresh: bool
 ) -> None:
     """Raise ProblemsError for an option that a model with batches cannot be run with."""
+    profile = prepared.files.profile
     for unique_id in ids:
-        node = nodes[unique_id]
-        if not runs_in_batches(node, settings):
+        node = prepared.graph.nodes[unique_id]
+        if not isinstance(node, ModelNode) or not runs_in_batches(node, settings):
             continue
         if settings.branch is not None and is_full_refresh:
             message = f"--full-refresh with --branch empties the branch, and keeps what main records of {node.name}"
             hint = "build it without --full-refresh, or on main"
+            raise ProblemsError([Problem("broken-batches", message, node.place, hint)])
+        if profile.remote is not None and capabilities(node.config.format).keeps_batches:
+            message = f"over Spark Connect nothing says which batches the table of {node.name} has committed"
+            hint = "give the output of the profile a `master` in place of `remote`, or make it an Iceberg table"
             raise ProblemsError([Problem("broken-batches", message, node.place, hint)])
         if settings.batch_id is not None:
             message = f"--batch-id numbers the run of a model, and {node.name} has batches"
@@ -88,7 +96,7 @@ def batch_jobs(
         # The first batch of a first run creates the table.
         before = (jobs[-1] if not are_apart else jobs[0] if is_first_run else None) if jobs else None
         after = before.id if before is not None else None
-        jobs.append(BatchJob(id, node.unique_id, batch, plan, after, are_apart, replaces and not jobs))
+        jobs.append(BatchJob(id, node.unique_id, batch, plan, after, are_apart, replaces and not jobs, replaces))
     return jobs
 
 
@@ -104,8 +112,12 @@ def _may_share_table(prepared: Prepared, node: ModelNode, due: Sequence[DueBatch
 
 def _other_writers(prepared: Prepared, node: ModelNode) -> list[str]:
     """Return the names of other nodes that write the table of a model."""
-    others = nodes_of(prepared.graph.nodes, RefNode)
-    return [other.name for other in others if other.relation == node.relation and other.unique_id != node.unique_id]
+    name = own_relation(node).name.casefold()
+    return [
+        other.name
+        for other in nodes_of(prepared.graph.nodes, RefNode)
+        if other is not node and other.relation is not None and other.relation.name.casefold() == name
+    ]
 
 
 def read_due(
@@ -117,11 +129,12 @@ def read_due(
     """
     schedule = schedule_of(node)
     assert schedule is not None, "its config has batches"
-    is_replaced = _replaces_table(prepared, node, settings)
-    committed, newest = ((), None) if is_replaced else _record(prepared, node, settings, driver, catalog)
+    begins_anew = _replaces_table(prepared, node, settings) or prepared.sample is not None
+    committed, newest = ((), None) if begins_anew else _record(prepared, node, settings, driver, catalog)
     due = _due(prepared, node, schedule, settings, committed, newest)
     done = settings.batches_done.get(node.unique_id, ())
-    return [batch for batch in due if not any(window.covers(batch.window) for window in done)], not committed
+    # The table has the last word: it may have been dropped since.
+    return [batch for batch in due if batch.window not in done or str(batch.window) not in batch.record], not committed
 
 
 def _replaces_table(prepared: Prepared, node: ModelNode, settings: RunSettings) -> bool:
@@ -141,12 +154,13 @@ def _record(
             return (), None
         table_format = catalog.table_format(layout.format)
         committed = committed_windows(session, layout.relation, table_format, node.application).windows
-        if settings.event_time is None:
+        if settings.event_time is None and committed:
             check_not_restored(session, layout.relation, table_format, stamp("", node.unique_id))
         # The rows of a table with several writers may be those of the others.
         if committed or _other_writers(prepared, node):
             return committed, None
-        return (), newest_row(session, layout.relation, event_time, time_type(node))
+        newest = newest_row(session, layout.relation, event_time, time_type(node))
+        return (), newest and min(newest, settings.now)
 
 
 def _due(

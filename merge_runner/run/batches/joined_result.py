@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
 from typing import Any
 
 from merge_runner.engine.response import MERGE_FIGURES, MergeFigures, NodeResponse, NoFigures
@@ -20,12 +21,12 @@ def joined_result(unique_id: str, jobs: Sequence[BatchJob], results: Mapping[str
         response = NodeResponse(statement=NoFigures("MERGE", 0), batches=[])
         return Result(unique_id, "no-op", response=response, message="no batch is due", relation_name=relation)
     status = _status([result.status for result in ended])
-    last = next((result for result in reversed(ended) if result.response.statement is not None), ended[-1])
+    last = max(ended, key=_end)
     response = NodeResponse(
         branch=last.response.branch,
         is_incremental=ended[0].response.is_incremental,
         target=ended[0].response.target,
-        statement=_sums([result.response.merge for result in ended]) or last.response.statement,
+        statement=_sums([result.response.merge for result in sorted(ended, key=_end)]) or last.response.statement,
         verdict=last.response.verdict,
         attempts=max((result.response.attempts or 0 for result in ended), default=0) or None,
         place=next((result.response.place for result in ended if result.status == "error"), None),
@@ -85,6 +86,12 @@ def _sum(counts: Sequence[int | None]) -> int | None:
     """Return the sum, None where one is not known."""
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
+
+
+def _end(result: Result) -> tuple[bool, datetime]:
+    """Return when a batch ended, with whether its statement has run: the last one of these made the newest version."""
+    ends = [phase.completed_at for phase in result.timing if phase.name == "execute"]
+    return result.response.table_version is not None, max(ends, default=datetime.min.replace(tzinfo=timezone.utc))
 
 
 def _timing(ended: Sequence[Result]) -> tuple[Timing, ...]:

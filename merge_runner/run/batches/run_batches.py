@@ -10,7 +10,6 @@ from merge_runner.engine.spark.errors import Kind, engine_error, from_engine
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import ModelNode
-from merge_runner.plan.batches.due import joined_windows
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.plan import Planner
 from merge_runner.run.batches.batch_jobs import BatchJob, batch_jobs, runs_in_batches
@@ -53,8 +52,8 @@ class RunBatches:
         for node in models:
             try:
                 jobs = batch_jobs(self._prepared, planner, node, self._settings, driver, catalog)
-                if node.config.late_rows == "warn":
-                    last = last_batch_time(self._prepared, node, driver, catalog)
+                if node.config.late_rows == "warn" and self._settings.event_time is None:
+                    last = last_batch_time(self._prepared, node, self._settings.branch, driver, catalog)
                     self._last_times |= {node.unique_id: last} if last is not None else {}
             except ProblemsError as error:
                 self._errors[node.unique_id] = "\n".join(map(str, error.problems))
@@ -123,9 +122,9 @@ class RunBatches:
         node = self._prepared.graph.nodes[unique_id]
         if not jobs or since is None or not isinstance(node, ModelNode):
             return []
-        merged = joined_windows(job.due.window for job in jobs)
+        windows, branch = [job.due.window for job in jobs], self._settings.branch
         try:
-            return list(late_warnings(self._prepared, node, merged, since, driver, catalog))
+            return list(late_warnings(self._prepared, node, windows, since, branch, driver, catalog))
         except Exception as failure:
             if not from_engine(failure):
                 raise

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from merge_runner.engine.context import NodeContext, WindowBatch
+from merge_runner.engine.context import Batch, NodeContext, WindowBatch
 from merge_runner.engine.spark.errors import EngineError, engine_error, from_engine
 from merge_runner.engine.spark.locks import writing
 from merge_runner.engine.spark.sql import set_confs
@@ -154,18 +154,32 @@ def _context(session: SparkSession, node: Node, plan: NodePlan, run: RunContext,
         run.catalog,
         run.shared,
         stamp=stamp(run.id, node.unique_id, text, str(job.due.window) if job is not None else None),
-        earlier=run.settings.earlier(node.unique_id, str(job.due.window) if job is not None else None),
+        earlier=_earlier_stamps(run, node, job),
         description=f"{node.name}{f' {job.due.window}' if job else ''} [{run.id}] {run.prepared.files.profile.target}",
         on_statement=partial(write_run_text, run.prepared, node.unique_id),
         node=node.unique_id,
         alone=isinstance(run.warehouse, Path) and not _shares_table(run, node, job),
-        batch=run.settings.batch(node) if job is None else WindowBatch(node.application, job.due),
+        batch=_batch(run, node, job),
         branch=run.settings.branch if plan.writes is not None else None,
         scan_budget=run.scan_budget,
         past_merges=run.nodes.past_merges().get(node.unique_id, ()),
     )
     context.output.response.branch = context.branch
     return context
+
+
+def _earlier_stamps(run: RunContext, node: Node, job: BatchJob | None) -> tuple[str, ...]:
+    if job is None:
+        return run.settings.earlier(node.unique_id)
+    # What was committed to a table that is replaced now is not in it.
+    return run.settings.earlier(node.unique_id, str(job.due.window)) if not job.of_new_table else ()
+
+
+def _batch(run: RunContext, node: Node, job: BatchJob | None) -> Batch | WindowBatch | None:
+    if job is None:
+        return run.settings.batch(node)
+    # A window of which some rows were read is not committed.
+    return WindowBatch(node.application, job.due) if run.prepared.sample is None else None
 
 
 def _confs(run: RunContext, node: Node, context: NodeContext) -> dict[str, str]:

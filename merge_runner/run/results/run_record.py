@@ -139,10 +139,7 @@ class RunRecorder:
             "versions_cut": event.cut or None if event is not None else None,
             "difference": compared.difference if compared is not None else None,
             "batch_size": node.config.batch_size if isinstance(node, ModelNode) else None,
-            "batches": [
-                {**batch, "message": (batch["message"] or "")[:_LONGEST] or None}
-                for batch in response.get("batches", ())
-            ],
+            "batches": [_batch(batch) for batch in response.get("batches", ())],
         }
 
     def _stream(self, name: str, seconds: Any) -> dict[str, Any]:
@@ -161,3 +158,9 @@ class RunRecorder:
             for at, event in self._batches[name]
         ]
         return {**total, "recent": batches}
+
+
+def _batch(batch: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a batch as a page shows it. The id of an Iceberg snapshot is a larger number than JavaScript has."""
+    version = str(batch["version"]) if batch["version"] is not None else None
+    return {**batch, "message": (batch["message"] or "")[:_LONGEST] or None, "version": version}

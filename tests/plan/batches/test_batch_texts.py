@@ -121,6 +121,7 @@ def test_batches_are_apart(make_project: Any, type: str, text: str, apart: bool)
         ("batch_size='day', event_time='at'", "fct has `batch_size` and no `begin`"),
         ("begin='2024-01-01'", "fct has `begin` and no `batch_size`"),
         ("lookback=2", "fct has `lookback` and no `batch_size`"),
+        (f"{CONFIG}, lookback=1001", "`lookback` of fct is more than 1,000"),
         ("batch_size='week'", '"batch_size" must be "hour", "day", "month" or "year", not "week"'),
         (f"{CONFIG}, materialized='table'", "fct has `batch_size`, and no MERGE"),
     ],

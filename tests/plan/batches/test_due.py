@@ -56,6 +56,8 @@ DUE = [
     ("1:13 2:20 3:13 4:13 5:12 6:11", 1, 9, "2-2 missing 5-5 lookback 6-6 open"),
     ("1:13 2-4:20 5:12 6:11", 1, 1, "2-4 missing 5-5 lookback 6-6 open"),
     ("1-5:12 2-3:10 6:11", 0, 1, "2-3 missing 6-6 open"),
+    # Of such windows that overlap the longest comes first, and the others in the next run.
+    ("1:13 2-4:20 3:20 5:12 6:11", 0, 1, "2-4 missing 6-6 open"),
     ("1:12 2:12 3:12 4:12 5:12 6:11", 0, 1, "6-6 open"),
     ("1:13 2:13 3:13 4:13 5:12 6:11", 1, 1, "5-5 lookback 6-6 open"),
     ("1:13 2:13 3:12 4:11", 1, 1, "3-3 lookback 4-4 open 5-5 new 6-6 new"),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.api import Project
-from merge_runner.api.node_run import run_settings
+from merge_runner.api.node_run import run_settings, with_sample
 from merge_runner.engine.driver.driver import Driver
 from merge_runner.engine.startup import DriverStart
 from merge_runner.options.nodes import NodeOptions
@@ -103,4 +103,5 @@ def run_at(
         last, chosen, name = None, NodeOptions(**options), "build"
         ids = project.selected_by(chosen).ids
     settings = run_settings(project.prepared, name, chosen, ids, last, ids)
-    build(project.prepared, ids, name, replace(settings, now=read_time(now), reuse="off"), Events(), driver)
+    prepared = with_sample(project.prepared, chosen)
+    build(prepared, ids, name, replace(settings, now=read_time(now), reuse="off"), Events(), driver)
