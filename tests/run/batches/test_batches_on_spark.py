@@ -43,10 +43,10 @@ def rows(*events):
 @pytest.mark.spark
 @pytest.mark.parametrize("table_format", FORMATS)
 def test_life_of_a_table(make_project, driver, spark, table_format):
-    profile = f"master: 'local[2]', schema: batches{next(NUMBERS)}"
+    profile = f"master: 'local[2]', schema: windows{next(NUMBERS)}"
     if table_format == "iceberg":
         warehouse = spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:")
-        profile = profile.replace("batches", "lake.batches")
+        profile = profile.replace("windows", "lake.windows")
         profile += f", warehouse: {warehouse}, catalogs: {{lake: {{type: embedded}}}}"
     root = make_project(
         {
