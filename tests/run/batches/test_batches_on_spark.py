@@ -91,7 +91,7 @@ def test_life_of_a_table(make_project, driver, spark, table_format):
     assert batches(result) == [(str(YEAR - 1), "lookback", "success", 2), (str(YEAR), "open", "success", 1)]
     assert [warning for warning in result.warnings if "too late" in warning] == [
         f"1 row of {result.relation_name.replace('fct', 'event').replace('`', '')} came too late for the batches that "
-        f"ran, the first of which was {YEAR - 1}-01-01/{YEAR + 1}-01-01: the times are {FIRST}-06-01 to {FIRST}-06-01; "
+        f"ran, the first of which was {YEAR - 1}-01-01/{YEAR}-01-01: the times are {FIRST}-06-01 to {FIRST}-06-01; "
         "--event-time-start and --event-time-end merge them"
     ]
     result = build(late, event_time_start=f"{FIRST}-06-01", event_time_end=f"{FIRST}-06-02")
