@@ -93,11 +93,16 @@ def batch_jobs(
     jobs: list[BatchJob] = []
     for batch, plan in zip(due, plans, strict=True):
         id = f"{node.unique_id}@{batch.window}"
-        # The first batch of a first run creates the table.
-        before = (jobs[-1] if not are_apart else jobs[0] if is_first_run else None) if jobs else None
-        after = before.id if before is not None else None
+        after = _job_before(jobs, are_apart, is_first_run)
         jobs.append(BatchJob(id, node.unique_id, batch, plan, after, are_apart, replaces and not jobs, replaces))
     return jobs
+
+
+def _job_before(jobs: Sequence[BatchJob], are_apart: bool, is_first_run: bool) -> str | None:
+    """Return the id of the job that the next one waits for: the one before it, or the one that creates the table."""
+    if not jobs or (are_apart and not is_first_run):
+        return None
+    return jobs[0].id if are_apart else jobs[-1].id
 
 
 def _may_share_table(prepared: Prepared, node: ModelNode, due: Sequence[DueBatch], plans: Sequence[NodePlan]) -> bool:
