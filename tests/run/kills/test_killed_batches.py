@@ -15,4 +15,5 @@ def test_every_batch_is_committed_once(kills, tmp_path, spark):
     outcomes = kill_backfills(Batches(tmp_path / "project", reader(spark)), kills, seed=kills)
     write_report(f"batch-kills-{kills}.md", "\n".join(f"- {outcome}" for outcome in outcomes))
     assert [outcome.wrong for outcome in outcomes if outcome.wrong] == []
-    assert sum(len(outcome.kills) for outcome in outcomes) == kills
+    # The last backfill may be one of two processes, each of which is killed.
+    assert kills <= sum(len(outcome.kills) for outcome in outcomes) <= kills + 1
