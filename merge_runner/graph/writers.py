@@ -26,6 +26,16 @@ def unordered_writers(graph: Graph) -> Iterator[tuple[ModelNode, ModelNode]]:
                 yield first, second
 
 
+def other_writers(nodes: Mapping[str, Node], node: RefNode) -> list[RefNode]:
+    """Return the other nodes that write the table of a node."""
+    name = node.relation.name.casefold() if node.relation is not None else None
+    return [
+        other
+        for other in nodes_of(nodes, RefNode)
+        if other.unique_id != node.unique_id and other.relation is not None and other.relation.name.casefold() == name
+    ]
+
+
 def check_tables(nodes: Mapping[str, Node], problems: Problems) -> None:
     """Add a problem for each table that two nodes replace; several MERGEs may write one."""
     first: dict[str, Node] = {}

@@ -12,6 +12,7 @@ from merge_runner.graph.config_checks import is_enforced
 from merge_runner.graph.graph import DataTestNode, ModelNode, Node, RefNode, SeedNode, SourceNode, UnitTestNode
 from merge_runner.graph.hooks import hook
 from merge_runner.graph.naming import view_definition
+from merge_runner.graph.writers import other_writers
 from merge_runner.merge.statement import MergeStatement
 from merge_runner.plan.batches.batch_values import NodeBatch, time_type
 from merge_runner.plan.batches.window import time_literal
@@ -59,7 +60,7 @@ from merge_runner.plan.steps.table import (
 from merge_runner.project.schema.config_layers import Layer, config_place
 from merge_runner.pruning.judge.merge_analysis import judge_merge
 from merge_runner.pruning.predicate.variables import declared_variables
-from merge_runner.relation import Relation, changes_of
+from merge_runner.relation import changes_of
 from merge_runner.template.outcome import ASKS_ENGINE
 from merge_runner.text import Place
 
@@ -222,13 +223,8 @@ class Planner:
         plan, first = (self._form(node, of_run) for of_run in (prepared, prepared.first_run))
         if plan.asks is None and _texts(first) == _texts(plan):
             return plan
-        relation = own_relation(node)
-        others = (
-            other.unique_id
-            for other in self._prepared.graph.nodes.values()
-            if other is not node and isinstance(other, RefNode) and _is_same_table(other.relation, relation)
-        )
-        return replace(plan, first_run=FirstRun(first, table_layout(self._prepared, node), frozenset(others)))
+        others = frozenset(other.unique_id for other in other_writers(self._prepared.graph.nodes, node))
+        return replace(plan, first_run=FirstRun(first, table_layout(self._prepared, node), others))
 
     def _form(self, node: ModelNode, prepared: Prepared) -> NodePlan:
         """The plan of one kind of run; an error that the author raises in its text counts only where it runs."""
@@ -436,11 +432,6 @@ class Planner:
                         around[when].append(RunHook(rendered.text, when, names_this=names_this, place=snippet.at))
         problems.check()
         return around
-
-
-def _is_same_table(relation: Relation | None, other: Relation) -> bool:
-    """Whether two relations are one table: Spark's names are folded."""
-    return relation is not None and relation.name.casefold() == other.name.casefold()
 
 
 def asked_first(error: ProblemsError) -> Problem:

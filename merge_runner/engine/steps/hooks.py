@@ -80,8 +80,8 @@ def _is_written(context: NodeContext) -> str:
     version = context.output.response.table_version
     at = "" if version is None else f" as version {version}"
     if isinstance(context.batch, WindowBatch):
-        start, _, end = str(context.batch.due.window).partition("/")
-        again = f"`--event-time-start {start} --event-time-end {end}` runs it again"
+        window = context.batch.due.window
+        again = f"`--event-time-start {window.start_text} --event-time-end {window.end_text}` runs it again"
         return f"its MERGE is committed{at}: `merge-runner retry` leaves the batch out, its post_hooks too; {again}"
     return f"its MERGE is committed{at}: `merge-runner retry` leaves it out and runs the post_hooks"
 

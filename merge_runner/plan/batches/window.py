@@ -27,7 +27,17 @@ class Window:
     end: datetime
 
     def __str__(self) -> str:
-        return f"{_text(self.start)}/{_text(self.end)}"
+        return f"{self.start_text}/{self.end_text}"
+
+    @property
+    def start_text(self) -> str:
+        """The start as text, such as `2026-01-31` or `2026-01-31T18`."""
+        return _text(self.start)
+
+    @property
+    def end_text(self) -> str:
+        """The end as text."""
+        return _text(self.end)
 
     def covers(self, other: Window) -> bool:
         """Whether another window is part of this one."""

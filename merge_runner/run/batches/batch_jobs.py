@@ -13,11 +13,12 @@ from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import Problem, ProblemsError
 from merge_runner.formats.branches import branch_confs
 from merge_runner.formats.registry import capabilities
-from merge_runner.graph.graph import ModelNode, RefNode, nodes_of
+from merge_runner.graph.graph import ModelNode
+from merge_runner.graph.writers import other_writers
 from merge_runner.plan.batches.batch_values import NodeBatch, schedule_of, time_type
 from merge_runner.plan.batches.due import Commitment, DueBatch, Schedule, batches_between, due_batches
 from merge_runner.plan.batches.window import moved_start
-from merge_runner.plan.layout.table_layout import own_relation, table_layout
+from merge_runner.plan.layout.table_layout import table_layout
 from merge_runner.plan.load.compiler import is_rebuilt
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.disjoint_batches import keeps_to_window
@@ -37,9 +38,13 @@ class BatchJob:
     after: str | None
     shares_table: bool
     """Whether others may write the table at the same time, other parts of it."""
-    replaces_table: bool
     of_new_table: bool
     """Whether this run replaces the table, by this job or one before it."""
+
+    @property
+    def replaces_table(self) -> bool:
+        """Whether this job replaces the table: all others of the run wait for it."""
+        return self.of_new_table and self.after is None
 
     @property
     def batch(self) -> NodeBatch:
@@ -94,7 +99,7 @@ def batch_jobs(
     for batch, plan in zip(due, plans, strict=True):
         id = f"{node.unique_id}@{batch.window}"
         after = _job_before(jobs, are_apart, is_first_run)
-        jobs.append(BatchJob(id, node.unique_id, batch, plan, after, are_apart, replaces and not jobs, replaces))
+        jobs.append(BatchJob(id, node.unique_id, batch, plan, after, are_apart, replaces))
     return jobs
 
 
@@ -108,21 +113,11 @@ def _job_before(jobs: Sequence[BatchJob], are_apart: bool, is_first_run: bool) -
 def _may_share_table(prepared: Prepared, node: ModelNode, due: Sequence[DueBatch], plans: Sequence[NodePlan]) -> bool:
     """Whether the batches of a model may write its table at the same time."""
     mode = node.config.concurrent_batches or "auto"
-    if mode == "off" or _other_writers(prepared, node):
+    if mode == "off" or other_writers(prepared.graph.nodes, node):
         return False
     return mode == "on" or all(
         keeps_to_window(plan, node, batch.window) for plan, batch in zip(plans, due, strict=True)
     )
-
-
-def _other_writers(prepared: Prepared, node: ModelNode) -> list[str]:
-    """Return the names of other nodes that write the table of a model."""
-    name = own_relation(node).name.casefold()
-    return [
-        other.name
-        for other in nodes_of(prepared.graph.nodes, RefNode)
-        if other is not node and other.relation is not None and other.relation.name.casefold() == name
-    ]
 
 
 def read_due(
@@ -162,7 +157,7 @@ def _record(
         if settings.event_time is None and committed:
             check_not_restored(session, layout.relation, table_format, stamp("", node.unique_id))
         # The rows of a table with several writers may be those of the others.
-        if committed or _other_writers(prepared, node):
+        if committed or other_writers(prepared.graph.nodes, node):
             return committed, None
         newest = newest_row(session, layout.relation, event_time, time_type(node))
         return (), newest and min(newest, settings.now)
@@ -185,8 +180,8 @@ def _due(
     if settings.event_time is None:
         return due_batches(schedule, committed, now, newest)
     empties = is_rebuilt(node, prepared.invocation)
-    if empties and (others := _other_writers(prepared, node)):
-        message = f"--full-refresh would remove rows of {others[0]}, which writes the table of {node.name} as well"
+    if empties and (others := other_writers(prepared.graph.nodes, node)):
+        message = f"--full-refresh would remove rows of {others[0].name}, which writes the table of {node.name} as well"
         hint = "leave --full-refresh out, or replace the whole table by it, without --event-time-start"
         raise ProblemsError([Problem("broken-batches", message, node.place, hint)])
     return batches_between(schedule, committed, now, *settings.event_time, empties=empties)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any
 
 from merge_runner.engine.response import MERGE_FIGURES, MergeFigures, NodeResponse, NoFigures
 from merge_runner.run.batches.batch_jobs import BatchJob
-from merge_runner.run.results.results import FAILED, Result, Status, Timing
+from merge_runner.run.results.results import FAILED, SUCCEEDED, Result, Status, Timing
 
 _SAME = frozenset({"table_version", "files_total"})
 """Figures of a table, not of what a MERGE has done: those of the last batch count."""
 
 
-def joined_result(unique_id: str, jobs: Sequence[BatchJob], results: Mapping[str, Result], relation: str) -> Result:
-    """Return the result of a model whose batches have ended; `results` are theirs by job."""
-    ended = [results[job.id] for job in jobs if job.id in results]
+def joined_result(unique_id: str, batches: Sequence[tuple[BatchJob, Result]], relation: str) -> Result:
+    """Return the result of a model whose batches have ended, each with its result."""
+    ended = [result for _, result in batches]
     if not ended:
         response = NodeResponse(statement=NoFigures("MERGE", 0), batches=[])
         return Result(unique_id, "no-op", response=response, message="no batch is due", relation_name=relation)
@@ -30,7 +30,7 @@ def joined_result(unique_id: str, jobs: Sequence[BatchJob], results: Mapping[str
         verdict=last.response.verdict,
         attempts=max((result.response.attempts or 0 for result in ended), default=0) or None,
         place=next((result.response.place for result in ended if result.status == "error"), None),
-        batches=[batch_as_json(job, results[job.id]) for job in jobs if job.id in results],
+        batches=[batch_as_json(job, result) for job, result in batches],
     )
     return Result(
         unique_id,
@@ -38,7 +38,7 @@ def joined_result(unique_id: str, jobs: Sequence[BatchJob], results: Mapping[str
         timing=_timing(ended),
         thread_id=last.thread_id,
         response=response,
-        message=_message(status, jobs, results),
+        message=_message(status, batches),
         compiled_code=last.compiled_code,
         relation_name=relation,
         warnings=tuple(dict.fromkeys(warning for result in ended for warning in result.warnings)),
@@ -48,11 +48,10 @@ def joined_result(unique_id: str, jobs: Sequence[BatchJob], results: Mapping[str
 
 def batch_as_json(job: BatchJob, result: Result) -> dict[str, Any]:
     """Return a batch as the adapter response of its model has it."""
-    start, _, end = str(job.due.window).partition("/")
     merge = result.response.merge
     return {
-        "start": start,
-        "end": end,
+        "start": job.due.window.start_text,
+        "end": job.due.window.end_text,
         "reason": job.due.reason,
         "status": result.status,
         "rows": merge.rows_affected if merge is not None else 0 if result.status == "no-op" else None,
@@ -66,7 +65,7 @@ def _status(statuses: Sequence[Status]) -> Status:
     bad = [status for status in statuses if status in FAILED or status == "skipped"]
     if not bad:
         return "success" if "success" in statuses else "no-op"
-    if "success" in statuses or "no-op" in statuses:
+    if not SUCCEEDED.isdisjoint(statuses):
         return "partial success"
     return "error" if "error" in bad else "skipped"
 
@@ -102,12 +101,11 @@ def _timing(ended: Sequence[Result]) -> tuple[Timing, ...]:
     return (Timing("execute", start, end),)
 
 
-def _message(status: Status, jobs: Sequence[BatchJob], results: Mapping[str, Result]) -> str:
-    ended = [(job, results[job.id]) for job in jobs if job.id in results]
-    done = sum(result.status in ("success", "no-op") for _, result in ended)
-    words = f"{done} of {len(jobs)} batch{'es' if len(jobs) != 1 else ''}"
-    rows = _sum([result.response.merge.rows_affected for _, result in ended if result.response.merge is not None])
+def _message(status: Status, batches: Sequence[tuple[BatchJob, Result]]) -> str:
+    done = sum(result.status in SUCCEEDED for _, result in batches)
+    words = f"{done} of {len(batches)} batch{'es' if len(batches) != 1 else ''}"
+    rows = _sum([result.response.merge.rows_affected for _, result in batches if result.response.merge is not None])
     if rows is not None and status in ("success", "partial success"):
         words += f", {rows:,} row{'s' if rows != 1 else ''} changed"
-    failed = next(((job, result) for job, result in ended if result.status in FAILED), None)
+    failed = next(((job, result) for job, result in batches if result.status in FAILED), None)
     return words if failed is None else f"{words}; {failed[0].due.window}: {failed[1].message}"

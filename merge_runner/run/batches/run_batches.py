@@ -136,5 +136,5 @@ class RunBatches:
         if unique_id in self._errors:
             return Result(unique_id, "error", message=self._errors[unique_id], relation_name=relation)
         stopped = Result(unique_id, "skipped", message="skipped because the run was stopped")
-        jobs = self._jobs_of[unique_id]
-        return joined_result(unique_id, jobs, {job.id: self.results.get(job.id, stopped) for job in jobs}, relation)
+        batches = [(job, self.results.get(job.id, stopped)) for job in self._jobs_of[unique_id]]
+        return joined_result(unique_id, batches, relation)

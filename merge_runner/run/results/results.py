@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Command = Literal["build", "run", "seed", "test", "optimize", "clone"]
 Status = Literal["success", "error", "fail", "warn", "skipped", "pass", "no-op", "partial success"]
 FAILED: frozenset[Status] = frozenset({"error", "fail", "partial success"})
+SUCCEEDED: frozenset[Status] = frozenset({"success", "no-op"})
+"""How a model or a batch of one ends well."""
 TYPES: Mapping[Command, frozenset[str]] = {
     "build": frozenset({"model", "seed", "test", "unit_test"}),
     "run": frozenset({"model"}),
@@ -100,7 +102,7 @@ def _batch_results(batches: Sequence[Mapping[str, Any]] | None) -> dict[str, lis
         return None
     ends: dict[str, list[list[str]]] = {"successful": [], "failed": []}
     for batch in batches:
-        name = "successful" if batch["status"] in ("success", "no-op") else "failed"
+        name = "successful" if batch["status"] in SUCCEEDED else "failed"
         ends[name].append([batch["start"], batch["end"]])
     return ends
 

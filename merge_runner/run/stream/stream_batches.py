@@ -20,7 +20,7 @@ from merge_runner.run.execution.dag_run import NodeRun, thread_count
 from merge_runner.run.node.run_context import Nodes
 from merge_runner.run.results.event_types import BatchFinished, BatchStarted
 from merge_runner.run.results.events import Events
-from merge_runner.run.results.results import FAILED, Result
+from merge_runner.run.results.results import FAILED, SUCCEEDED, Result
 from merge_runner.run.settings import RunSettings
 from merge_runner.run.stream.stream_totals import StreamTotals
 
@@ -113,7 +113,7 @@ class StreamBatches:
     def _learn(self, result: Result) -> None:
         """The longest merges begin first, and a target that is there need not be looked for again."""
         self.durations[result.unique_id] = result.execution_time
-        if result.status in ("success", "no-op"):
+        if result.status in SUCCEEDED:
             plan = self.plans[result.unique_id]
             steps = tuple(step for step in plan.steps if not isinstance(step, CreateTarget))
             is_built = result.response.is_incremental is True
