@@ -139,13 +139,13 @@ class LoadedProject:
 
         Models that have no batches, and those that no kept run of the target has run, are left out.
         """
-        from merge_runner.pages.runs.history import last_entries
+        from merge_runner.pages.runs.history import last_results
 
-        entries = last_entries(self.prepared.target_path, self.prepared.files.profile.target)
+        results = last_results(self.prepared.target_path, self.prepared.files.profile.target)
         return {
-            unique_id: list(entries[unique_id][1].get("batches") or ())
+            unique_id: list(results[unique_id].entry.get("batches") or ())
             for unique_id in ids
-            if unique_id in entries and entries[unique_id][1].get("batch_size")
+            if unique_id in results and results[unique_id].entry.get("batch_size")
         }
 
     def _with_older_rows(self) -> list[str]:

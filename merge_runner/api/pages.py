@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.atomic import write_atomic
 from merge_runner.errors import Problem, ProblemsError
-from merge_runner.pages.project.listed_nodes import LastResult
 from merge_runner.pages.project.project_page import project_page
 from merge_runner.pages.runs.comparison import RUNS, changes
-from merge_runner.pages.runs.history import kept_runs, last_entries
+from merge_runner.pages.runs.history import LastResult, kept_runs, last_results
 from merge_runner.pages.runs.run_summary import run_summary
 from merge_runner.pages.runs.runs_page import comparable, write_report
 from merge_runner.project_file import Boundary, read_file, read_json
@@ -128,8 +127,7 @@ def _is_file(path: Path) -> bool:
 
 def _last(prepared: Prepared) -> dict[str, LastResult]:
     """The last result of each node in the runs that are kept in this target; with the text of the last invocation."""
-    entries = last_entries(prepared.target_path, prepared.files.profile.target)
-    results = {unique_id: LastResult(started_at, entry) for unique_id, (started_at, entry) in entries.items()}
+    results = last_results(prepared.target_path, prepared.files.profile.target)
     nodes = prepared.graph.nodes
     for unique_id, text in _compiled(prepared.target_path / "run_results.json").items():
         if unique_id in results and unique_id in nodes:

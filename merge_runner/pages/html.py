@@ -22,8 +22,8 @@ from merge_runner.version import version
 View = Literal["project", "runs"]
 _SCRIPTS: Mapping[View, tuple[str, ...]] = {
     "project": (
-        *("base.js", "code.js", "table.js", "search.js", "selection.js", "dag.js", "lineage.js", "batches.js"),
-        *("node.js", "project.js"),
+        *("base.js", "markdown.js", "code.js", "table.js", "search.js", "selection.js", "dag.js", "lineage.js"),
+        *("batches.js", "node.js", "project.js"),
     ),
     "runs": ("base.js", "table.js", "timeline.js", "versions.js", "batches.js", "run.js"),
 }

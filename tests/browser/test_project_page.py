@@ -188,6 +188,58 @@ def test_large_projects_open_quickly_and_draw_what_is_seen(page, make_project, c
     assert "prunes" in page.text()
 
 
+DESCRIPTION = f"""
+Orders by `day`, **final** after *two* weeks, see [the rules](https://example.org/rules).
+- the first `column`
+  goes on
+- [no link](javascript:alert)
+
+```
+select {ALERT}
+```
+`unclosed and 2 * 3 * 4 {ALERT}
+"""
+
+
+def test_the_markdown_of_descriptions_is_rendered(page, make_project):
+    columns = [{"name": "day", "description": "The day of `created_at`"}]
+    models = [{"name": "a", "description": DESCRIPTION, "columns": columns}]
+    files = {
+        "models/a.sql": "{{ config(materialized='view') }} select current_date() as day",
+        "models/a.yml": json.dumps({"models": models}),
+    }
+    page.open(made_of(make_project, files), "#/node/model.shop.a")
+    texts = "return [...document.querySelectorAll(arguments[0])].map((each) => each.innerText)"
+    expected = {
+        "p code": ["day"],
+        "strong": ["final"],
+        "em": ["two"],
+        "li": ["the first column goes on", "no link"],
+        "pre code": [f"select {ALERT}"],
+        "a": ["the rules"],
+    }
+    assert {tag: page.run(texts, f".description {tag}") for tag in expected} == expected
+    assert page.run("return document.querySelector('.description a').href") == "https://example.org/rules"
+    assert f"`unclosed and 2 * 3 * 4 {ALERT}" in page.text(".description")
+    assert "The day of created_at" in page.text()
+    assert page.run("return document.querySelectorAll('main img, main script').length") == 0
+    assert page.violations() == []
+    page.screenshot("markdown")
+    hostile = "const from = performance.now(); markdown('[*`'.repeat(100000)); return performance.now() - from"
+    assert page.run(hostile) < 2000
+
+
+def test_a_model_shows_its_last_work_next_to_a_run_that_did_nothing(page, make_project):
+    project = Project.load(make_project(model_files({"days": {}})))
+    keep(project.prepared.target_path, record(node("days", 2.5, files_scanned=1, files_total=8)))
+    keep(project.prepared.target_path, record(node("days", 0.001, "no-op"), number=1))
+    path = project.docs(static=True)
+    page.open(path, "#/node/model.shop.days")
+    assert "Last run that did something" in page.text() and "1 of 8" in page.text() and "2.50\u00a0s" in page.text()
+    page.open(path)
+    assert "1 of 8" in page.text() and "no-op" in page.text()
+
+
 def test_a_model_shows_the_batches_of_its_last_run(page, make_project):
     models = {"days": {"config": "event_time='times', batch_size='day', begin='2024-04-01'"}, "plain": {}}
     project = Project.load(make_project(model_files(models)))

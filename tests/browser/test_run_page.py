@@ -30,6 +30,17 @@ VIEWS = {
 }
 
 
+NOTHING_TO_DO = {
+    **FLIGHTS,
+    "seconds": 0.661,
+    "spark": None,
+    "nodes": [
+        {**node(name, 0.003, "no-op"), "start": 0.636, "end": 0.637, "lane": 0, "ready": 0.636} for name in ("a", "b")
+    ],
+}
+"""A build right after another."""
+
+
 def report_of(folder, *records):
     for each in records:
         keep(folder, each)
@@ -299,3 +310,11 @@ def test_a_model_shows_its_batches_as_the_newest_of_its_runs_has_left_them(page,
     page.wait("return document.querySelector('.calendar') !== null")
     calendar = page.run("return document.querySelector('.calendar')")
     assert page.run(CALENDAR, calendar) == {"2024-04": {"1": "✓", "2": "✓", "3": "✗"}}
+
+
+def test_a_run_that_did_nothing_has_no_critical_path(page, tmp_path):
+    page.open(report_of(tmp_path, NOTHING_TO_DO))
+    assert "Nothing had to be done" in page.text() and "2 no-op" in page.text()
+    assert "critical path" not in page.text() and "at work" not in page.text()
+    assert page.violations() == []
+    page.screenshot("nothing-to-do")

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from merge_runner.pages.runs import history
-from merge_runner.pages.runs.history import keep, kept_runs
+from merge_runner.pages.runs.history import keep, kept_runs, last_results
 from merge_runner.pages.runs.runs_page import comparable, runs_data, write_report
 from tests.pages.runs import batch, node, record
 
@@ -54,6 +54,25 @@ def test_a_report_is_written_of_what_is_kept(tmp_path):
 def test_a_run_with_each_status_is_kept(tmp_path, status):
     keep(tmp_path, record(node("a", 1.0, status)))
     assert [run.record["nodes"][0]["status"] for run in kept_runs(tmp_path)] == [status]
+
+
+@pytest.mark.parametrize(
+    ("oldest_first", "last", "work"),
+    [
+        (["success"], 0, None),
+        (["success", "success", "no-op", "skipped"], 3, 1),
+        (["no-op", "error", "no-op"], 2, 1),
+        (["success", "no-op", "error"], 2, None),
+        (["skipped", "no-op"], 1, None),
+    ],
+)
+def test_the_last_result_of_a_node_names_the_last_that_did_something(tmp_path, oldest_first, last, work):
+    runs = [record(node("a", 1.0, status), number=number) for number, status in enumerate(oldest_first)]
+    for run in (*runs, record(node("a"), number=9, target="prod")):
+        keep(tmp_path, run)
+    (result,) = last_results(tmp_path, "dev").values()
+    began = [run["started_at"] for run in runs]
+    assert (result.at, result.work and result.work.at) == (began[last], None if work is None else began[work])
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from merge_runner.graph.model_text import OlderRows
-from merge_runner.pages.project.listed_nodes import LastResult
+from merge_runner.pages.runs.history import LastResult
 
 STG = "{{ config(materialized='view', tags=['staging']) }} select id, amount * 2 as amount, day from {{ source('raw', 'orders') }}"
 FCT = """{{ config(partition_by=['day']) }}
@@ -108,6 +108,18 @@ def test_last_results_and_freshness_are_shown(data_of):
     )
     assert details[fct]["last"]["at"] == "2024-05-01T10:00:00Z"
     assert (_named(data, "raw.orders")["fresh"], details[raw]["freshness"]) == ("warn", {"status": "warn"})
+
+
+def test_the_last_work_is_shown_next_to_a_run_that_did_nothing(data_of):
+    fct = "model.shop.fct"
+    work = LastResult(
+        "2024-05-01", {"status": "success", "seconds": 2.5, "response": {"files_scanned": 1, "files_total": 8}}
+    )
+    idle = LastResult("2024-05-02", {"status": "no-op", "seconds": 0.001, "response": {"table_version": 1}}, work)
+    data, details = data_of(FILES, {fct: idle})
+    line = _named(data, "fct")
+    assert (line["status"], line["seconds"], line["files"]) == ("no-op", 2.5, [1, 8])
+    assert (details[fct]["last"]["at"], details[fct]["last_work"]["at"]) == ("2024-05-02", "2024-05-01")
 
 
 def test_an_empty_project_has_a_page(data_of):

@@ -39,6 +39,18 @@ def _path(nodes):
         ),
         # two that are independent: the one that ends last
         ([NodeTime("a", 0, 1, "x"), NodeTime("b", 0, 2, "y")], [("b", None)]),
+        # nothing had to be done
+        ([NodeTime("a", 0, 0, "x", is_no_op=True), NodeTime("b", 0, 0.01, "x", ("a",), is_no_op=True)], []),
+        # b had nothing to do between a and c; d has looked for what it had to do
+        (
+            [
+                NodeTime("a", 0, 1, "x"),
+                NodeTime("b", 1, 1.01, "x", ("a",), is_no_op=True),
+                NodeTime("c", 1.01, 2, "x", ("b",)),
+                NodeTime("d", 2, 4, "x", is_no_op=True),
+            ],
+            [("a", None), ("c", "dependency"), ("d", "thread")],
+        ),
         # what it waits for did not run
         ([NodeTime("b", 0, 2, "y", ("gone",))], [("b", None)]),
     ],

@@ -30,7 +30,7 @@ async function nodeView(main, name, query) {
   replace(main,
     h("div", { class: "title" }, h("h1", { tabindex: "-1" }, node.name), verdictMark(node.verdict, node.scan_full), statusMark(node.status), node.fresh && statusMark(node.fresh)),
     h("dl", { class: "facts" }, facts.map(([term, value]) => h("div", {}, h("dt", {}, term), h("dd", {}, value)))),
-    detail.description && h("p", { class: "description" }, detail.description.trim()));
+    detail.description && h("div", { class: "description" }, markdown(detail.description)));
   const list = [["about", "About", (panel) => aboutTab(panel, number, detail, children)]];
   if (detail.proof || (detail.findings || []).length) list.push(["scan", "Scan", (panel) => scanTab(panel, detail)]);
   if (detail.author || detail.compiled || detail.not_compiled) list.push(["code", "Code", (panel) => codeTab(panel, detail, query.get("text"), go)]);
@@ -55,7 +55,7 @@ function aboutTab(panel, number, detail, children) {
     panel.append(h("h2", {}, "Columns"), sortedTable("Columns", [
       { label: "Column", value: (each) => each.name, cell: (each) => node.kind === "test" ? each.name : h("a", { href: address("node", node.id, { tab: "lineage", column: each.name }) }, each.name) },
       { label: "Type", value: (each) => each.type, cell: (each) => [h("code", {}, each.type || "–"), each.not_null && h("span", { class: "tag quiet" }, "not null"), each.generated && h("span", { class: "tag quiet" }, "generated")] },
-      { label: "Description", cell: (each) => each.about || "" },
+      { label: "Description", cell: (each) => inlineMarkdown(each.about || "") },
       { label: "Tests", cell: (each) => (each.tests || []).map((test) => [testMark(test), " "]) },
     ], detail.columns));
   }
@@ -65,16 +65,13 @@ function aboutTab(panel, number, detail, children) {
   if (detail.unit) panel.append(h("h2", {}, "Given and expected rows"), codeBlock(JSON.stringify({ given: detail.unit.given, expect: detail.unit.expect }, null, 2), "Rows of the unit test"));
   if (detail.older_rows) panel.append(h("h2", {}, "Rows of an older text"), h("p", {}, detail.older_rows));
   if (detail.last) panel.append(h("h2", {}, "Last result"), lastResult(detail.last));
-  if (detail.last && detail.last.batches) append(panel, [h("h2", {}, "Batches of the last run"), batchesTogether(node.name, detail.last.batch_size, detail.last.batches.map((batch) => ({ ...batch, at: detail.last.at })), false)]);
+  if (detail.last_work) panel.append(h("h2", {}, "Last run that did something"), lastResult(detail.last_work));
+  const ran = detail.last && detail.last.batches ? detail.last : detail.last_work;
+  if (ran && ran.batches) append(panel, [h("h2", {}, "Batches of the last run"), batchesTogether(node.name, ran.batch_size, ran.batches.map((batch) => ({ ...batch, at: ran.at })), false)]);
   panel.append(h("div", { class: "columns-two" },
     h("section", {}, h("h2", {}, "Upstream"), linkList(parentsOf(number), "It reads no other node.")),
     node.at && h("section", {}, h("h2", {}, "Downstream"), linkList(children, "No model reads it.")),
     detail.macros && h("section", {}, h("h2", {}, "Macros"), h("ul", { class: "plain" }, detail.macros.map((each) => h("li", {}, h("a", { href: address("macro", each) }, each)))))));
-}
-
-// A link to a page of HTTP; any other text is no link, whatever its scheme would run.
-function outside(url) {
-  return /^https?:\/\//i.test(url || "") ? h("a", { href: url, rel: "noreferrer" }, url) : url;
 }
 
 function testMark(number) {
@@ -153,7 +150,7 @@ function macroView(main, name) {
   if (!macro) { missing(main, "There is no such macro", name); return; }
   replace(main, h("div", { class: "title" }, h("h1", { tabindex: "-1" }, macro.name), h("span", { class: "mark" }, "macro")),
     h("dl", { class: "facts" }, h("div", {}, h("dt", {}, "File"), h("dd", {}, h("code", {}, macro.path)))),
-    macro.about && h("p", { class: "description" }, macro.about), codeBlock(macro.sql, "The macro's text"),
+    macro.about && h("div", { class: "description" }, markdown(macro.about)), codeBlock(macro.sql, "The macro's text"),
     h("div", { class: "columns-two" }, h("section", {}, h("h2", {}, "Used by"), linkList(macro.used_by, "No node calls it itself.")),
       macro.calls.length > 0 && h("section", {}, h("h2", {}, "Calls"), h("ul", { class: "plain" }, macro.calls.map((each) => h("li", {}, h("a", { href: address("macro", each) }, each)))))));
 }

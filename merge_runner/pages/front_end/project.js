@@ -75,7 +75,7 @@ function sourceTable() {
   if (!all.length) return null;
   const shown = all.slice(0, LISTED);
   return h("section", {}, h("h2", {}, "Sources"), sortedTable("Sources", [
-    { label: "Table", value: (number) => data.nodes[number].name, cell: (number) => [link(number), data.nodes[number].about && h("span", { class: "cell-about" }, data.nodes[number].about)] },
+    { label: "Table", value: (number) => data.nodes[number].name, cell: (number) => [link(number), data.nodes[number].about && h("span", { class: "cell-about" }, inlineMarkdown(data.nodes[number].about))] },
     { label: "Freshness", value: late, cell: (number) => statusMark(data.nodes[number].fresh) || h("span", { class: "muted" }, "not checked") },
     { label: "Columns", number: true, value: (number) => (data.nodes[number].columns || []).length, cell: (number) => count((data.nodes[number].columns || []).length) },
     { label: "Read by", number: true, value: (number) => childrenOf[number].length, cell: (number) => count(childrenOf[number].length) },
@@ -88,7 +88,7 @@ function modelTable(models) {
   const ran = models.some((node) => node.status);
   const shown = models.length > LISTED ? [...models].sort((a, b) => rank(a) - rank(b)).slice(0, LISTED) : models;
   const columns = [
-    { label: "Model", value: (node) => node.name, cell: (node) => [h("a", { href: address("node", node.id) }, node.name), node.about && h("span", { class: "cell-about" }, node.about)] },
+    { label: "Model", value: (node) => node.name, cell: (node) => [h("a", { href: address("node", node.id) }, node.name), node.about && h("span", { class: "cell-about" }, inlineMarkdown(node.about))] },
     { label: "Scan", value: (node) => node.verdict, cell: (node) => verdictMark(node.verdict, node.scan_full) || h("span", { class: "muted" }, node.materialized) },
   ];
   if (ran) columns.push(

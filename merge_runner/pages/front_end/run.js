@@ -44,7 +44,7 @@ function changesSection(changes) {
 }
 
 function timeTab(panel, run, time) {
-  if (!time) { panel.append(emptyState("No node ran", "Nothing had to be done.")); return; }
+  if (!time) { panel.append(run.nodes.length ? emptyState("Nothing had to be done", "The table of nodes says why.") : emptyState("No node ran")); return; }
   const detail = h("div", { class: "chosen", role: "status" });
   append(panel, [
     timelineView(run, (node) => replace(detail, nodeFacts(run, node))),

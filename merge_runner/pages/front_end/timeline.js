@@ -109,10 +109,10 @@ const fitting = (text, width) => (text.length * 6.6 <= width ? text : `${text.sl
 /** The seconds that threads worked on a node: its batches run at the same time, or wait between others. */
 const worked = (node) => (node.batches ? node.batches.reduce((sum, batch) => sum + (batch.seconds || 0), 0) : node.end - node.start);
 
-/** Where the time of the threads went, in seconds. */
+/** Where the time of the threads went, in seconds; null where nothing had to be done. */
 function threadTime(run) {
   const ran = run.nodes.filter((node) => node.start !== undefined);
-  if (!ran.length) return null;
+  if (!ran.some((node) => node.critical)) return null;
   const first = Math.min(...ran.map((node) => node.start)), last = Math.max(...ran.map((node) => node.end));
   const threads = run.threads || Math.max(...ran.map((node) => node.lane + 1));
   const work = ran.reduce((sum, node) => sum + worked(node), 0);

@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from merge_runner.graph.graph import DataTestNode, Graph, ModelNode, Node, RefNode, SourceNode, UnitTestNode
 from merge_runner.graph.order import topological
 from merge_runner.lint.report import ReportedMerge
 from merge_runner.pages.graph_layout import layout
+from merge_runner.pages.runs.history import LastResult
 
 _LONGEST = 280
 """Characters of a description in the list; the page of the node has all of it."""
-
-
-@dataclass(frozen=True)
-class LastResult:
-    """How a node ended the last time that it ran: its entry in the record of that run.
-
-    `compiled_code` and `run_path`, below the target folder, are its compiled text and the file of that which ran; None
-    where those of that run are not there any more.
-    """
-
-    at: str
-    entry: Mapping[str, Any]
-    compiled_code: str | None = None
-    run_path: str | None = None
 
 
 class NodeNumbers:
@@ -113,10 +99,11 @@ def _verdict(merge: ReportedMerge | None) -> dict[str, Any]:
 def _last_run(result: LastResult | None) -> dict[str, Any]:
     if result is None:
         return {}
-    figures = result.entry.get("response", {})
+    work = (result.work or result).entry
+    figures = work.get("response", {})
     return {
         "status": result.entry.get("status"),
-        "seconds": result.entry.get("seconds"),
+        "seconds": work.get("seconds"),
         "files": [figures.get("files_scanned"), figures.get("files_total")] if "files_total" in figures else None,
     }
 

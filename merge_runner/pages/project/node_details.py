@@ -21,8 +21,9 @@ from merge_runner.graph.graph import (
 from merge_runner.graph.manifest import config_as_json
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.report import ReportedMerge
-from merge_runner.pages.project.listed_nodes import LastResult, NodeNumbers, is_test
+from merge_runner.pages.project.listed_nodes import NodeNumbers, is_test
 from merge_runner.pages.project.marked_text import Piece, rendered_pieces, run_pieces
+from merge_runner.pages.runs.history import LastResult
 from merge_runner.plain_json import plain
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.project_file import Boundary, read_file
@@ -60,6 +61,7 @@ def node_details(
         "source": _source(node),
         "exposure": _exposure(node),
         "last": {"at": last.at, **last.entry} if last is not None else None,
+        "last_work": {"at": last.work.at, **last.work.entry} if last is not None and last.work is not None else None,
     }
     return {key: value for key, value in values.items() if value not in (None, "", [], {})}
 

@@ -12,8 +12,9 @@ from merge_runner.lint.finding import Finding
 from merge_runner.lint.report import Report, ReportedMerge
 from merge_runner.pages.html import page
 from merge_runner.pages.project.lineage_rows import lineage_rows
-from merge_runner.pages.project.listed_nodes import LastResult, NodeNumbers, group, listed_nodes
+from merge_runner.pages.project.listed_nodes import NodeNumbers, group, listed_nodes
 from merge_runner.pages.project.node_details import node_details
+from merge_runner.pages.runs.history import LastResult
 from merge_runner.plan.layout.layouts import Layouts
 from merge_runner.plan.lineage.model_lineage import ModelLineages, has_lineage
 from merge_runner.plan.load.project_context import Prepared

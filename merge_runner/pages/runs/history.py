@@ -7,7 +7,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -25,8 +25,9 @@ _VERSION = 1
 _LONGEST = 64 << 20
 """Bytes of a record as text: of 10,000 models it has some 10 MB; a gzipped file may hold a thousand times its size."""
 _MOST = 1e18
+_IDLE = ("no-op", "skipped")
 FAILED = ("error", "fail", "partial success")
-_STATUSES = ("success", "skipped", "no-op", "pass", "warn", *FAILED)
+_STATUSES = ("success", "pass", "warn", *_IDLE, *FAILED)
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,27 @@ class KeptRun:
 
     packed: bytes
     record: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class LastResult:
+    """How a node ended in the last run that it was part of, which began `at`: its entry in the record of that run.
+
+    `work` is the last result of the node that did something, where this one did not. `compiled_code` and `run_path`,
+    below the target folder, are its compiled text and the file of that which ran; None where those of that run are not
+    there any more.
+    """
+
+    at: str
+    entry: Mapping[str, Any]
+    work: LastResult | None = None
+    compiled_code: str | None = None
+    run_path: str | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing was done: nothing had to be, or the node was skipped."""
+        return self.entry["status"] in _IDLE
 
 
 def keep(target: Path, record: Mapping[str, Any]) -> None:
@@ -162,14 +184,17 @@ def _is_of(value: Any, type_: Any) -> bool:
     return isinstance(value, type_) and (not isinstance(value, (int, float)) or abs(value) < _MOST)
 
 
-def last_entries(target: Path, name: str) -> dict[str, tuple[str, Mapping[str, Any]]]:
-    """Return the newest entry of each node in the kept runs of a target, with when its run began, by id."""
-    entries: dict[str, tuple[str, Mapping[str, Any]]] = {}
+def last_results(target: Path, name: str) -> dict[str, LastResult]:
+    """Return the last result of each node in the kept runs of a target, by id."""
+    results: dict[str, LastResult] = {}
     for run in kept_runs(target):
         if run.record["target"] == name:
             for entry in run.record["nodes"]:
-                entries.setdefault(entry["id"], (run.record["started_at"], entry))
-    return entries
+                older = LastResult(run.record["started_at"], entry)
+                newest = results.setdefault(entry["id"], older)
+                if newest.is_idle and newest.work is None and not older.is_idle:
+                    results[entry["id"]] = replace(newest, work=older)
+    return results
 
 
 def known_versions(target: Path, name: str, nodes: frozenset[str]) -> dict[str, str]:

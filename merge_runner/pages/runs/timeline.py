@@ -18,6 +18,12 @@ class NodeTime:
     end: float
     thread: str
     waits_for: tuple[str, ...] = ()
+    is_no_op: bool = False
+
+    @property
+    def took_time(self) -> bool:
+        """Whether the run was longer for it: a node that had nothing to do can still have looked for it."""
+        return not self.is_no_op or self.end - self.start > _CLOSE
 
 
 @dataclass(frozen=True)
@@ -39,7 +45,8 @@ def timeline(nodes: Sequence[NodeTime]) -> dict[str, Position]:
     """Return the place of each node. Lanes are threads in the order of their first nodes.
 
     The critical path is walked back from the last end, each time to that which ended last of what the node waited for
-    and what its thread did before: without the path no later thread or dependency would have held it up.
+    and what its thread did before: without the path no later thread or dependency would have held it up. A node that
+    took no time is not on it, so a run that had nothing to do has none.
     """
     ends = {node.id: node for node in nodes}
     lanes: dict[str, int] = {}
@@ -73,9 +80,9 @@ def _critical(
     nodes: Mapping[str, NodeTime], before: Mapping[str, NodeTime]
 ) -> dict[str, tuple[str | None, str | None]]:
     """The nodes on the critical path, each with the one that it began after, and why."""
-    path: dict[str, tuple[str | None, str | None]] = {}
+    walk: dict[str, str | None] = {}
     at = max(nodes.values(), key=lambda node: (node.end, node.id), default=None)
-    while at is not None and at.id not in path:
+    while at is not None and at.id not in walk:
         node = at
         needed = [
             nodes[parent] for parent in node.waits_for if parent in nodes and nodes[parent].end <= node.start + _CLOSE
@@ -86,5 +93,9 @@ def _critical(
         at = parent
         if thread is not None and (parent is None or thread.end > parent.end + _CLOSE):
             at, by = thread, "thread"
-        path[node.id] = (at.id, by) if at is not None else (None, None)
-    return path
+        walk[node.id] = by
+    ids = [unique_id for unique_id in walk if nodes[unique_id].took_time]
+    return {
+        unique_id: (before_it, walk[unique_id]) if before_it is not None else (None, None)
+        for unique_id, before_it in zip(ids, (*ids[1:], None), strict=False)
+    }

@@ -85,7 +85,7 @@ class RunRecorder:
 
         spans = [
             NodeTime(result.unique_id, seconds(phase.started_at), seconds(phase.completed_at), result.thread_id,
-                tuple(sorted(waits_for.get(result.unique_id, ()))))
+                tuple(sorted(waits_for.get(result.unique_id, ()))), result.status == "no-op")
             for result in run.results
             for phase in result.timing
             if phase.name == "execute"
