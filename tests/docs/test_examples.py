@@ -1,14 +1,16 @@
-"""What README and Coming from dbt show of lint is what lint finds; its wording is tested elsewhere."""
+"""What README and Coming from dbt show of lint is what lint finds."""
 
 from __future__ import annotations
 
 import re
+from xml.etree import ElementTree
+
+import tomli
 
 from merge_runner import Project
-from merge_runner.cli.main import cli
 from tests.docs.command_lines import ROOT
+from tools.lint_picture import PICTURE, terminal_text
 
-_FINDING = re.compile(r"^ *(orders\.sql:\d+:\d+ \w+\[\w+\] [\w-]+)", re.M)
 _SOURCE = """
 version: 2
 sources:
@@ -23,15 +25,28 @@ sources:
 """
 
 
-def test_the_findings_in_readme_are_those_of_lint(tmp_path, monkeypatch, capsys):
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    text, _, shown = readme.partition("$ cat orders.sql\n")[2].partition("$ merge-runner lint orders.sql\n")
-    (tmp_path / "orders.sql").write_text(text)
-    monkeypatch.chdir(tmp_path)
-    assert cli.main(["lint", "orders.sql"], "merge-runner", standalone_mode=False) == 1
-    found = _FINDING.findall(capsys.readouterr().out)
-    assert found == _FINDING.findall(shown.partition("\n```")[0])
-    assert len(found) == 1
+def test_the_picture_in_readme_is_what_lint_prints():
+    texts = ElementTree.parse(ROOT / PICTURE).iter("{http://www.w3.org/2000/svg}text")
+    shown = "".join(text.text or "" for text in texts)
+    assert "error[P005]" in shown and str(PICTURE) in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert _without_spaces(shown) == _without_spaces("lint" + terminal_text(ROOT).plain)  # behind the window's title
+
+
+def test_the_badges_in_readme_are_true():
+    project = tomli.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pythons = [line.rpartition(" ")[2] for line in project["classifiers"] if "Python :: 3." in line]
+    lines = sorted(name[5:] for name in project["optional-dependencies"] if re.fullmatch(r"spark\d\d", name))
+    badges = re.findall(r"img.shields.io/badge/(.+?)-blue", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert badges == [
+        f"Python-{pythons[0]}_to_{pythons[-1]}",
+        f"Spark-{'.'.join(lines[0])}_to_{'.'.join(lines[-1])}",
+        f"license-{project['license'].replace('-', '--')}",
+    ]
+    assert (ROOT / ".github/workflows/ci.yml").is_file()
+
+
+def _without_spaces(text: str) -> str:
+    return re.sub(r"\s", "", text)
 
 
 def test_the_model_in_coming_from_dbt_prunes_and_is_free_of_errors(make_project):
