@@ -149,7 +149,7 @@ class Batches:
 
 
 def _moment(choose):
-    number = choose.randint(30, 160)
+    number = choose.randint(25, 90)  # a backfill has some 200 moments, and goes on where it was killed
     return f"{number}+{choose.uniform(0.05, 1.5):.2f}" if choose.random() < 2 / 3 else str(number)
 
 
