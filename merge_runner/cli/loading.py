@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from merge_runner.project.syntax.environment import RecordingEnv
     from merge_runner.template.rendered_text import Log
 
+COLUMNS_NEED_STATE = "--columns needs --state, the folder with the manifest.json to compare with."
 _Selection = TypeVar("_Selection", bound=Selection)
 
 
@@ -95,7 +96,7 @@ def selected(project: Project, options: Selection) -> Chosen:
     from merge_runner.cli.display.problems import show_warnings
 
     if options.columns and options.state is None:
-        raise click.UsageError("--columns needs --state, the folder with the manifest.json to compare with.")
+        raise click.UsageError(COLUMNS_NEED_STATE)
     selection = project.selected_by(options)
     show_warnings(selection.warnings, as_errors=options.warn_error)
     return selection

@@ -164,7 +164,7 @@ class DriverStart:
         return self._profile.keep_warm * 60.0
 
     def _order(self, confs: Mapping[str, str], start_confs: Mapping[str, str], java: Path) -> client.Order:
-        """The order for a keeper whose driver has the confs, and starts with those that were `chosen`."""
+        """Return the order for a keeper whose driver has `confs`, and starts with `start_confs`."""
         key = self._machine.driver_key(confs, java, self._env)
         return warm_order(self._root, self._log, self._env, start_confs, java, key, self._idle_seconds)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from merge_runner.lineage.edge import ClauseLineage, ColumnLineage, Lookup, Table, TableLineage
+from merge_runner.lineage.edge import ClauseLineage, ColumnLineage, Input, Lookup, Table, TableLineage, Unresolved
 from merge_runner.lineage.expression import Expressions
-from merge_runner.lineage.listed import column, reasons, sorted_inputs
 from merge_runner.lineage.query import Cte, Queries
 from merge_runner.lineage.rows import Rows, of_table
 from merge_runner.lineage.scope import Relation, Scope, name_value
@@ -30,12 +29,12 @@ def query_lineage(text: str, lookup: Lookup, table: Table | None = None) -> Tabl
     rows = Queries(lookup).of(read_query(text))
     names = {name.casefold() for name, _ in rows.columns}
     declared_columns = table.columns if table is not None and rows.rest else ()
-    columns = [column(name, value) for name, value in rows.columns if name]
-    columns += [column(name, _further(rows, name)) for name in declared_columns if name.casefold() not in names]
+    columns = [_column(name, value) for name, value in rows.columns if name]
+    columns += [_column(name, _further(rows, name)) for name in declared_columns if name.casefold() not in names]
     more = [value for name, value in rows.columns if not name]
     if table is None or not table.complete:
         more += [_incomplete(rest.table) if rest.table is not None else rest.more for rest in rows.rest]
-    return TableLineage(tuple(columns), sorted_inputs(rows.deciding), reasons([rows.deciding, *more]))
+    return TableLineage(tuple(columns), _sorted_inputs(rows.deciding), _reasons([rows.deciding, *more]))
 
 
 def _further(rows: Rows, name: str) -> Value:
@@ -68,8 +67,8 @@ class _ClauseColumns:
 
     def lineage(self) -> ClauseLineage:
         clause = self.clause
-        columns = tuple(column(name, value) for name, value in self.columns.values())
-        return ClauseLineage(clause.kind, clause.action, clause.span, columns, sorted_inputs(self.conditions))
+        columns = tuple(_column(name, value) for name, value in self.columns.values())
+        return ClauseLineage(clause.kind, clause.action, clause.span, columns, _sorted_inputs(self.conditions))
 
 
 class _Merge:
@@ -105,8 +104,8 @@ class _Merge:
             gaps.append(unknown("there may be more clauses, which are filled in at run time", statement.span))
         return TableLineage(
             tuple(self._columns(clauses)),
-            sorted_inputs(union(rows)),
-            reasons([*rows, *gaps]),
+            _sorted_inputs(union(rows)),
+            _reasons([*rows, *gaps]),
             tuple(clause.lineage() for clause in clauses),
         )
 
@@ -117,7 +116,7 @@ class _Merge:
             names.update({folded: name for folded, (name, _) in clause.columns.items() if folded not in names})
         for folded, name in names.items():
             values = [clause.columns[folded][1] for clause in clauses if folded in clause.columns]
-            yield column(name, union(values))
+            yield _column(name, union(values))
 
     def _clauses(self) -> Iterator[_ClauseColumns]:
         """What each clause does, in their order."""
@@ -224,3 +223,22 @@ class _Merge:
             return reader.value(expr.expression)
         except RecursionError:
             return unknown("the expression is nested too deeply", expr.span)
+
+
+def _sorted_inputs(value: Value) -> tuple[Input, ...]:
+    """The inputs in order, each once: a column that is written in several ways is one."""
+    inputs: dict[tuple[str, str, str], Input] = {}
+    for column_input in sorted(value.inputs):
+        inputs.setdefault((column_input.relation, column_input.column.casefold(), column_input.subtype), column_input)
+    return tuple(sorted(inputs.values()))
+
+
+def _reasons(values: Iterable[Value]) -> tuple[Unresolved, ...]:
+    """What cannot be said of several values, in the order of the text."""
+    gaps = {gap for value in values for gap in value.unresolved}
+    return tuple(sorted(gaps, key=lambda gap: (gap.span.start if gap.span else -1, gap.reason)))
+
+
+def _column(name: str, value: Value) -> ColumnLineage:
+    """A column with what writes it."""
+    return ColumnLineage(name, _sorted_inputs(value), _reasons([value]))

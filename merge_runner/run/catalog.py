@@ -39,8 +39,8 @@ ReadMetadata = Callable[[Relation, Format | None], StoredMetadata | None]
 def write_catalog(prepared: Prepared, invocation_id: str, read_metadata: ReadMetadata | None = None) -> WrittenCatalog:
     """Write target/catalog.json, and return what is in it.
 
-    Tables that are stored on this machine are read from their files, the others by `read`, and so are all views. None:
-    they are not read.
+    Tables that are stored on this machine are read from their files, the others and all views by `read_metadata`.
+    None: they are not read.
     """
     entries: dict[str, dict[str, dict[str, Any]]] = {"nodes": {}, "sources": {}}
     unread: list[str] = []

@@ -16,7 +16,7 @@ from merge_runner.cli.command import command as make
 from merge_runner.cli.command import names_on_command_line
 from merge_runner.cli.display.messages import counted, may_colour, say, terminal_columns
 from merge_runner.cli.display.problems import ShownMessages
-from merge_runner.cli.loading import recording_env
+from merge_runner.cli.loading import COLUMNS_NEED_STATE, recording_env
 from merge_runner.cli.run_pages import add_step_summary
 from merge_runner.lint.outputs import Format, render
 from merge_runner.lint.selection import FailOn, fails
@@ -105,6 +105,8 @@ def _check_usage(options: Options) -> None:
         raise click.UsageError("--unsafe-fixes needs --fix.")
     if options.stdin_filename and (options.paths or options.fix):
         raise click.UsageError("--stdin-filename reads one text and changes no file: leave out PATHS and --fix.")
+    if options.columns and options.state is None:
+        raise click.UsageError(COLUMNS_NEED_STATE)
     baseline: str | None = options.write_baseline
     if baseline and not baseline.endswith(".json"):
         hint = "a baseline is a .json file. Put PATHS before an option that may take a value"

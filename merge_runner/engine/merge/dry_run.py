@@ -76,7 +76,7 @@ class DryQuery:
 def dry_count(
     session: SparkSession, table: Relation, statement: MergeStatement, rewritten: RewrittenMerge, limits: ExpectMerge
 ) -> Figures:
-    """The figures that the limits are about, of the statement as it will run (`made`). Nothing is written.
+    """Return the figures that the limits are about, of the statement as it will run (`rewritten`). Nothing is written.
 
     Raises EngineError, at the place of the author's text where the engine names one.
     """

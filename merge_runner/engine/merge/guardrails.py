@@ -23,7 +23,7 @@ _HINT = "look at what the source gives; where this is meant, raise the limit in 
 
 
 def check_before(step: RunMerge, expect: Expectation, rewritten: RewrittenMerge, context: NodeContext) -> Figures:
-    """Counts what the MERGE would do, as `made` is going to run. Raises EngineError where that is not as expected."""
+    """Count what the MERGE would do as `rewritten`. Raises EngineError where that is not as expected."""
     limits = expect.limits
     figures = dry_count(context.session, step.target, step.judged.statement, rewritten, limits)
     exceeded = list(violations(limits, figures))
@@ -37,7 +37,7 @@ def check_before(step: RunMerge, expect: Expectation, rewritten: RewrittenMerge,
 def check_source(
     step: CheckSource | RunMerge, expect: Expectation, rewritten: RewrittenMerge, context: NodeContext
 ) -> Figures:
-    """Looks at the source alone, as `made` reads it. Raises EngineError where it is not as expected."""
+    """Look at the source alone, as `rewritten` reads it. Raises EngineError where it is not as expected."""
     only = ExpectMerge(min_source_rows=expect.limits.min_source_rows)
     figures = dry_count(context.session, step.target, step.judged.statement, rewritten, only)
     _refuse(list(violations(only, figures)), figures, "query", context, rewritten.not_fixed)

@@ -1,6 +1,6 @@
 """A MERGE that is stamped with the name of an application and a number commits once for it, however often it runs.
 
-With --batch-id the application is the model and the number the batch; of a change feed (feeds.py) it is the version up
+With --batch-id the application is the model and the number the batch; of a change feed it is the version up
 to which it was consumed; of a batch of a model it is the window, and the number counts its commits. Delta keeps the
 highest number of each application in the table's log and skips the statement itself. Iceberg keeps nothing of the kind:
 the number is in the summary of the snapshot that the MERGE writes, and is searched for before the MERGE runs.

@@ -31,7 +31,7 @@ _MATERIALIZE = "spark.databricks.delta.merge.materializeSource"
 
 
 class FixedSource:
-    """The source of one statement in one session; what was done for it is recorded in `made`."""
+    """The source of one statement in one session; what was done for it is recorded in `rewritten`."""
 
     def __init__(
         self, statement: MergeStatement, rewritten: RewrittenMerge, session: SparkSession, table_format: TableFormats

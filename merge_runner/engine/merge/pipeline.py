@@ -1,7 +1,6 @@
 """The MERGE of a model as a pipeline: each stage is a function from a value to a value.
 
-Whether a stage applies is decided here, so that a plain MERGE needs no other module of this folder but `statement`
-before it is sent.
+Whether a stage applies is decided here.
 
     committed_earlier       an earlier invocation has committed this very MERGE: nothing runs
     claim                   the batch or the changes that it commits once: nothing runs where the table has them
@@ -76,11 +75,11 @@ def run_merge(step: RunMerge, context: NodeContext) -> None:
         return
     adds_columns = context.branch is not None and step.judged.statement.schema_evolution
     with warnings_of_columns(step, context) if adds_columns or context.output.missing else nullcontext():
-        claimed = claim(step, context) if step.feed is not None or context.batch is not None else None
-        if claimed is not None and claimed.skips is not None:
-            _skip(context, claimed.skips)
+        commitment = claim(step, context)
+        if commitment.skips is not None:
+            _skip(context, commitment.skips)
         else:
-            _merge_claimed(step, claimed, context)
+            _merge_claimed(step, commitment, context)
         if step.feed is None and isinstance(context.batch, Batch):
             context.output.response.batch_id = context.batch.id
         warn_of_empty_table(step, context)
@@ -99,10 +98,10 @@ def _refuse_ignored_evolution(step: RunMerge, context: NodeContext) -> None:
         )
 
 
-def _merge_claimed(step: RunMerge, claimed: Claim | None, context: NodeContext) -> None:
-    batch, changes = (claimed.batch, claimed.changes) if claimed is not None else (None, None)
+def _merge_claimed(step: RunMerge, commitment: Claim, context: NodeContext) -> None:
+    changes = commitment.changes
     try:
-        _send(step, batch, context)
+        _send(step, commitment.batch, context)
     except EngineError as error:
         if step.feed is None or changes is None:
             raise
@@ -139,14 +138,14 @@ def _failure(error: EngineError) -> Failure | None:
 
 
 def _run(
-    step: RunMerge, variant: Variant, before_it: EngineError | None, batch: Batch | None, context: NodeContext
+    step: RunMerge, variant: Variant, previous_error: EngineError | None, batch: Batch | None, context: NodeContext
 ) -> None:
-    """The stages of one variant, from the source to the verified verdict; `before_it` is why it is tried.
+    """The stages of one variant, from the source to the verified verdict; `previous_error` is why it is tried.
 
     Raises EngineError.
     """
     session, response, expect = context.session, context.output.response, step.expect
-    format, counted = step.judged.layout.format, None
+    format, expected_figures = step.judged.layout.format, None
     table_format = context.table_format(format)
     step = replace(step, bounding=variant.bounding)
     with (
@@ -154,7 +153,7 @@ def _run(
         if variant.bounding is not None or variant.fixing is not None
         else nullcontext(RewrittenMerge(step.sql))
     ) as statement:
-        before = table_format.snapshot(session, step.target)
+        snapshot_before = table_format.snapshot(session, step.target)
         response.runtime_filter = RuntimeFilter(
             dict(statement.bounds),
             dict(statement.pins),
@@ -171,7 +170,7 @@ def _run(
         if duplicates_rows(format, kinds, step.judged.layout.properties):
             refuse_several_matches(session, step.target, parse(statement.sql), step.judged.scope)
         if expect is not None and variant.branch != "always":
-            counted = check_before(step, expect, statement, context)
+            expected_figures = check_before(step, expect, statement, context)
         with ExitStack() as places:
             final = statement
             if variant.branch == "always":
@@ -179,8 +178,8 @@ def _run(
             elif variant.branch == "with the filter" and statement.bounds:
                 final = places.enter_context(checked_on_branch(step, None, statement, context))
             text = final.sql
-            if variant.over_view and before_it is not None:
-                text = places.enter_context(source_as_view(session, text, before_it))
+            if variant.over_view and previous_error is not None:
+                text = places.enter_context(source_as_view(session, text, previous_error))
             context.on_statement(text)
             result = execute(session, final, text, batch, table_format)
     if batch is not None and not result.rows and table_format.capabilities.keeps_batches:
@@ -190,9 +189,9 @@ def _run(
     context.output.touched = statement.condition
     figures = merge_figures(context, step.target, format, result)
     response.statement = figures
-    response.verdict = verify_verdict(step.judged, judged, figures, before)
-    if expect is not None and counted is not None:
-        check_committed(step, expect, counted, figures)
+    response.verdict = verify_verdict(step.judged, judged, figures, snapshot_before)
+    if expect is not None and expected_figures is not None:
+        check_committed(step, expect, expected_figures, figures)
 
 
 def execute(

@@ -68,8 +68,8 @@ class Replacement:
 class Catalog:
     """What this process has attached and created in the catalog that its sessions share. Safe for many threads.
 
-    `table_format` is the lookup of the driver whose sessions they are. `made` are names of tables that count as created
-    already: a full refresh does not replace them once more.
+    `table_format` is the lookup of the driver whose sessions they are. `recreated` are names of tables that count as
+    created already: a full refresh does not replace them once more.
     """
 
     def __init__(self, table_format: TableFormats, recreated: Iterable[str] = ()) -> None:

@@ -246,7 +246,10 @@ def _simple_types(session: SparkSession, types: Sequence[str]) -> dict[str, str]
 def constraint_drift(
     session: SparkSession, layout: Layout, properties: Mapping[str, str], table_format: TableFormat
 ) -> Iterator[Drift]:
-    """What the table of a layout promises otherwise; `held` are its properties, by folded names. Raises EngineError."""
+    """Yield what the table of a layout promises otherwise. `properties` are its own, by folded names.
+
+    Raises EngineError.
+    """
     checks = {key.removeprefix(_CHECK): text for key, text in properties.items() if key.startswith(_CHECK)}
     real = table_format.columns(session, layout.relation) if layout.columns else {}
     present = [(column, real[column.name.lower()]) for column in layout.columns if column.name.lower() in real]

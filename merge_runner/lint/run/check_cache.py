@@ -124,5 +124,5 @@ class CachingLinter:
         return self.linter.answers()
 
     def learn(self, learned: Mapping[str, str | None]) -> None:
-        """Take what `learned` returned in another process."""
+        """Take what `answers` returned in another process."""
         self.linter.learn(learned)

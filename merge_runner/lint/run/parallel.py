@@ -55,7 +55,7 @@ class Linter(Protocol[_Made_co]):
         """Return what is known now, and has to be known besides the outcomes."""
 
     def learn(self, learned: Any) -> None:
-        """Take what `learned` returned in another process."""
+        """Take what `answers` returned in another process."""
 
 
 def check_all(linter: Linter[_Outcome], unique_ids: Sequence[str], processes: int | None = None) -> list[_Outcome]:

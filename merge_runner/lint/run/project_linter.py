@@ -51,7 +51,7 @@ class ProjectLinter:
         return recorded_reads(self._prepared.invocation.env)
 
     def learn(self, answers: Mapping[str, str | None]) -> None:
-        """Take what `learned` returned in another process."""
+        """Take what `answers` returned in another process."""
         record_reads(self._prepared.invocation.env, answers)
 
     def check(self, unique_id: str) -> CheckResult:

@@ -18,10 +18,10 @@ from merge_runner.project.load.state import nearest_project, profiles_outside
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.text import as_source
 
-_UNCACHED = ("fix", "changed", "select", "exclude", "selector", "state")
+UNCACHED = ("fix", "changed", "select", "exclude", "selector", "state")
 """A selection may depend on git or an earlier state, and what matches nothing is warned of each time."""
 
-_DEPENDS = (
+DEPENDS = (
     *("paths", "rules", "ignore", "layout", "baseline"),
     *("project_dir", "profiles_dir", "profile", "target", "vars", "target_path", "full_refresh"),
 )
@@ -61,13 +61,13 @@ def _cache(request: LintRequest, env: Mapping[str, str]) -> AnswerCache | None:
     """Return the cache of a run; None where the report depends on more than files, or must not come from the cache."""
     if not request.cache or request.text is not None or request.write_baseline is not None:
         return None
-    if any(getattr(request, name) for name in _UNCACHED):
+    if any(getattr(request, name) for name in UNCACHED):
         return None
     root = nearest_project(request.project_dir or next(iter(request.paths), Path.cwd()))
     if root is None:
         return None
     files = [path for path in (request.layout, request.baseline) if path is not None]
-    depends = {name: getattr(request, name) for name in _DEPENDS}
+    depends = {name: getattr(request, name) for name in DEPENDS}
     there = [(os.path.lexists(path), path.is_dir()) for path in request.paths]
     return AnswerCache.of(
         root,

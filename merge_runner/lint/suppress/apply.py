@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
-from merge_runner.lint.confidential import merge_without_secrets, without_secrets
 from merge_runner.lint.finding import Finding
 from merge_runner.lint.registry import rules
 from merge_runner.lint.report import JudgementGap, Report, ReportedMerge
@@ -17,6 +16,7 @@ from merge_runner.lint.selection import RuleSelection
 from merge_runner.lint.suppress.baseline import Baseline
 from merge_runner.lint.suppress.comments import Comment
 from merge_runner.lint.suppress.noqa import Suppressions
+from merge_runner.template.redact import redact
 from merge_runner.text import SourceText
 
 
@@ -42,8 +42,8 @@ def finish(
     """
     by_text: dict[str, list[Finding]] = {name: [] for name in texts}
     if secrets:
-        findings = [without_secrets(finding, secrets) for finding in findings]
-        merges = [merge_without_secrets(merge, secrets) for merge in merges]
+        findings = [_without_secrets(finding, secrets) for finding in findings]
+        merges = [_merge_without_secrets(merge, secrets) for merge in merges]
     for finding in dict.fromkeys(findings):
         finding_of_model = finding if finding.model else replace(finding, model=models.get(finding.place.path))
         by_text.setdefault(finding.place.text_name, []).append(finding_of_model)
@@ -107,3 +107,25 @@ def _merge_order(merge: ReportedMerge) -> tuple[str, int, int, int, str]:
 def _order(finding: Finding) -> tuple[str, int, int, int, str]:
     place = finding.place
     return place.path, place.cell or 0, place.line, place.column, finding.code
+
+
+def _without_secrets(finding: Finding, secrets: Iterable[str]) -> Finding:
+    """Return the finding without the secrets; a fix that holds one is left out."""
+    redacted = replace(
+        finding,
+        message=redact(finding.message, secrets),
+        hint=redact(finding.hint, secrets) if finding.hint else finding.hint,
+        subject=redact(finding.subject, secrets),
+    )
+    if finding.fix and any(redact(edit.content, secrets) != edit.content for edit in finding.fix.edits):
+        return replace(redacted, fix=None)
+    return redacted
+
+
+def _merge_without_secrets(merge: ReportedMerge, secrets: Iterable[str]) -> ReportedMerge:
+    """Return the verdict on a MERGE without the secrets in its proof."""
+    conjuncts = (
+        replace(conjunct, text=redact(conjunct.text, secrets), reason=redact(conjunct.reason, secrets))
+        for conjunct in merge.conjuncts
+    )
+    return replace(merge, reason=redact(merge.reason, secrets), conjuncts=tuple(conjuncts))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from merge_runner.merge.syntax.placeholder import as_written
 from merge_runner.plan.load.project_context import Prepared
+from merge_runner.template.rendered_text import RenderedText
 from merge_runner.text import Place, Span
 
 
@@ -40,3 +42,27 @@ def line_spans(text: str, start: int, end: int) -> Iterator[Span]:
             begin = start + line.index(words)
             yield Span(begin, begin + len(words))
         start += len(line)
+
+
+def plain_view(name: str, merges: Sequence[RenderedText]) -> View | None:
+    """Return the SQL of MERGEs, one after the other; None where there is none.
+
+    What only the code knows that runs is as the author wrote it: `{day}`.
+    """
+    text, links = "", []
+    for merge in merges:
+        text += ";\n\n" if text else ""
+        source_map = merge.map
+        for start, end, origin in zip(
+            source_map.starts, (*source_map.starts[1:], len(merge.text)), source_map.origins, strict=True
+        ):
+            whole = merge.text[start:end]
+            piece = as_written(whole)
+            for span in line_spans(piece, 0, len(piece)):
+                # the parts of one that is another than in the text are not known: it leads to its beginning
+                inner = Span(start + span.start, start + span.end) if piece == whole else Span(start, end)
+                place = merge.place(inner.start, inner.end)
+                moved = Span(len(text) + span.start, len(text) + span.end)
+                links.append(Link(moved, place, is_copy=origin >= 0 and piece == whole))
+            text += piece
+    return View(f"{name} (compiled)", text + ";\n", tuple(links)) if text else None

@@ -1,8 +1,4 @@
-"""The documents that an editor has open: which project each is in, and what is known of them.
-
-What looks at them is imported with the first look, and what is about documents outside of models with the first of
-these: the server can take messages before, and a model waits for less.
-"""
+"""The documents that an editor has open: which project each is in, and what is known of them."""
 
 from __future__ import annotations
 
@@ -12,14 +8,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from merge_runner.api.lint import linted
+from merge_runner.api.logged_messages import LoggedMessages
 from merge_runner.errors import ProblemsError
+from merge_runner.lint.containers.registry import SUFFIXES
+from merge_runner.lint.request import LintRequest
 from merge_runner.lint.run.contents_linter import ContentsReader
 from merge_runner.lint.run.plain_file import PlainFile, with_text
 from merge_runner.lint.run.roots import project_of, within
 from merge_runner.lsp.documents.described_tables import Folders
-from merge_runner.lsp.documents.findings import look
 from merge_runner.lsp.documents.open_project import OpenProject
-from merge_runner.lsp.documents.remark import Diagnosis, Remark
+from merge_runner.lsp.documents.remark import Diagnosis, Remark, of_finding, of_problem
 from merge_runner.merge.find import find_merge
 from merge_runner.project.syntax.environment import RecordingEnv
 from merge_runner.template.templates import Templates
@@ -77,7 +76,7 @@ class OpenDocuments:
             return Diagnosis([Remark(Place(str(path), 1, 1), "too-large", message, "info")])
         location = self.locate(path)
         if location is None:
-            return look(path, texts[path], self.env)
+            return _diagnosis(path, texts[path], self.env)
         project, inner = location
         project.update(self._texts_of(project, texts), inner)
         return project.look(inner)
@@ -116,3 +115,17 @@ class OpenDocuments:
 def real_path(path: str) -> Path:
     """Return a path of the editor without `..`; links stay."""
     return Path(os.path.abspath(path))  # noqa: PTH100
+
+
+def _diagnosis(path: Path, text: str, env: Mapping[str, str]) -> Diagnosis:
+    """Return what is known of the document `path` with this `text`: a plain file, or a model of a dbt project."""
+    if path.suffix.lower() not in SUFFIXES:
+        return Diagnosis()
+    try:
+        result = linted(LintRequest((path,), text, cache=False, processes=1), RecordingEnv(env), LoggedMessages("lsp"))
+    except ProblemsError as error:
+        return Diagnosis([of_problem(problem, Place(str(path), 1, 1)) for problem in error.problems])
+    report = result.report
+    remarks = [of_finding(item) for item in report.findings if real_path(str(result.folder / item.place.path)) == path]
+    plain = (merge for merge in report.merges if merge.model is None)  # a model of dbt is judged as dbt compiled it
+    return Diagnosis(remarks, [merge for merge in plain if real_path(str(result.folder / merge.path)) == path])

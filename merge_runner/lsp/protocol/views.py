@@ -16,7 +16,7 @@ from merge_runner.lsp.answers.compiled_view import compiled_view
 from merge_runner.lsp.answers.lineage_view import lineage_view
 from merge_runner.lsp.answers.plain_lineage import plain_lineage
 from merge_runner.lsp.answers.plain_names import PlainSql
-from merge_runner.lsp.answers.plain_view import plain_view
+from merge_runner.lsp.answers.view import plain_view
 from merge_runner.lsp.protocol.positions import Positions
 from merge_runner.lsp.protocol.request import Find, FindPlain, Plain, Request
 from merge_runner.text import Place

@@ -122,7 +122,7 @@ def input_name(node: Node) -> str:
 
 
 def _normal(text: str) -> str | None:
-    """An input as `_call` writes it; None where it is no call. The package of a ref does not count."""
+    """An input as `input_name` writes it; None where it is no call. The package of a ref does not count."""
     call = _INPUT.fullmatch(text.strip().removeprefix("{{").removesuffix("}}"))
     if call is None:
         return None

@@ -17,7 +17,7 @@ CODE = "secret-is-kept"
 
 
 def kept_secrets(plan: NodePlan, place: Place, reveals: Callable[[str], bool]) -> Iterator[Problem]:
-    """Yield what a node's steps would store with its table and holds a secret; `tells` returns whether a text does.
+    """Yield what a node's steps would store with its table and holds a secret; `reveals` returns whether a text does.
 
     Delta writes the conditions of a MERGE and of OPTIMIZE into its log (`operationParameters` of 4.4.0), a catalog
     keeps the query of a view and the properties of a table. The rows of a query and what a hook does are the author's.

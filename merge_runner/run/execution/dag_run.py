@@ -41,7 +41,7 @@ from merge_runner.run.settings import RunSettings
 def thread_count(
     prepared: Prepared, threads: int | Literal["auto"] | None, models: int, cores: int | None = None
 ) -> int:
-    """As many threads as `wanted`, None: as the profile says; `auto` is min(models, max(2, cores // 2)).
+    """Return `threads`, None: as the profile says; `auto` is min(models, max(2, cores // 2)).
 
     `cores` None: those of this machine.
     """

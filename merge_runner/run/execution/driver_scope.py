@@ -36,7 +36,7 @@ def driving(prepared: Prepared, events: Events, driver: Driver | DriverStart) ->
     """A running driver inside the block: one that runs already is left running, one on its way is stopped in the end.
 
     After an EndedAtOnceError that one is killed.
-    Raises what `Starting.driver` raises, ProblemsError `storage` where the object store of the warehouse does not
+    Raises what `DriverStart.driver` raises, ProblemsError `storage` where the object store of the warehouse does not
     answer, or refuses to list it, `other-catalog` where `driver` has an embedded catalog in another warehouse.
     """
     if not isinstance(driver, DriverStart):

@@ -10,7 +10,7 @@ from merge_runner.project.schema.freshness import BuildAfter
 
 
 def waiting_time(config: BuildAfter, built_at: datetime, now: datetime) -> str | None:
-    """Return until when a node waits that was built last at `built`; None: it does not."""
+    """Return until when a node waits that was built last at `built_at`; None: it does not."""
     due = built_at + timedelta(seconds=config.seconds)
     if not built_at <= now < due:
         return None

@@ -137,7 +137,7 @@ def view_text(item: ViewInput, prepared: Prepared, session: SparkSession | None 
 
 
 def query_doubt(reading: SourceReading, relations: Iterable[Relation], what: str = "its query") -> str | None:
-    """Return why a query may give other rows though the tables `known` have not changed; None: it does not."""
+    """Return why a query may give other rows though the tables of `relations` have not changed; None: it does not."""
     if not reading.readable:
         return reading.unread or f"{what} cannot be read"
     if reading.reads_clock:

@@ -43,7 +43,7 @@ def judge_checkpoint(
     models: Collection[str],
     place: Place | None = None,
 ) -> CheckpointVerdict:
-    """Whether a stream may go on. `targets` are its merges by id, `known` the ids of all models of the project."""
+    """Return whether a stream may go on. `targets` are its merges by id, `models` the ids of all models."""
     faults: list[tuple[str, str]] = []
     where = f"stream {stream.name}: the checkpoint {stream.checkpoint}"
     if state.note is None and state.planned >= 0:

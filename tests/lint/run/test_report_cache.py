@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ import pytest
 from merge_runner.api import lint_paths
 from merge_runner.cache_folder import VARIABLE, project_store
 from merge_runner.cli.main import main
+from merge_runner.lint.request import LintRequest
+from merge_runner.lint.run import report_cache
 from merge_runner.project.load.state import FILES_OF_ALL
 from merge_runner.project.schema.layout_file import RECORDED
 
@@ -405,3 +408,10 @@ def test_a_change_while_the_report_is_made_is_seen(root):
 
 def test_the_recorded_catalog_is_one_of_the_files():
     assert RECORDED in FILES_OF_ALL
+
+
+def test_each_option_is_part_of_the_key_or_keeps_a_report_out_of_the_cache():
+    """`columns` needs `state`; the report is the same for any number of processes, and without a cache."""
+    without_effect = {"columns", "cache", "processes"}
+    never_cached = {"text", "write_baseline", *report_cache.UNCACHED}
+    assert {field.name for field in fields(LintRequest)} == without_effect | never_cached | {*report_cache.DEPENDS}

@@ -93,9 +93,10 @@ def test_without_compiled_texts_all_columns_count(made, tmp_path):
     assert models(found) == ["balance", "by_name", "noted", "recent", "stg_order", "top"]
 
 
-def test_columns_need_a_state(made, monkeypatch, capsys):
+@pytest.mark.parametrize("command", [("ls", "-s", "state:modified+"), ("lint",)], ids=" ".join)
+def test_columns_need_a_state(made, monkeypatch, capsys, command):
     monkeypatch.chdir(made[0])
     with pytest.raises(SystemExit) as ended:
-        main(["ls", "-s", "state:modified+", "--columns"])
+        main([*command, "--columns"])
     assert ended.value.code == 2
     assert "--columns needs --state" in capsys.readouterr().err
