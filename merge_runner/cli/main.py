@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
-from io import StringIO
+from io import StringIO, TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -159,6 +159,8 @@ def process() -> None:
     """What a process of the command line does: `main`, and an end without taking everything apart."""
     sys.unraisablehook = _repeat_interrupt
     _end_as_by_ctrl_c()
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="replace")  # a console without arrows and lines shows `?`, as the next best
     # Loading makes hundreds of thousands of small objects that stay: looking through them took a third of `ls`.
     gc.set_threshold(200_000, 20, 100)
     try:
@@ -173,7 +175,8 @@ def process() -> None:
 def _end_as_by_ctrl_c() -> None:
     """Have SIGTERM and SIGHUP (the end of the terminal) do what Ctrl-C does: cancel, tidy up, exit status 2."""
     ignored = signal.getsignal(signal.SIGINT) == signal.SIG_IGN  # as in the background of a shell script
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    numbers = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]  # Windows has none
+    for number in numbers:
         if signal.getsignal(number) == signal.SIG_DFL:  # nohup has a process ignore SIGHUP
             signal.signal(number, signal.default_int_handler if ignored else _press_ctrl_c)
 

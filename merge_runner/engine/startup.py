@@ -16,6 +16,7 @@ from merge_runner.engine.spark.appcds import archive, with_archive
 from merge_runner.engine.spark.confs import jar_groups, spark_confs, table_formats
 from merge_runner.engine.spark.embedded_catalog import prepare_catalogs
 from merge_runner.engine.spark.errors import first_line
+from merge_runner.engine.spark.file_lock import check_system
 from merge_runner.engine.spark.format_jars import check_provided
 from merge_runner.engine.spark.jars import fetch_jars, jars_at_hand
 from merge_runner.engine.spark.java import check_java, find_java, require_java
@@ -86,7 +87,8 @@ THIS_MACHINE = Machine()
 class DriverStart:
     """A driver on its way, as the profile says. Leaving the block ends what has been started and not been asked for.
 
-    What the JVM prints goes to the file `log`; `notify` is called with what takes time or has no effect.
+    What the JVM prints goes to the file `log`; `notify` is called with what takes time or has no effect. Raises what
+    `check_system` raises.
     """
 
     def __init__(
@@ -98,6 +100,7 @@ class DriverStart:
         notify: Callable[[str], None],
         machine: Machine = THIS_MACHINE,
     ) -> None:
+        check_system()
         self._machine = machine
         self._profile = profile
         self._root = root.absolute()  # the JVM may have another folder

@@ -52,9 +52,12 @@ def watched() -> Iterator[None]:
 
 @contextmanager
 def _alarm() -> Iterator[None]:
-    """Have a signal interrupt what runs too long inside, unless this thread gets none or another one waits."""
-    free = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
-    if not free:
+    """Have a signal interrupt what runs too long inside, unless this thread gets none or another one waits.
+
+    Windows has no such signal: the limit of the process is left.
+    """
+    has_alarm = hasattr(signal, "SIGALRM") and threading.current_thread() is threading.main_thread()
+    if not has_alarm or signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL:
         yield
         return
     signal.signal(signal.SIGALRM, _interrupt)

@@ -63,6 +63,10 @@ _FILES = {
     "missing-extra": Meaning(
         "A command needs a package that is not installed.", "Install the extra that the message names."
     ),
+    "unsupported-system": Meaning(
+        "Builds need the file locks of Linux or macOS, which Windows does not have.",
+        "Run it in WSL 2 or in a container. Lint and all that reads a project works on Windows.",
+    ),
     "unreadable": Meaning("A file or folder cannot be read.", "Check that it exists and your permissions."),
     "not-utf8": Meaning("A file is not encoded in UTF-8.", "Save it as UTF-8."),
     "outside": Meaning(

@@ -8,7 +8,6 @@ process may share the lock where they ask for it.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import threading
 import time
@@ -18,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from merge_runner.engine.spark import file_lock
 from merge_runner.engine.spark.storage.leases import lease
 from merge_runner.location import Location
 
@@ -90,7 +90,7 @@ def _acquire(path: Path, shared: bool) -> int | None:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             # A second handle of this very process is refused as well: the lock belongs to the handle.
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            file_lock.lock(handle)
         except BlockingIOError:
             os.close(handle)
             return None

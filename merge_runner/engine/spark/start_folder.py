@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import subprocess
@@ -10,6 +9,8 @@ import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
+
+from merge_runner.engine.spark import file_lock
 
 _PREFIX = "merge-runner-start-"
 _YOUNG_SECONDS = 60.0
@@ -36,7 +37,7 @@ class StartFolder:
         """The file in which the JVM tells the port and the secret of its gateway."""
         lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         with suppress(OSError):  # a file system without locks: then nobody else gets one, and the folder stays
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            file_lock.lock(lock)
         self.inherited = (lock, remove_at_the_end(self.path))
         """The open files that the process of the JVM inherits."""
 
@@ -108,7 +109,7 @@ def _remove_abandoned(parent: Path) -> None:
             try:
                 status = os.fstat(handle)
                 if status.st_uid == os.getuid() and time.time() - status.st_mtime > _YOUNG_SECONDS:
-                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    file_lock.lock(handle)
                     shutil.rmtree(path, ignore_errors=True)
             finally:
                 os.close(handle)

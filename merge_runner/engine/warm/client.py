@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from merge_runner.atomic import open_to_append
+from merge_runner.engine.spark.file_lock import check_system
 from merge_runner.engine.spark.jvm import hidden, how_it_ended, log_text
 from merge_runner.engine.spark.spark_home import spark_home
 from merge_runner.python_process import python_command
@@ -117,8 +118,9 @@ def wanted(env: Mapping[str, str]) -> bool:
 def socket_path(root: Path, env: Mapping[str, str]) -> Path:
     """Where the keeper of a project listens: in a folder of the user's own, whose name must be short for a socket.
 
-    Raises PermissionError where the folder is not the user's alone.
+    Raises PermissionError where the folder is not the user's alone; what `check_system` raises.
     """
+    check_system()
     runtime = env.get("XDG_RUNTIME_DIR")
     folder = Path(runtime) / "merge-runner" if runtime else Path(tempfile.gettempdir()) / f"merge-runner-{os.getuid()}"
     with suppress(FileExistsError):

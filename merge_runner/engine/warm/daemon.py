@@ -6,7 +6,6 @@ invocation that used the JVM was killed: the state of the JVM is unknown then.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import socket
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.engine.driver.local_driver import ClassicDriver, open_driver
+from merge_runner.engine.spark import file_lock
 from merge_runner.engine.spark.appcds import writes_archive
 from merge_runner.engine.spark.jvm import Jvm, launch
 from merge_runner.engine.warm.client import ANOTHER, Order, peer
@@ -173,7 +173,7 @@ def _listening(path: Path) -> Iterator[socket.socket | None]:
     """The socket of the project's only keeper; None where there is one already."""
     lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        file_lock.lock(lock)
     except BlockingIOError:
         os.close(lock)
         yield None
