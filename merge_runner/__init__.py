@@ -17,4 +17,8 @@ def __getattr__(name: str) -> Any:
         import merge_runner.api
 
         return getattr(merge_runner.api, name)
+    if name == "__version__":
+        from merge_runner.version import version
+
+        return version()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
