@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 import zipfile
 from pathlib import Path
 
@@ -38,6 +39,12 @@ def test_the_readme_names_every_setting_and_snippet():
     assert "`merge-runner.interpreter`" in readme
 
 
+def test_the_icon_has_the_size_that_the_marketplaces_show():
+    content = (EXTENSION / MANIFEST["icon"]).read_bytes()
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    assert struct.unpack(">II", content[16:24]) == (128, 128)
+
+
 @pytest.mark.slow
 def test_types_and_tests_of_the_extension(extension):
     printed = npm(extension, "test")
@@ -51,7 +58,7 @@ def test_the_package_has_what_runs_and_nothing_else(package):
         readme = archive.read("extension/readme.md").decode()
         files = {name.removeprefix("extension/") for name in archive.namelist() if name.startswith("extension/")}
     named = {Path(each["path"]).as_posix() for key in ("grammars", "snippets") for each in MANIFEST["contributes"][key]}
-    assert files == {"package.json", "readme.md", "LICENSE.txt", "dist/extension.js", *named}
+    assert files == {"package.json", "readme.md", "LICENSE.txt", "dist/extension.js", MANIFEST["icon"], *named}
     images = re.findall(r"\]\((\S+\.png)\)", readme)
     assert images
     assert all((ROOT / url.removeprefix(f"{REPOSITORY}/raw/main/")).is_file() for url in images)
