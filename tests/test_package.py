@@ -38,7 +38,7 @@ def test_addresses_are_those_of_the_repository():
 def dist(tmp_path_factory):
     """The folder with both archives, built as `make package` builds them."""
     folder = tmp_path_factory.mktemp("dist")
-    python = python_with("build>=1.2", "twine>=6.1")
+    python = python_with("build==1.*", "twine==6.*")
     for command in (["build", "--outdir", folder, ROOT], ["twine", "check", "--strict"]):
         files = sorted(folder.iterdir())
         subprocess.run([python, "-m", *command, *files], check=True, capture_output=True)
