@@ -160,7 +160,8 @@ def process() -> None:
     sys.unraisablehook = _repeat_interrupt
     _end_as_by_ctrl_c()
     if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
-        sys.stdout.reconfigure(errors="replace")  # a console without arrows and lines shows `?`, as the next best
+        # As standard error has it: an arrow is `\u2190` where the encoding has none, and no text of SQL is lost.
+        sys.stdout.reconfigure(errors="backslashreplace")
     # Loading makes hundreds of thousands of small objects that stay: looking through them took a third of `ls`.
     gc.set_threshold(200_000, 20, 100)
     try:
