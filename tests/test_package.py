@@ -62,9 +62,12 @@ def test_the_wheel_has_the_package_and_nothing_else(dist):
     assert [name for name, content in contents.items() if any(path in content for path in here)] == []
     readme = message_from_bytes(contents[f"{info}/METADATA"]).get_payload()
     links = re.findall(r"\]\(([^)\s]+)\)", readme)
-    tag = f"{REPOSITORY}/blob/v{PROJECT['version']}/"
-    assert f"{tag}docs/getting-started/install.md" in links
-    assert [link for link in links if not (ROOT / link.removeprefix(tag)).is_file()] == []
+    own_links = {kind: f"{REPOSITORY}/{kind}/v{PROJECT['version']}/" for kind in ("blob", "raw")}
+    assert all(link.startswith("https://") for link in links)
+    assert own_links["blob"] + "docs/getting-started/install.md" in links
+    assert own_links["raw"] + "docs/assets/lint.svg" in links, "a picture is the file, not its page"
+    paths = [link.removeprefix(start) for start in own_links.values() for link in links if link.startswith(start)]
+    assert [path for path in paths if not (ROOT / path).is_file()] == []
 
 
 @pytest.mark.slow
