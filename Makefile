@@ -96,7 +96,7 @@ $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.package: pyproject.toml | $(BIN)/python
-	$(INSTALL) 'build>=1.2' 'twine>=6.1'
+	$(INSTALL) 'build>=1.2' 'twine>=7'
 	@touch $@
 
 clean:
