@@ -335,6 +335,7 @@ def start_warm(
     Raises ProblemsError: what `start_driver` raises, `warm-remote` over Spark Connect, `warm-busy` where one that was
     started otherwise is in use.
     """
+    check_system()
     if profile.remote is not None:
         raise ProblemsError([Problem("warm-remote", "a Spark Connect server is running anyway: none is kept warm")])
     spark = fitting_spark(profile, root, env)
