@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.spark.errors import engine_errors
+from merge_runner.engine.spark.errors import EngineError, engine_errors
 from merge_runner.engine.spark.snapshot_properties import around_statements
+from merge_runner.merge.syntax.query_span import is_query
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -71,10 +72,18 @@ def run_command(session: SparkSession, command: str) -> None:
 
 
 def analyse(session: SparkSession, query: str) -> StructType:
-    """The columns that a query gives, without running it. Raises EngineError."""
-    with engine_errors(query):
-        _set_call_site(session)
-        return session.sql(query).schema
+    """The columns that a query gives, without running it; what is none is an error. Raises EngineError."""
+    # Spark runs a command when it is given it: in parentheses it is no command any more.
+    before, after = ("", "") if is_query(query) else ("SELECT * FROM (\n", "\n)")
+    statement = f"{before}{query}{after}"
+    try:
+        with engine_errors(statement):
+            _set_call_site(session)
+            return session.sql(statement).schema
+    except EngineError as error:
+        if error.offset is not None:
+            error.statement, error.offset = query, max(0, min(error.offset - len(before), len(query)))
+        raise
 
 
 def files_read(session: SparkSession, query: str) -> int:

@@ -20,6 +20,30 @@ STATEMENT_HINT = (
 )
 
 
+_QUERIES = frozenset({"SELECT", "VALUES"})
+"""How queries begin that are nothing else; WITH and FROM may begin an INSERT, too."""
+_READING = _QUERIES | {"SHOW", "DESCRIBE", "DESC"}
+
+
+def is_query(text: str) -> bool:
+    """Return whether a statement of Spark is known to be a query, by the word that it begins with."""
+    return _first_key(text) in _QUERIES
+
+
+def only_reads(text: str) -> bool:
+    """Return whether a statement of Spark is known to change nothing: a query, SHOW or DESCRIBE."""
+    return _first_key(text) in _READING
+
+
+def _first_key(text: str) -> str:
+    """Return the first keyword of a statement; empty where it begins with none, or cannot be cut into tokens."""
+    try:
+        tokens = lex(text)
+    except MergeSyntaxError:
+        return ""
+    return tokens[0].key if tokens else ""
+
+
 def no_query(text: str) -> MergeSyntaxError | None:
     """Return the error about a text that is to be a query and is a MERGE or another statement that writes.
 

@@ -1,9 +1,9 @@
-"""The query of a text, cut out of blanks and closing semicolons."""
+"""The query of a text, cut out of blanks and closing semicolons; which statements are known to be queries."""
 
 import pytest
 
 from merge_runner.merge.syntax.error import MergeSyntaxError
-from merge_runner.merge.syntax.query_span import query_span
+from merge_runner.merge.syntax.query_span import is_query, only_reads, query_span
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,49 @@ def test_what_is_no_single_query_is_refused_at_its_place(text, message, marked):
     with pytest.raises(MergeSyntaxError, match=message) as caught:
         query_span(text)
     assert caught.value.span.of(text) == marked
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "select 1",
+        "  -- a comment\n/* another */ SELECT 1",
+        "/* nested /* comment */ */ select 1",
+        "values (1), (2)",
+    ],
+)
+def test_a_statement_that_is_a_query(statement):
+    assert is_query(statement)
+    assert only_reads(statement)
+
+
+@pytest.mark.parametrize("statement", ["show tables in shop", "describe table shop.fct", "desc shop.fct"])
+def test_what_changes_nothing(statement):
+    assert only_reads(statement)
+    assert not is_query(statement)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "",
+        "-- nothing",
+        "delete from shop.fct",
+        "/* /* */ select */ drop table shop.fct",
+        "with a as (select 1) insert into shop.fct select * from a",
+        "from shop.a insert into shop.fct select *",
+        "merge into shop.fct t using shop.a s on t.id = s.id when matched then delete",
+        "restore table shop.fct to version as of 0",
+        "set spark.sql.shuffle.partitions = 1",
+        "add jar 'a.jar'",
+        "create temporary function f as 'a.B'",
+        "`select` 1",
+        "${x} select 1",
+        "selected",
+        "select 'no end",
+        "call system.rollback_to_snapshot('a', 1)",
+    ],
+)
+def test_what_may_write(statement):
+    assert not only_reads(statement)
+    assert not is_query(statement)
