@@ -57,6 +57,7 @@ class LoadedProject:
         secrets: bool = True,
         on_log: Callable[[Log], None] | None = None,
         start: Start | None = None,
+        queries_only: bool = False,
     ) -> Self:
         """Load the project in a folder and build its graph. Raises ProblemsError with everything that is wrong.
 
@@ -65,7 +66,8 @@ class LoadedProject:
         `secrets` templates and the profile get a placeholder for every environment variable that is secret by its name:
         enough for a project that is not trusted, and of which nothing runs. `on_log`
         receives what templates `log` when they are compiled, instead of the logger `merge_runner.template`. `start`
-        returns the driver that its nodes run on; None: as the profile says.
+        returns the driver that its nodes run on; None: as the profile says. With `queries_only` a template that asks
+        the engine may read, and what else it executes is an error; hooks are what they are.
         """
         from merge_runner.api.event_log import log_template
 
@@ -77,6 +79,7 @@ class LoadedProject:
             target_path=target_path,
             full_refresh=full_refresh,
             cache=cache,
+            queries_only=queries_only,
         )
         if not isinstance(env, RecordingEnv):
             env = RecordingEnv(os.environ if env is None else env, secrets=secrets)

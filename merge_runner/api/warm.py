@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from merge_runner.engine.startup import DriverStart
+    from merge_runner.plan.load.project_context import Prepared
+    from merge_runner.run.results.events import Events
 
 
 @dataclass(frozen=True)
@@ -35,3 +42,33 @@ def stop_warm(path: str | Path = ".") -> bool:
     from merge_runner.engine.warm import client
 
     return client.stop(client.socket_path(Path(path), os.environ))
+
+
+class WarmStart:
+    """Gives a project its warm driver, and starts one where there is none, which `close` ends.
+
+    It ends by itself after `minutes` unused, or after the `keep_warm` of the profile where that is longer. Where none
+    may be kept, as in CI, each run has a driver of its own. `check` raises ProblemsError for a project that gets none.
+    """
+
+    def __init__(self, minutes: int, check: Callable[[Prepared], None]) -> None:
+        self._minutes = minutes
+        self._check = check
+        self._root: Path | None = None
+        """The folder of the project whose driver was started here."""
+
+    def __call__(self, prepared: Prepared, events: Events) -> DriverStart:
+        """Return the driver of a project on its way. Raises what `check` raises."""
+        from merge_runner.run.execution.driver_scope import starting_driver
+
+        self._check(prepared)
+        files = prepared.files
+        if self._root is None and warm_status(files.root) is None:
+            self._root = files.root
+        profile = replace(files.profile, keep_warm=max(files.profile.keep_warm, self._minutes))
+        return starting_driver(replace(prepared, files=replace(files, profile=profile)), events)
+
+    def close(self) -> None:
+        """End the driver that was started here."""
+        if self._root is not None:
+            stop_warm(self._root)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from merge_runner.cli.display.messages import hide, say
+from merge_runner.cli.host import current_host
 from merge_runner.columns import printable
 from merge_runner.options.output import OutputOptions
 from merge_runner.options.project import Defer, FullRefresh, ProjectOptions, Selection
@@ -41,7 +42,7 @@ def project_of(options: ProjectOptions, env: RecordingEnv | None = None, *, secr
     """Return the project that the options mean, whose secrets no message shows from here on."""
     from merge_runner.api.project import Project
 
-    root = project_root(options.project_dir)
+    root, host = project_root(options.project_dir), current_host()
     env = recording_env(secrets=secrets) if env is None else env
     project = Project.load(
         root,
@@ -54,7 +55,8 @@ def project_of(options: ProjectOptions, env: RecordingEnv | None = None, *, secr
         cache=not options.no_cache,
         env=env,
         on_log=lambda log: _show_log(log, options),
-        start=click.get_current_context().obj,
+        start=host.start,
+        queries_only=host.queries_only,
     )
     hide(lambda: project.prepared.secrets)
     return project

@@ -19,6 +19,7 @@ from merge_runner.cli.completion import PROGRAM, VARIABLE
 from merge_runner.cli.dbt_flags import accepted
 from merge_runner.cli.display.messages import as_json, debugging, fitted, reset_style, say, terminal_columns
 from merge_runner.cli.environment import note_used, options_of, speaks_dbt
+from merge_runner.cli.host import Host
 from merge_runner.cli.parameters import parameters
 from merge_runner.columns import printable
 from merge_runner.options.output import OutputOptions
@@ -29,7 +30,6 @@ PYTHONS_COLLECTIONS = gc.get_threshold()
 if TYPE_CHECKING:
     from types import FrameType
 
-    from merge_runner.api.node_run import Start
     from merge_runner.errors import Problem
 
 _AGAIN_SECONDS = 0.05
@@ -53,6 +53,7 @@ _COMMANDS = {
     "lint": "prove what each MERGE will scan, and flag what is wrong",
     "ls": "the selected nodes",
     "lsp": "a language server: what lint finds, in an editor",
+    "mcp": "tools for agents: lint, show, test, guarded builds",
     "optimize": "compact the tables of the selected models",
     "parse": "check the project and write the manifest",
     "post-comment": "post the comment of `diff --pr`, or update it",
@@ -194,10 +195,10 @@ def _repeat_interrupt(ignored: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(ignored)
 
 
-def main(arguments: Sequence[str] | None = None, start: Start | None = None) -> None:
+def main(arguments: Sequence[str] | None = None, host: Host | None = None) -> None:
     """Run the command line; `arguments` are those of the process by default. What one run sets is gone in the next.
 
-    `start` returns the driver of a project on its way; None: as the profile says.
+    `host` is the program that calls it; None: a terminal.
     Raise SystemExit with 0 (well), 1 (a model or test failed) or 2 (could not run).
     """
     reset_style()
@@ -210,7 +211,7 @@ def main(arguments: Sequence[str] | None = None, start: Start | None = None) -> 
             words = sys.argv[1:] if arguments is None else list(arguments)
             try:
                 # Not click's own main(): it ends with 1 where a reader of the output has gone.
-                with cli.make_context(PROGRAM, words, obj=start) as ctx:
+                with cli.make_context(PROGRAM, words, obj=host) as ctx:
                     result = cli.invoke(ctx)
                 status = result if isinstance(result, int) else 0
             except (click.exceptions.Exit, click.ClickException, KeyboardInterrupt, EOFError, click.Abort) as end:

@@ -14,6 +14,7 @@ from merge_runner.cli.display.dbt_display import DbtDisplay
 from merge_runner.cli.display.display import Display, JsonDisplay, TextDisplay
 from merge_runner.cli.display.messages import counted, say
 from merge_runner.cli.display.problems import show_no_effect, show_not_read, show_problems, show_warnings
+from merge_runner.cli.host import current_host
 from merge_runner.cli.loading import check_defer, load_project, selected, with_default_selector
 from merge_runner.cli.run_pages import show_run
 from merge_runner.errors import Problem
@@ -75,6 +76,8 @@ def run_nodes(
     `last` is the invocation that they are left over from.
     """
     check_defer(options, options.state)
+    host = current_host()
+    host.permit(name, project, selection)
     display = display_for(options, project.graph)
     try:
         results = project.invoke(name, options, selection, last=last, on_event=display, on_driver=display.observe)
@@ -85,6 +88,7 @@ def run_nodes(
         return 1
     finally:
         display.close()
+    host.on_results(results)
     if options.junit is not None:
         write_atomic(options.junit, junit(results, project.graph.nodes))
     show_run(project.prepared.target_path, options)

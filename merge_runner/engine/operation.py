@@ -13,6 +13,7 @@ from merge_runner.engine.spark.jvm_util import plain_value
 from merge_runner.engine.spark.sql import run_query
 from merge_runner.engine.tables.catalog import Catalog, table_exists
 from merge_runner.merge.statement import Clause
+from merge_runner.merge.syntax.query_span import only_reads
 from merge_runner.plan.steps.inputs import Input
 from merge_runner.plan.steps.merge import RunMerge
 from merge_runner.relation import Relation
@@ -38,6 +39,8 @@ class Statements:
     to_attach: list[Input] = field(default_factory=list)
     left_out: Callable[[str], bool] = lambda _: False
     """Whether a statement is not executed, and returns no rows."""
+    queries_only: bool = False
+    """Whether what is no query is refused."""
     refused: EngineError | None = None
     """What ended the rendering, where that is an error of the engine."""
 
@@ -45,6 +48,11 @@ class Statements:
         """Execute a statement and return its rows. Raises RefusedError where the engine refuses it."""
         if self.left_out(statement):
             return Table()
+        if self.queries_only and not only_reads(statement):
+            message = "a template executes a statement that may write, and only queries are permitted here"
+            raise RefusedError(
+                "not-permitted", message, "`run_query` of SELECT, VALUES, SHOW and DESCRIBE is permitted"
+            )
         with self._refusing():
             self._attach()
             names, rows = run_query(self.session, statement)

@@ -155,7 +155,7 @@ def _ask_engine(prepared: Prepared, asks: _Asks, driver: Driver, catalog: Catalo
     """Return the query or MERGE of a text that asks the engine, once it has been asked. Raises ProblemsError."""
     node = asks.node
     with driver.session({} if node is None else _confs(node)) as session:
-        statements = Statements(session, catalog, prepared.on_log)
+        statements = Statements(session, catalog, prepared.on_log, queries_only=prepared.flags.queries_only)
         try:
             with engine_problems(statements):
                 if node is None:

@@ -10,7 +10,7 @@ FILES = {
     "models/fct.sql": "merge into {{ this }} t using {{ ref('stg') }} s on t.id = s.id when not matched then insert *",
 }
 PLAIN = "merge into t using s on t.id = s.id when matched then delete"
-HEAVY = frozenset({"pyspark", "py4j", "delta", "rich", "sqlglot", "networkx", "jinja2", "pydantic", "yaml"})
+HEAVY = frozenset({"pyspark", "py4j", "delta", "rich", "sqlglot", "networkx", "jinja2", "pydantic", "yaml", "mcp"})
 READS = {"pydantic", "yaml"}
 """What a project is read with."""
 ANALYSES = {*READS, "jinja2", "sqlglot"}
@@ -19,6 +19,7 @@ ANALYSES = {*READS, "jinja2", "sqlglot"}
 COMMANDS = {
     ("--help",): set(),
     ("build", "--help"): set(),
+    ("mcp", "--help"): set(),
     ("schema",): set(),
     ("ls",): READS,
     ("parse",): ANALYSES,
@@ -48,6 +49,7 @@ print(*sys.modules, file=sys.stderr)
 """
 LAUNCH = """
 import sys
+from merge_runner.cli.host import Host
 from merge_runner.cli.main import main
 
 class Launch:
@@ -57,7 +59,7 @@ class Launch:
         print(*sys.modules, file=sys.stderr)
         raise SystemExit(0)
 
-main(["build"], start=lambda prepared, events: Launch())
+main(["build"], Host(start=lambda prepared, events: Launch()))
 """
 
 

@@ -38,6 +38,7 @@ def test_help_names_every_command(call):
             "lint",
             "ls",
             "lsp",
+            "mcp",
             "optimize",
             "parse",
             "post-comment",

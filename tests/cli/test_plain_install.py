@@ -50,6 +50,7 @@ for command in commands:
 """
 SPARK = ["pyspark", "py4j", "delta", "delta_spark", "grpc", "pandas", "pyarrow", "numpy"]
 ALL_BUT_A_JVM = ["py4j"]  # pyspark-client is like that
+AGENTS = ["mcp"]
 READ = [
     ("ls", 0, "fct"),
     ("parse", 0, "2 nodes"),
@@ -73,6 +74,7 @@ RUN = [
     ("debug --spark", SPARK, "spark"),
     ("build -t far", SPARK, "connect"),
     ("build", ALL_BUT_A_JVM, "spark"),
+    ("mcp", AGENTS, "mcp"),
 ]
 
 
@@ -88,7 +90,7 @@ def ended(tmp_path_factory):
     (root / "scripts").mkdir()
     (root / "scripts/orders.sql").write_text("merge into a.b t using a.c s on t.id = s.id when matched then delete;")
     found = {}
-    for missing in (SPARK, ALL_BUT_A_JVM):
+    for missing in (SPARK, ALL_BUT_A_JVM, AGENTS):
         commands = [command for command, without, _ in RUN if without is missing]
         commands += [command for command, _, _ in READ] if missing is SPARK else []
         arguments = json.dumps([missing, *(command.split() for command in commands)])

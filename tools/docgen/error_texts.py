@@ -536,6 +536,15 @@ _RUN = {
         "`expect_merge.unique_source`: several source rows have one key; nothing is committed.",
         "Keep one source row for each key in USING.",
     ),
+    "not-accepted": Meaning(
+        "An agent called a tool of `merge-runner mcp` that would write, or run, what the person who started the server "
+        "has not accepted: another model, or one whose guard, hooks or other config have changed.",
+        "Look at the change; start the server again to accept it.",
+    ),
+    "not-permitted": Meaning(
+        "A template executes a statement that may write, where it may only read, as over `merge-runner mcp`.",
+        "Begin the statement with SELECT, VALUES, SHOW or DESCRIBE, or build the model in a terminal.",
+    ),
     "expect-merge": Meaning(
         "The MERGE would exceed a limit of `expect_merge`, or is predicted to, and nothing is committed; or "
         "`expect_merge` cannot apply to the model.",

@@ -20,3 +20,5 @@ class Flags:
     full_refresh: bool = False
     cache: bool = True
     """Whether what earlier runs kept is read, and what this one finds out is kept."""
+    queries_only: bool = False
+    """Whether templates that ask the engine may only read."""

@@ -30,7 +30,10 @@ def planned_on_engine(prepared: Prepared, unique_id: str, context: NodeContext, 
     be known only now: the problems of the text, and config or edges that depend on what a query returns.
     """
     set_confs(context.session, stamp_confs(of_hook(context.stamp, "run_query")))
-    statements = Statements(context.session, context.catalog, on_log=lambda _log: None)  # the text that runs is logged
+    statements = Statements(
+        *(context.session, context.catalog, lambda _log: None),  # the text that runs is logged
+        queries_only=prepared.flags.queries_only,
+    )
     node = prepared.graph.nodes[unique_id]
     if isinstance(node, ModelNode) and node.materialized == "merge":
         layout, rebuilt = table_layout(prepared, node), is_rebuilt(node, prepared.invocation)

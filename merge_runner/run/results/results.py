@@ -147,10 +147,15 @@ class RunResults:
 
 def write_run_results(path: Path, run: RunResults, version: str) -> None:
     """Replaces run_results.json in one step."""
+    write_atomic(path, run_results_text(run, version))
+
+
+def run_results_text(run: RunResults, version: str) -> str:
+    """Return the text of run_results.json."""
     document = {
         "metadata": Metadata(run.completed_at, run.invocation_id, version, run.started_at).as_json("run-results/v6"),
         "results": [result.as_json() for result in (*run.results, *run.hooks)],
         "elapsed_time": (run.completed_at - run.started_at).total_seconds(),
         "args": {**run.args, "which": run.command},
     }
-    write_atomic(path, json.dumps(document, default=str))
+    return json.dumps(document, default=str)

@@ -3,6 +3,7 @@
 import sys
 from dataclasses import replace
 
+from merge_runner.cli.host import Host
 from merge_runner.cli.main import main
 from merge_runner.engine.driver.driver import Waits
 from merge_runner.engine.startup import DriverStart
@@ -25,4 +26,4 @@ class Impatient(DriverStart):
 
 if __name__ == "__main__":
     seconds = float(sys.argv[1])
-    main(sys.argv[2:], lambda prepared, events: Impatient(starting_driver(prepared, events), seconds))
+    main(sys.argv[2:], Host(start=lambda prepared, events: Impatient(starting_driver(prepared, events), seconds)))

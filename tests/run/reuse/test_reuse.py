@@ -206,6 +206,7 @@ class NoDriver:
 
 @pytest.mark.spark
 def test_no_spark_is_started_where_nothing_has_changed(make_project, driver, reusing, capsys):
+    from merge_runner.cli.host import Host
     from merge_runner.cli.main import main
 
     files = {path: text for path, text in FILES.items() if path.rpartition("/")[2].removesuffix(".sql") not in ALWAYS}
@@ -214,7 +215,7 @@ def test_no_spark_is_started_where_nothing_has_changed(make_project, driver, reu
     shop.build()
     start = NoDriver()
     with pytest.raises(SystemExit) as ended:
-        main(["build", "--no-lint", "--project-dir", str(shop.root)], start)
+        main(["build", "--no-lint", "--project-dir", str(shop.root)], Host(start=start))
     assert ended.value.code == 0
     assert not start.asked
     err = capsys.readouterr().err
@@ -224,7 +225,7 @@ def test_no_spark_is_started_where_nothing_has_changed(make_project, driver, reu
     assert {entry["status"] for entry in kept["results"]} == {"no-op"}
     # --no-reuse asks for it.
     with pytest.raises(SystemExit):
-        main(["build", "--no-lint", "--no-reuse", "--project-dir", str(shop.root)], start)
+        main(["build", "--no-lint", "--no-reuse", "--project-dir", str(shop.root)], Host(start=start))
     assert start.asked
 
 
