@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ _STARTERS = Path(__file__).parent / "starters"
 _COMMON = "common"
 """What all projects have; the other folders have the models and seeds of one starter, and its vars."""
 _VARS = "vars.toml"
+_AGENTS = "AGENTS.md"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 
 Pattern = Literal[
@@ -54,6 +56,19 @@ def scaffold(folder: Path, pattern: Pattern | None = None) -> list[Path]:
         write_atomic(folder / path, text.replace("__project__", name))
         paths.append(folder / path)
     return [*paths, *write_copies(folder, ("properties", "profiles", "pyproject"))]
+
+
+def write_agents_file(folder: Path) -> Path:
+    """Write AGENTS.md into the folder of a project: how agents work in it. Return its path.
+
+    Raises ProblemsError `file-exists` where it is there already: it stays as it is.
+    """
+    path = folder / _AGENTS
+    if os.path.lexists(path):
+        hint = "move it away, run this again, and take over what you need"
+        raise ProblemsError([Problem("file-exists", f"{path} is there already, and stays as it is", hint=hint)])
+    write_atomic(path, (_STARTERS / _AGENTS).read_text(encoding="utf-8"))
+    return path
 
 
 def _starter_files(pattern: Pattern | None) -> Iterator[tuple[str, str]]:

@@ -139,7 +139,7 @@ _FILES = {
     ),
     "folder-not-empty": Meaning("`init` got a folder that already has files.", "Name a new or an empty folder."),
     "file-exists": Meaning(
-        "`test --generate` or `import` found a file that it would write.",
+        "`test --generate`, `import` or `init --agents` found a file that it would write.",
         "Extend the file by hand, move it away, or name another folder.",
     ),
     "file-system": Meaning(
