@@ -18,7 +18,7 @@ _INTRODUCTION = """\
 `--exclude` and `--resource-type` take several values, up to the next option. Data goes to standard output, progress
 and messages to standard error."""
 
-_COMMON = 8
+COMMON = 8
 """An option that at least so many commands have with the same help is described once."""
 
 EXIT_STATUS: Mapping[int, str] = {
@@ -46,7 +46,7 @@ def command_line() -> str:
     """Return the page of all commands and options."""
     found = commands()
     count = Counter(_signature(option) for command in found.values() for option in options(command))
-    common = {signature for signature, number in count.items() if number >= _COMMON}
+    common = {signature for signature, number in count.items() if number >= COMMON}
     shared = {_signature(option): option for command in found.values() for option in options(command)}
     return page(
         "Command line",

@@ -10,6 +10,7 @@ from merge_runner.lint import documentation
 from merge_runner.lint.registry import built_in_rules
 from tools.docgen import command_page, error_page, project_pages, python_page, record_pages, yaml_page
 from tools.docgen.file_schemas import schemas
+from tools.docgen.llms import llms_index, llms_reference
 
 FOLDERS = ("docs/reference", "docs/reference/rules")
 """Where the pages are. In the second one there are no others."""
@@ -32,7 +33,8 @@ def pages() -> dict[str, str]:
     }
     found = {f"{reference}/{name}": text for name, text in written.items()}
     found |= {f"{SCHEMAS}/{name}.json": text for name, text in schemas().items()}
-    return found | {f"{of_rules}/{name}": text for name, text in documentation.pages(built_in_rules()).items()}
+    found |= {f"{of_rules}/{name}": text for name, text in documentation.pages(built_in_rules()).items()}
+    return found | {"docs/llms.txt": llms_index(found), "docs/llms-full.txt": llms_reference()}
 
 
 def out_of_date(root: Path) -> Iterator[str]:
