@@ -8,7 +8,13 @@ from merge_runner.text import Span
 
 # Each piece ends in one place alone, if need be at the text's end: a line of dashes after MERGE could be read in more
 # ways than there is time, and to look for the end of a tag from each of many beginnings takes the square of the text.
-_JINJA = r"\{\#(?:(?!\#\}).)*(?:\#\}|\Z)|\{%(?:(?!%\}).)*(?:%\}|\Z)|\{\{(?:(?!\}\}).)*(?:\}\}|\Z)"
+# A string in a tag may hold a tag: config(post_hook='optimize {{ this }}').
+_TAG_STRING = r"""'(?:[^'\\]|\\.)*(?:'|\\?\Z)|"(?:[^"\\]|\\.)*(?:"|\\?\Z)"""
+_JINJA = rf"""
+      \{{\#(?:(?!\#\}}).)*(?:\#\}}|\Z)
+    | \{{%(?:{_TAG_STRING}|[^'"%]|%(?!\}}))*(?:%\}}|\Z)
+    | \{{\{{(?:{_TAG_STRING}|[^'"}}]|\}}(?!\}}))*(?:\}}\}}|\Z)
+"""
 _LINE_COMMENT = r"--(?:\\\n|[^\r\n\\]|\\(?!\n))*(?![^\r\n])"
 _GAP = rf"(?:\s|{_JINJA}|{_LINE_COMMENT}|/\*(?:(?!\*/).)*(?:\*/|\Z))+"
 _QUOTED = {
@@ -26,7 +32,6 @@ _WORDS = re.compile(
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
 _MERGE = re.compile("merge", re.IGNORECASE)
-_TAG_STRING = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _BEFORE = re.compile(
     rf"""
       [\s;]+ | \{{\#.*?\#\}} | {_LINE_COMMENT} | /\*

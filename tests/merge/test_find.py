@@ -22,6 +22,9 @@ from merge_runner.merge.find import holds_merge
         "{% if is_full_refresh() %}merge into t{% endif %}",
         "select `merge` from u; merge into t",
         '{% set x = "it\'s" %} merge into t',
+        "{{ config(post_hook='optimize {{ this }}') }} merge into t using s on t.a = 'x' when matched then delete",
+        "{% set tag = '%} %}' %} merge into t using s on t.a = 'x' when matched then delete",
+        "merge {{ log('}} x') }} into t",
         "(merge into t)",
     ],
 )
@@ -47,6 +50,7 @@ def test_a_merge_is_found(text):
         "select `merge into t`",
         "{{ config(post_hook='merge into x') }} select 1",
         "{{ log(merge into) }} select 1",
+        "{{ config(post_hook='optimize {{ this }}; merge into x') }} select 1",
         "{% set x = 'merge into t' %} select 1",
         "select merge, into from t",
         "select t.merge into",
