@@ -13,6 +13,7 @@ from merge_runner.merge.read_query import read_query
 from merge_runner.merge.relation_name import read_name
 from merge_runner.merge.splice import splice
 from merge_runner.merge.statement import Expr, MergeStatement
+from merge_runner.merge.syntax.forms import begins_changes
 from merge_runner.merge.syntax.placeholder import PLACEHOLDER, as_written, has_placeholder
 from merge_runner.merge.syntax.sql import Sql, tokenize
 from merge_runner.pruning.layout.layout import TableLayout
@@ -189,6 +190,8 @@ def _named_tables(query: Expr, ctes: set[str]) -> Iterator[tuple[Span, tuple[str
     own = {unquote(sql.word(i)).casefold() for i in words if sql.key(i + 1) == "AS" and sql.key(i + 2) == "("} | ctes
     for i in words:
         if sql.key(i) not in ("FROM", "JOIN") or sql.kind(i + 1) not in ("word", "name") or _is_argument(sql, i):
+            continue
+        if i and begins_changes(sql, i - 1):
             continue
         name = read_name(sql, i + 1)
         if sql.key(name.stop) != "(" and not (len(name.parts) == 1 and name.parts[0].casefold() in own):

@@ -17,6 +17,7 @@ from merge_runner.lineage.select import SelectReader
 from merge_runner.lineage.value import union, unknown
 from merge_runner.merge.name_places import names_span
 from merge_runner.merge.syntax.placeholder import as_written, has_placeholder
+from merge_runner.sql.names import CHANGE_COLUMNS
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
@@ -97,6 +98,13 @@ class Queries:
         table = self.lookup(tuple(parts))
         return of_table(table if table is not None else Table(".".join(parts)))
 
+    def changes(self, parts: Sequence[str]) -> Rows:
+        """The rows of the changes of a table: its columns, and those that say what was changed."""
+        table = self.lookup(tuple(parts)) or Table(".".join(parts))
+        if any(map(has_placeholder, parts)) or (len(parts) == 1 and parts[0].casefold() in self.ctes):
+            return unreadable(unknown(f"the changes of {as_written('.'.join(parts))} cannot be followed"))
+        return of_table(replace(table, columns=(*table.columns, *CHANGE_COLUMNS)))
+
     def rows(self, node: exp.Expr, outer: Scope | None = None) -> Rows:
         """The rows of a query; `outer` are the names of the query around it, which a subquery sees as well."""
         queries = self._with_ctes(node, outer)
@@ -111,7 +119,8 @@ class Queries:
                 return SelectReader(queries, outer).joined(node)
             rows = queries.rows(node.this, outer)
         elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-            rows = queries.table([part.name for part in node.parts])
+            parts = [part.name for part in node.parts]
+            rows = queries.changes(parts) if node.args.get("changes") else queries.table(parts)
         else:
             return unreadable(unknown(_UNREADABLE))
         return queries._sort(node, rows, outer)

@@ -34,6 +34,9 @@ class Queries(Protocol):
     def table(self, parts: Sequence[str]) -> Rows:
         """The rows of a table, view or CTE, given the unquoted parts of its name."""
 
+    def changes(self, parts: Sequence[str]) -> Rows:
+        """The rows of the changes of a table, given the unquoted parts of its name."""
+
 
 class SelectReader:
     """Reads one SELECT, or the joins of a FROM in parentheses."""
@@ -107,6 +110,8 @@ class SelectReader:
             return self._generated_rows(item.node, item.columns)
         elif item.kind == "table":
             rows = self._queries.table(item.parts)
+        elif item.kind == "changes":
+            rows = self._queries.changes(item.parts)
         elif item.kind == "parentheses":
             rows = SelectReader(self._queries, outer).joined(item.node)
         else:

@@ -1,4 +1,4 @@
-"""sqlglot's Databricks dialect, with the words of open-source Spark 4.1 where the two differ.
+"""sqlglot's Databricks dialect, with the words of open-source Spark where the two differ.
 
 Databricks is the better reader of Spark's text than sqlglot's Spark dialect: it knows paths into variants (`v:a.b`) and
 reads a plain cast as a plain cast. Only the tokenizer can be adapted: sqlglot's parsers are compiled and closed.
@@ -20,7 +20,7 @@ _NAMES_IN_SPARK = """
     PRAGMA PREPARE PROCEDURE QUALIFY RENAME RETURNING REVOKE ROLLBACK SEQUENCE SERDEPROPERTIES SESSION SETTINGS SHOW
     STRAIGHT_JOIN STREAM TRIGGER UNCACHE VACUUM VOLATILE XOR
 """
-"""Keywords of sqlglot 30.30 that have no part in a query or expression of Spark 4.1: they are plain names there."""
+"""Keywords of sqlglot 30.30 that are plain names in Spark, wherever a query has them; QUALIFY may also be a clause."""
 
 _NAMES = frozenset(_NAMES_IN_SPARK.split())
 

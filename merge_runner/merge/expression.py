@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.merge.syntax.forms import changes_clauses
 from merge_runner.merge.syntax.keywords import COMPLEX_TYPES
 from merge_runner.merge.syntax.lexer import lex
 from merge_runner.merge.syntax.operand import Remarks
+from merge_runner.merge.syntax.query_clauses import begins_qualify
 from merge_runner.merge.syntax.query_names import names_in_query
 from merge_runner.merge.syntax.sql import Sql
 from merge_runner.text import Span
@@ -63,7 +65,8 @@ class Reader:
         filled = self._filled(start, stop)
         try:
             if filled or not may_share(text):
-                return _as_spark_means(_parse(text, names, exp.Condition), text, filled)
+                tree = _parse(text, names, exp.Condition, self._qualify(start, stop))
+                return _as_spark_means(tree, text, filled)
             return _condition(text, names)
         except _UnreadError:
             return None
@@ -76,12 +79,34 @@ class Reader:
             return None
         text = reading(self._sql, start, stop)
         try:
-            tree = _parse(text, self._names(start, stop, names_in_query(self._sql, start, stop)))
+            names = self._names(start, stop, names_in_query(self._sql, start, stop))
+            tree = _parse(text, names, qualify=self._qualify(start, stop))
         except _UnreadError as error:
             self.stopped = _stopped(error.cause, text, self._sql.tokens[start].start)
             return None
         tree = _as_spark_means(tree, text, self._filled(start, stop))
-        return tree if isinstance(tree, exp.Query | exp.Values) else None
+        changes = changes_clauses(self._sql, start, stop)
+        if not isinstance(tree, exp.Query | exp.Values) or (changes and not self._mark_changes(tree, changes, start)):
+            return None
+        return tree
+
+    def _mark_changes(self, tree: exp.Expr, changes: Sequence[tuple[int, int]], start: int) -> bool:
+        """Set `changes` in the tables of a tree whose changes are read; return whether each clause has its table.
+
+        sqlglot was given blanks for the clauses, which begin and end at the tokens `changes`.
+        """
+        from sqlglot import exp
+
+        offset, tokens = self._sql.tokens[start].start, self._sql.tokens
+        clauses: dict[int | None, tuple[int, int]] = {
+            tokens[first - 1].end - 1 - offset: (first, last) for first, last in changes
+        }
+        for table in tree.find_all(exp.Table):
+            end = table.this.meta.get("end") if isinstance(table.this, exp.Identifier) else None
+            if (clause := clauses.pop(end, None)) is not None:
+                words = self._sql.span(*clause).of(self._sql.text)
+                table.set("changes", exp.Changes(information=exp.Var(this=words)))
+        return not clauses
 
     def _is_readable(self, start: int, stop: int) -> bool:
         at = self._opaque_at(start, stop)
@@ -92,6 +117,11 @@ class Reader:
         """The keywords that are names in [start, stop), by their offsets from its beginning."""
         offset, end = self._sql.tokens[start].start, self._sql.tokens[stop - 1].end
         return frozenset(at - offset for at in (*self._remarks.names, *more) if offset <= at < end)
+
+    def _qualify(self, start: int, stop: int) -> frozenset[int]:
+        """The offsets of the words QUALIFY that begin a clause."""
+        sql, offset = self._sql, self._sql.tokens[start].start
+        return frozenset(sql.tokens[i].start - offset for i in range(start, stop) if begins_qualify(sql, i, stop))
 
     def _filled(self, start: int, stop: int) -> dict[int, str]:
         """The names with placeholders in them, by their offsets in what sqlglot was given."""
@@ -179,8 +209,10 @@ class _Sqlglot(threading.local):
 _SQLGLOT = _Sqlglot()
 
 
-def _parse(text: str, names: Set[int], into: type[exp.Expr] | None = None) -> exp.Expr:
-    """The tree that sqlglot makes of a text (see `reading`), `names` being offsets of keywords that are names.
+def _parse(text: str, names: Set[int], into: type[exp.Expr] | None = None, qualify: Set[int] = frozenset()) -> exp.Expr:
+    """The tree that sqlglot makes of a text (see `reading`).
+
+    `names` are the offsets of keywords that are names, `qualify` those of the word where it begins a clause.
 
     Raises _UnreadError.
     """
@@ -189,7 +221,7 @@ def _parse(text: str, names: Set[int], into: type[exp.Expr] | None = None) -> ex
     tokenizer, parser = _SQLGLOT.tokenizer_and_parser
     try:
         tokens = tokenizer.tokenize(text)
-        _name_keywords(tokens, names)
+        _name_keywords(tokens, names, qualify)
         with quiet():
             trees = parser.parse(tokens, text) if into is None else parser.parse_into(into, tokens, text)
     except Exception as error:  # sqlglot raises AttributeError, RecursionError and others on text it does not know
@@ -199,9 +231,9 @@ def _parse(text: str, names: Set[int], into: type[exp.Expr] | None = None) -> ex
     return trees[0]
 
 
-def _name_keywords(tokens: list[Token], names: Set[int]) -> None:
-    """Set for sqlglot's parser which of its keywords are names here."""
-    dot, negation, select, identifier, variable = _token_types()
+def _name_keywords(tokens: list[Token], names: Set[int], qualify: Set[int]) -> None:
+    """Set for sqlglot's parser which of its keywords are names here, and where QUALIFY is none."""
+    dot, negation, select, identifier, variable, clause = _token_types()
     before = None
     for token in tokens:
         kind = token.token_type
@@ -209,6 +241,8 @@ def _name_keywords(tokens: list[Token], names: Set[int]) -> None:
         if after_dot or token.start in names:
             # Two words begin an expression whatever the token's type, unless they are in backquotes.
             token.token_type = kind = identifier if token.text.upper() in ("ANY", "CASE") else variable
+        elif token.start in qualify:
+            token.token_type = kind = clause
         before = kind
 
 
@@ -217,7 +251,7 @@ def _token_types() -> tuple[TokenType, ...]:
     # Python 3.11 calls a function for each member of an enumeration that is read.
     from sqlglot.tokenizer_core import TokenType
 
-    return TokenType.DOT, TokenType.NOT, TokenType.SELECT, TokenType.IDENTIFIER, TokenType.VAR
+    return TokenType.DOT, TokenType.NOT, TokenType.SELECT, TokenType.IDENTIFIER, TokenType.VAR, TokenType.QUALIFY
 
 
 def _stopped(error: Exception | None, text: str, offset: int) -> Span | None:
@@ -233,12 +267,15 @@ def _stopped(error: Exception | None, text: str, offset: int) -> Span | None:
 def reading(sql: Sql, start: int, stop: int) -> str:
     """What sqlglot is given for the tokens [start, stop): of the same length, so that its offsets hold.
 
-    Comments become blanks (Spark's end elsewhere), `''` in a string becomes `\\'`, `!<` becomes `>=`, and `TABLE u` as
-    a query becomes `FROM  u`.
+    Comments become blanks (Spark's end elsewhere), and so does `CHANGES FROM …`; `''` in a string becomes `\\'`, `!<`
+    becomes `>=`, and `TABLE u` as a query becomes `FROM  u`.
     """
     parts: list[str] = []
     at = sql.tokens[start].start
+    left_out = {i for first, last in changes_clauses(sql, start, stop) for i in range(first, last)}
     for i in range(start, stop):
+        if i in left_out:
+            continue  # the gap in front of the next token covers it
         token = sql.tokens[i]
         if token.start > at:
             gap = sql.text[at : token.start]

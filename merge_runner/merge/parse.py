@@ -1,12 +1,16 @@
-"""Reads a rendered text as one MERGE, along the grammar of Spark 4.1 (SqlBaseParser.g4, `MERGE INTO`)."""
+"""Reads a rendered text as one MERGE, along the grammar of Spark 4.3 (SqlBaseParser.g4, `MERGE INTO`)."""
 
 from __future__ import annotations
 
+from typing import Literal
+
+from merge_runner.formats.grammar import CHANGES, MERGE_OPTIONS
 from merge_runner.merge.clauses import NEGATIONS, before_filled, read_clauses
 from merge_runner.merge.expression import Reader
 from merge_runner.merge.relation_name import read_alias, read_name
 from merge_runner.merge.statement import Conjunct, Cte, Expr, MergeStatement, Source, Target
 from merge_runner.merge.syntax.error import ErrorKind, MergeSyntaxError
+from merge_runner.merge.syntax.forms import FormUse, begins_options, changes_clauses, options_end
 from merge_runner.merge.syntax.grammar import check, check_query, conjuncts
 from merge_runner.merge.syntax.operand import Remarks
 from merge_runner.merge.syntax.query import is_query
@@ -21,7 +25,8 @@ def parse(text: str) -> MergeStatement:
 
     What sqlglot cannot read stays opaque (`Expr.expression` is None); what Spark's parser refuses raises
     MergeSyntaxError, and so does a text without a MERGE or with several statements. Where it is not certain that Spark
-    refuses, the text is taken. Measured on Spark 4.1.4.
+    refuses, the text is taken. What only newer lines of Spark take is in `forms`. Measured on Spark 4.1.4, 4.2.1
+    and 4.3.0.
     """
     sql = tokenize(text)
     return _Statement(sql, _one_statement(sql)).read()
@@ -94,7 +99,13 @@ class _Statement:
             ctes=ctes,
             recursive=recursive,
             more_clauses=more or more_clauses,
+            forms=self._forms(),
         )
+
+    def _forms(self) -> tuple[FormUse, ...]:
+        clauses = changes_clauses(self.sql, 0, self.stop)
+        changes = (FormUse(CHANGES, self.sql.span(start, stop)) for start, stop in clauses)
+        return tuple(sorted((*changes, *self.remarks.forms), key=lambda use: use.span.start))
 
     def _expr(self, start: int, stop: int) -> Expr:
         check(self.sql, start, stop, self.remarks)
@@ -122,7 +133,7 @@ class _Statement:
                 sql.span(start - 1, stop + 1),
                 "write a table without parentheses, a join or function as (SELECT * FROM …)",
             )
-        check_query(sql, start, stop)
+        check_query(sql, start, stop, self.remarks)
         span = sql.span(start, stop)
         tree = self.reader.query(start, stop)
         return Expr(span, span.of(sql.text), tree, self.reader.stopped)
@@ -201,8 +212,18 @@ class _Statement:
         if name.computed is not None:
             check(sql, *name.computed, self.remarks)
         relation = sql.span(start, name.stop)
-        alias, self.i = read_alias(sql, name.stop, "USING")
-        return Target(name.parts, alias, relation, sql.span(start, self.i))
+        alias, self.i = None, name.stop
+        if not begins_options(sql, name.stop):
+            alias, self.i = read_alias(sql, name.stop, "USING")
+        span = sql.span(start, self.i)
+        if begins_options(sql, self.i):
+            self._options()
+        return Target(name.parts, alias, relation, span)
+
+    def _options(self) -> None:
+        """Read the options of a table, which begin at token `i`."""
+        start, self.i = self.i, options_end(self.sql, self.i)
+        self.remarks.forms.append(FormUse(MERGE_OPTIONS, self.sql.span(start, self.i)))
 
     def _source(self) -> Source:
         sql, start = self.sql, self.i
@@ -223,9 +244,16 @@ class _Statement:
                 "write USING (SELECT * FROM the_function(…)) AS s",
                 kind="unsupported",
             )
-        relation = sql.span(start, name.stop)
-        alias, self.i = read_alias(sql, name.stop, "ON")
-        return Source("table", name.parts, None, alias, relation, sql.span(start, self.i))
+        kind: Literal["table", "query"] = "table"
+        opaque: Expr | None = None
+        self.i = name.stop
+        if begins_options(sql, name.stop):
+            self._options()
+            whole = sql.span(start, self.i)
+            kind, opaque = "query", Expr(whole, whole.of(sql.text))
+        relation = sql.span(start, self.i)
+        alias, self.i = read_alias(sql, self.i, "ON")
+        return Source(kind, name.parts, opaque, alias, relation, sql.span(start, self.i))
 
     def _not_using(self) -> MergeSyntaxError:
         word = self.sql.word(self.i)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from merge_runner.merge.expression import literal, name_parts, unquote
 from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.merge.syntax.forms import changes_end
 from merge_runner.merge.syntax.keywords import NO_ALIAS
 from merge_runner.merge.syntax.sql import Sql
 
@@ -107,6 +108,13 @@ def read_alias(sql: Sql, i: int, following: str) -> tuple[str | None, int]:
 
 
 def _no_time_travel(sql: Sql, i: int) -> None:
+    if changes_end(sql, i, len(sql.tokens)) is not None:
+        raise MergeSyntaxError(
+            "the changes of a table are no table of a MERGE",
+            sql.span(i, i + 2),
+            "a source can be: USING (SELECT * FROM s CHANGES FROM VERSION 1) AS s",
+            kind="unsupported",
+        )
     first = i + 1 if sql.key(i) == "FOR" else i
     words = ("VERSION", "TIMESTAMP", "SYSTEM_VERSION", "SYSTEM_TIME")
     if sql.key(first) in words and sql.key(first + 1) == "AS" and sql.key(first + 2) == "OF":

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from merge_runner.merge.syntax.forms import FormUse
 from merge_runner.text import Span
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class Target:
 class Source:
     """What follows USING: a table (`parts` as in Target) or a query in parentheses.
 
+    A table with options is both, an opaque query with `parts`: which rows it gives depends on the options.
     `relation` is the span of the name or of the query with its parentheses, `span` that of the relation and its alias.
     """
 
@@ -138,6 +140,8 @@ class MergeStatement:
     ctes: tuple[Cte, ...] = ()
     recursive: bool = False
     more_clauses: bool = False
+    forms: tuple[FormUse, ...] = ()
+    """What only newer lines of Spark take, in the order of the text."""
 
     @property
     def with_span(self) -> Span | None:

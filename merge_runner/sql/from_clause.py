@@ -26,12 +26,13 @@ class FromItem:
     """One relation of FROM.
 
     `parts` are the unquoted parts of a table's name; `columns` the names that the alias gives to its columns, in their
-    order. `kind` is "parentheses" for relations in parentheses, `(a JOIN b ON …)`; "function" for a table function or
-    LATERAL VIEW, of which `node` is the call; "pivot" after PIVOT and UNPIVOT; "unknown" for what cannot be read.
+    order. `kind` is "changes" for the rows of a table's history, `t CHANGES FROM …`; "parentheses" for relations in
+    parentheses, `(a JOIN b ON …)`; "function" for a table function or LATERAL VIEW, of which `node` is the call;
+    "pivot" after PIVOT and UNPIVOT; "unknown" for what cannot be read.
     """
 
     node: exp.Expr
-    kind: Literal["table", "query", "values", "function", "parentheses", "pivot", "unknown"]
+    kind: Literal["table", "changes", "query", "values", "function", "parentheses", "pivot", "unknown"]
     parts: tuple[str, ...] = ()
     alias: str = ""
     columns: tuple[str, ...] = ()
@@ -39,7 +40,7 @@ class FromItem:
     is_lateral: bool = False
     """It sees the relations before it."""
     is_versioned: bool = False
-    """It is read as of an older version, which may have had other columns."""
+    """It is read as of an older version, or as its changes: it may have had other columns."""
 
     @property
     def has_inner_names(self) -> bool:
@@ -81,6 +82,8 @@ def _item(node: exp.Expr, join: Join | None = None) -> FromItem:
         return FromItem(node, "pivot", parts, name, columns, join)
     if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
         parts = tuple(part.name for part in node.parts)
+        if node.args.get("changes") is not None:
+            return FromItem(node, "changes", parts, name, columns, join, is_versioned=True)
         versioned = node.args.get("version") is not None
         return FromItem(node, "table", parts, name, columns, join, is_versioned=versioned)
     if isinstance(node, exp.Table | exp.Lateral):

@@ -20,6 +20,8 @@ HIDDEN = frozenset(
     ]
 )
 """Columns that a table has without declaring them: of files (Spark), of rows (Iceberg)."""
+CHANGE_COLUMNS = ("_change_type", "_commit_version", "_commit_timestamp")
+"""What the changes of a table have besides its columns."""
 UNITS = frozenset(
     [
         *("year", "quarter", "month", "week", "day", "dayofyear", "hour"),

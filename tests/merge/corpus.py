@@ -1,6 +1,7 @@
 """The statements under accept/, refuse/ and lenient/, as pytest parameters.
 
-What is lenient, Spark refuses and our parser takes.
+What is lenient, Spark refuses and our parser takes. `since` and `until` of an entry are lines of Spark that are
+otherwise: the first that takes it, and the first that does not.
 """
 
 from __future__ import annotations

@@ -97,6 +97,8 @@ def test_what_spark_accepts_becomes_a_value_of_the_right_shape(entry):
         assert [cte_words(cte) for cte in parsed.ctes] == entry["ctes"]
     assert parsed.schema_evolution is entry.get("schema_evolution", "SCHEMA EVOLUTION" in parsed.text)
     assert [each.text for each in expressions(parsed) if each.expression is None] == entry.get("opaque", [])
+    assert [use.span.of(parsed.text) for use in parsed.forms] == entry.get("forms", [])
+    assert {use.form.since for use in parsed.forms} <= {entry.get("since")}
     if "tree" in entry:
         assert type(parsed.source.query.expression).__name__ == entry["tree"]
     if "trees" in entry:

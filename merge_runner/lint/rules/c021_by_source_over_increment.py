@@ -6,7 +6,7 @@ looks for what leaves out rows that are not new:
 
 - a watermark over the target: `ts > (select max(ts) from {{ this }})`
 - a window that ends now: `ts >= current_date() - interval 3 days`, `datediff(current_date(), dt) <= 3`
-- the changes of a table (`changes('model')`, `table_changes(…)`) and a batch of a stream
+- the changes of a table (`changes('model')`, `table_changes(…)`, `t CHANGES FROM …`) and a batch of a stream
 - rows that the target lacks, or has otherwise: an anti join, NOT EXISTS, EXCEPT, `t.hash <> s.hash`
 - any other condition that the query has below `{% if is_incremental() %}`
 - the window of a batch, `batch.start` and `batch.end`

@@ -47,13 +47,14 @@ from sqlglot import exp
 
 from merge_runner.lint.rule import Hit
 from merge_runner.pruning.judge.visible_queries import computed_by
+from merge_runner.sql.names import CHANGE_COLUMNS
 
 if TYPE_CHECKING:
     from merge_runner.lint.context import LintedMerge
     from merge_runner.lint.finding import Severity
 
 SEVERITY: Severity = "warning"
-_OF_A_FEED = frozenset({"_change_type", "_commit_version", "_commit_timestamp"})
+_OF_A_FEED = frozenset(CHANGE_COLUMNS)
 _RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank)
 
 

@@ -7,8 +7,9 @@ Spark](../../guides/spark-versions.md) that lint judges for: `DEFAULT` as a valu
 aggregate, a window function, a generator or an `EXISTS` among the values of SET and INSERT, `rand()` there and in USING
 on Iceberg, a column of the source in WHEN NOT MATCHED BY SOURCE, an identity column that is assigned, a partition
 transform on Delta, CLUSTER BY on Iceberg or by more than four columns, WITH SCHEMA EVOLUTION on Spark 3.5, and on
-Iceberg on 4.0, WITH RECURSIVE on Spark 3.5 and 4.0, a generated column on Delta or a VARIANT on Spark 3.5. It also
-reports what only another system's MERGE has, such as RETURNING.
+Iceberg on 4.0, WITH RECURSIVE on Spark 3.5 and 4.0, QUALIFY and CHANGES FROM before Spark 4.2, options of a table in
+MERGE before 4.3, a generated column on Delta or a VARIANT on Spark 3.5. It also reports what only another system's
+MERGE has, such as RETURNING.
 
 In scripts, notebooks and code the format is that of the table where the files' DDL or `--layout` says it; where nothing
 does, and in Databricks notebooks, as that platform can do more, what no format takes is reported.
@@ -119,6 +120,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
         return
 
     statement, engine = merge.file.statement or merge.statement, _Engine.of(merge)
+    yield from _newer_forms(merge, statement)
     yield from _view(merge, statement, engine)
     yield from _variables(merge, statement)
     yield from _statement(statement, engine)
@@ -166,6 +168,16 @@ class _Engine:
         label = " and ".join(capabilities(table_format).label for table_format in self.formats)
         elsewhere = any(runs(table_format, feature, insert_only) for table_format in self.formats)
         return f"{label} on {self.line}" if elsewhere else label
+
+
+def _newer_forms(merge: LintedMerge, statement: MergeStatement) -> Iterator[Hit]:
+    """What only the parser of a newer line of Spark takes. A platform may have it without being that line."""
+    if merge.file.node is None and merge.file.container in _OF_A_PLATFORM:
+        return
+    for use in statement.forms:
+        if not use.form.parses_on(merge.file.line):
+            message = f"{merge.file.line} has no {use.form.name}: Spark {use.form.since} is the first that has it"
+            yield Hit(use.span, message, use.form.hint)
 
 
 def _view(merge: LintedMerge, statement: MergeStatement, engine: _Engine) -> Iterator[Hit]:

@@ -63,6 +63,8 @@ _KEYWORDS = frozenset(
     }
 )
 """Words after a relation that are no alias."""
+_HISTORY = frozenset({"version", "system_version", "timestamp", "system_time", "to", "date", "inclusive", "exclusive"})
+"""Words of the clause CHANGES FROM."""
 _SET_OPERATIONS = frozenset({"union", "except", "intersect", "minus"})
 
 
@@ -231,6 +233,7 @@ class _Reader:
         else:
             return at
         last = self.items[at - 1].end
+        at = self._past_options(self._past_changes(at, end), end)
         qualifier = name.value if name is not None else None
         span = name.value_span if name is not None else None
         columns: tuple[str, ...] = ()
@@ -246,6 +249,19 @@ class _Reader:
             Relation(subject, qualifier, span, Span(item.start, last), query, columns or cte_columns, is_source)
         )
         return at
+
+    def _past_changes(self, at: int, end: int) -> int:
+        """Return the number of the item after `changes from version 1 to version 2`, which may begin at `at`."""
+        if [self._key(at), self._key(at + 1)] != ["changes", "from"] or self._key(at + 2) not in _HISTORY:
+            return at
+        at += 3
+        while at < end and (self._key(at) in _HISTORY or _is_literal(self.items[at])):
+            at += 1
+        return at
+
+    def _past_options(self, at: int, end: int) -> int:
+        """Return the number of the item after `with ('key' = 'value')`, which may begin at `at`."""
+        return min(self._closing[at + 1] + 1, end) if [self._key(at), self._key(at + 1)] == ["with", "("] else at
 
     def _names(self, at: int) -> tuple[str, ...]:
         tokens = (item.token for item in self.items[at + 1 : self._closing[at]])
@@ -296,6 +312,10 @@ class _Reader:
         elif before not in ("as", ")", ".") and not _ends_value(parts[-2]):
             return Output(None, whole)
         return Output(token.value, token.value_span, qualifier=qualifier, column=column)
+
+
+def _is_literal(item: Item) -> bool:
+    return item.tag >= 0 or (item.token is not None and item.token.kind in ("string", "number"))
 
 
 def _ends_value(item: Item) -> bool:

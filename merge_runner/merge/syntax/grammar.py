@@ -15,11 +15,11 @@ def check(sql: Sql, start: int, stop: int, remarks: Remarks) -> None:
     Raises MergeSyntaxError where Spark's parser would stop.
     """
     for first, last in _expressions(sql, [(start, stop, False)], remarks):
-        check_query(sql, first, last)
+        check_query(sql, first, last, remarks)
 
 
-def check_query(sql: Sql, start: int, stop: int) -> None:
-    """Walks the query of the tokens [start, stop), as far as its clauses can be distinguished.
+def check_query(sql: Sql, start: int, stop: int, remarks: Remarks) -> None:
+    """Walks the query of the tokens [start, stop), as far as its clauses can be distinguished; adds to `remarks.forms`.
 
     Raises MergeSyntaxError where Spark's parser would stop.
     """
@@ -28,6 +28,7 @@ def check_query(sql: Sql, start: int, stop: int) -> None:
     while todo:
         parts = query_parts(sql, *todo.pop())
         todo += parts.queries
+        remarks.forms.extend(parts.forms)
         todo += _expressions(sql, parts.expressions, Remarks())
 
 

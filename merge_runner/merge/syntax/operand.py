@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.merge.syntax.forms import FormUse
 from merge_runner.merge.syntax.keywords import AMBIGUOUS_NAMES, OPERATORS
 from merge_runner.merge.syntax.literals import check_number, check_typed, read_interval
 from merge_runner.merge.syntax.query import is_query
@@ -19,11 +20,12 @@ class Remarks:
     """What a reader of the expressions has to know, as offsets in the text.
 
     `names` are keywords that are columns where they appear; `doubts` are operators whose precedence, and forms whose
-    meaning, sqlglot takes in another way than Spark.
+    meaning, sqlglot takes in another way than Spark. `forms` are what only newer lines of Spark take.
     """
 
     names: set[int] = field(default_factory=set)
     doubts: set[int] = field(default_factory=set)
+    forms: list[FormUse] = field(default_factory=list)
 
 
 class Operands:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from merge_runner.formats.grammar import QUALIFY
 from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.merge.syntax.forms import FormUse
 from merge_runner.merge.syntax.keywords import AFTER_RELATION, OPERATORS, SET_OPERATORS, TYPED_LITERALS, words
 from merge_runner.merge.syntax.query import is_query
 from merge_runner.merge.syntax.query_tables import (
@@ -22,7 +24,7 @@ from merge_runner.merge.syntax.query_tables import (
 )
 from merge_runner.merge.syntax.sql import BINARY, Sql
 
-_CLAUSES = ("SELECT", "FROM", "LATERAL", "WHERE", "GROUP", "HAVING")
+_CLAUSES = ("SELECT", "FROM", "LATERAL", "WHERE", "GROUP", "HAVING", "QUALIFY")
 _RANKS = {
     key: rank for rank, key in enumerate((*_CLAUSES, "ORDER", "CLUSTER", "DISTRIBUTE", "SORT", "LIMIT", "OFFSET"))
 }
@@ -146,7 +148,7 @@ class _Query:
                     raise MergeSyntaxError(
                         f"{_name(clause)} is not allowed after {_name(before)}",
                         sql.span(clause.at, clause.start),
-                        "the order is SELECT, FROM, WHERE, GROUP BY, HAVING, ORDER BY, LIMIT, OFFSET",
+                        "the order is SELECT, FROM, WHERE, GROUP BY, HAVING, QUALIFY, ORDER BY, LIMIT, OFFSET",
                     )
                 before = clause
             self._clause(clause)
@@ -185,23 +187,11 @@ class _Query:
             return i + 1 if sql.key(i + 2) == "AS" else None
         if key == "FROM":
             return i + 1 if inside == "SELECT" else None
-        if after in _AFTER_ALIAS and not self._is_column(i + 1):
+        if after in _AFTER_ALIAS and not _is_column(sql, i + 1):
             return None  # an alias that is called so
         if key in ("WHERE", "HAVING", "LIMIT", "OFFSET"):
             return i + 1
-        if key == "QUALIFY" and inside != "LATERAL" and not is_column_list(sql, i + 1):
-            raise MergeSyntaxError(
-                "Spark SQL has no QUALIFY",
-                sql.at(i),
-                "number the rows in a subquery and filter around it",
-                kind="unsupported",
-            )
-        return None
-
-    def _is_column(self, i: int) -> bool:
-        """Whether the keyword at token i is a column, or a function such as LEFT."""
-        key, after = self.sql.key(i), self.sql.key(i + 1)
-        return after in BINARY | OPERATORS | {".", "["} or (after == "(" and key in ("LEFT", "RIGHT"))
+        return i + 1 if begins_qualify(sql, i, stop) else None
 
     def _clause(self, clause: Clause) -> None:
         sql, key, start, stop = self.sql, clause.key, clause.start, clause.stop
@@ -209,8 +199,10 @@ class _Query:
             self._select_list(start, stop)
         elif key == "FROM":
             Tables(sql, self.parts).read(start, stop)
-        elif key in ("WHERE", "HAVING"):
+        elif key in ("WHERE", "HAVING", "QUALIFY"):
             self.parts.expressions.append((start, stop, False))
+            if key == "QUALIFY":
+                self.parts.forms.append(FormUse(QUALIFY, sql.at(clause.at)))
         elif key == "GROUP":
             for first, last in sql.split(start, stop) or [(start, stop)]:
                 if first == last:
@@ -254,6 +246,29 @@ class _Query:
         if before == "AS" or (ends_operand(sql, last - 1) and before not in TYPED_LITERALS | {"ESCAPE"}):
             return quoted_name(sql, last)
         return None
+
+
+def begins_qualify(sql: Sql, i: int, stop: int) -> bool:
+    """Return whether the clause QUALIFY begins at token i, and no name."""
+    if sql.key(i) != "QUALIFY" or i == 0 or i + 1 >= stop or sql.key(i - 1) == "AS":
+        return False
+    if sql.key(i - 1) == ")" and _is_of_view(sql, sql.partner.index(i - 1) - 1):
+        return False  # the alias of LATERAL VIEW f(x)
+    is_alias = sql.key(i + 1) in _AFTER_ALIAS and not _is_column(sql, i + 1)
+    return ends_operand(sql, i - 1) and begins_operand(sql, i + 1) and not is_alias and not is_column_list(sql, i + 1)
+
+
+def _is_of_view(sql: Sql, i: int) -> bool:
+    """Return whether the name of a function that ends with token i is that of LATERAL VIEW."""
+    while i > 1 and sql.key(i - 1) == ".":
+        i -= 2
+    return i > 1 and sql.key(i - 1) in ("VIEW", "OUTER")
+
+
+def _is_column(sql: Sql, i: int) -> bool:
+    """Whether the keyword at token i is a column, or a function such as LEFT."""
+    key, after = sql.key(i), sql.key(i + 1)
+    return after in BINARY | OPERATORS | {".", "["} or (after == "(" and key in ("LEFT", "RIGHT"))
 
 
 def _name(clause: Clause) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from merge_runner.merge.syntax.error import MergeSyntaxError
+from merge_runner.merge.syntax.forms import FormUse, begins_changes, changes_end
 from merge_runner.merge.syntax.keywords import AFTER_RELATION, JOINS, NO_ALIAS, OPERATORS, TYPED_LITERALS, words
 from merge_runner.merge.syntax.query import is_query
 from merge_runner.merge.syntax.sql import Sql
@@ -19,10 +20,11 @@ _OPERAND_STARTS = frozenset({"(", "-", "+", "~", "!", "*", ":", "?"})
 
 @dataclass(frozen=True)
 class Parts:
-    """What a query holds: ranges of expressions, each with whether an alias may end it, and of queries."""
+    """What a query holds: ranges of expressions, each with whether an alias may end it, of queries, and newer forms."""
 
     expressions: list[tuple[int, int, bool]] = field(default_factory=list)
     queries: list[tuple[int, int]] = field(default_factory=list)
+    forms: list[FormUse] = field(default_factory=list)
 
 
 class Tables:
@@ -86,6 +88,12 @@ class Tables:
         i += 1
         if sql.key(i) == "(" and i < stop:
             i = sql.partner[i] + 1
+        if begins_changes(sql, i):
+            end = changes_end(sql, i, stop)
+            if end is None:
+                hint = "write CHANGES FROM VERSION 1 TO VERSION 2, or CHANGES FROM TIMESTAMP '2024-01-31'"
+                raise MergeSyntaxError("the changes of a table begin at a literal", sql.span(i, i + 3), hint)
+            i = end + (end < stop and sql.key(end) == "AS" and sql.kind(end + 1) in ("word", "name"))
         if i >= stop or sql.kind(i) not in ("word", "name") or sql.key(i) in AFTER_RELATION | _BEFORE_ALIAS:
             return i
         if sql.word(i).startswith("$"):

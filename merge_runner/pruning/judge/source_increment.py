@@ -164,6 +164,8 @@ class _Walk:
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Anonymous):
             feed = node.this.name.casefold()
             return Increment("changes or new rows of a table alone") if feed in _CHANGE_FEEDS else None
+        if isinstance(node, exp.Table) and node.args.get("changes"):
+            return Increment("the changes of a table alone")
         if isinstance(node, exp.Table):
             return self.of_table(tuple(part.name for part in node.parts), visible)
         return self.of_query(node, visible)

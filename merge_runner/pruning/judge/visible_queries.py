@@ -48,7 +48,7 @@ class _Outputs:
             yield from self.of_query(node.expression, name, visible)
         elif isinstance(node, exp.Subquery):
             yield from self.of_query(node.this, name, visible)
-        elif isinstance(node, exp.Table):
+        elif isinstance(node, exp.Table) and not node.args.get("changes"):
             yield from self.of_table(tuple(part.name for part in node.parts), name, visible)
         elif isinstance(node, exp.Select):
             yield from self._of_select(node, name, visible)

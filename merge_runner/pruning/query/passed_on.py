@@ -12,7 +12,7 @@ from merge_runner.merge.statement import MergeStatement
 from merge_runner.pruning.query.source import Lookup
 from merge_runner.sql.ctes import names_cte
 
-_MORE = ("joins", "laterals", "group", "having", "distinct", "pivots", "windows", "qualify", "with_")
+_MORE = ("joins", "laterals", "group", "having", "distinct", "pivots", "windows", "qualify", "with_", "changes")
 
 
 _MOST_VIEWS = 20

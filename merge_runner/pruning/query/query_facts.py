@@ -251,7 +251,8 @@ def _names_itself(tree: exp.Expr, name: str) -> bool:
 
 
 def _is_name(node: exp.Table) -> bool:
-    return isinstance(node.this, exp.Identifier)
+    """Whether a relation is the rows of what it names."""
+    return isinstance(node.this, exp.Identifier) and not node.args.get("changes")
 
 
 def _values(node: exp.Values) -> SourceFacts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -114,6 +114,8 @@ class _Select:
             self._number(output, keys, terms)
         if any(output.node is not None and is_generator(output.node) for output in self.outputs):
             keys = []
+        elif select.args.get("qualify") is not None and group is None and not aggregated:
+            keys += self._first_rows(select.args["qualify"].this)
         return self._projected(terms, keys, one=aggregated and group is None, several=several)
 
     def _add(self, node: exp.Expr) -> None:
@@ -287,6 +289,20 @@ class _Select:
         if all(part is not None for part in partition):
             keys.append(frozenset({*(part for part in partition if part is not None), output.term}))
             terms.append(Call(">=", (output.term, ONE)))
+
+    def _first_rows(self, node: exp.Expr) -> Iterator[Key]:
+        """Yield the keys that QUALIFY makes where it asks for the first row of each partition, `row_number() … = 1`."""
+        named = {output.name.casefold(): output.node for output in self.outputs if output.name}
+        for part in node.flatten() if isinstance(node, exp.And) else (node,):
+            sides = (part.this, part.expression) if isinstance(part, exp.EQ) else ()
+            number = next((side for side in sides if isinstance(side, exp.Window | exp.Column)), None)
+            if number is None or not any(side.is_int and side.name == "1" for side in sides):
+                continue
+            window = named.get(number.name.casefold()) if isinstance(number, exp.Column) else number
+            if isinstance(window, exp.Window) and isinstance(window.this, exp.RowNumber):
+                partition = [term(item, self.resolve) for item in window.args.get("partition_by") or ()]
+                if partition and all(item is not None for item in partition):
+                    yield frozenset(item for item in partition if item is not None)
 
     def _projected(self, terms: list[Term], keys: list[Key], *, one: bool, several: bool) -> SourceFacts:
         select, outputs = self.select, self.outputs

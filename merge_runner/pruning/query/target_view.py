@@ -17,7 +17,7 @@ from merge_runner.pruning.query.source import KnownTable, Lookup
 
 _MOST_VIEWS = 20
 _MORE = ("joins", "laterals", "where", "group", "having", "windows", "qualify", "distinct", "limit", "offset", "order")
-_MORE_OF_A_TABLE = ("version", "when", "only", "sample", "pivots", "joins", "laterals")
+_MORE_OF_A_TABLE = ("version", "changes", "when", "only", "sample", "pivots", "joins", "laterals")
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ _ANY_CLOCK_WORD = re.compile("|".join(sorted(_CLOCK_WORDS)))
 _OF_THE_USER = frozenset({"current_user", "session_user", "user"})
 _MAX_VIEWS = 20
 _MORE_THAN_A_SCAN = ("joins", "laterals", "group", "having", "windows", "qualify", "distinct", "limit", "offset")
-_ORDERED = ("order", "sort", "cluster", "distribute", "sample", "pivots", "match", "connect", "with_")
+_ORDERED = ("order", "sort", "cluster", "distribute", "sample", "pivots", "match", "connect", "with_", "changes")
 
 
 @dataclass(frozen=True)

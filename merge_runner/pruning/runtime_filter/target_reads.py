@@ -122,7 +122,7 @@ def _names(table: exp.Table) -> list[exp.Identifier]:
 def _only_aggregates(table: exp.Table) -> bool:
     """Whether a table is read by a SELECT that gives one row of aggregates."""
     select = table.find_ancestor(exp.Select)
-    if select is None or select.args.get("group") or select.args.get("windows"):
+    if select is None or select.args.get("group") or select.args.get("windows") or table.args.get("changes"):
         return False
     origin = select.args.get("from_")
     if select.args.get("joins") or not isinstance(origin, exp.From) or origin.this is not table:

@@ -11,7 +11,18 @@ from merge_runner.merge.syntax.error import MergeSyntaxError
 from tests.yaml_data import read_yaml
 
 CORPUS = Path(__file__).parents[2] / "merge/accept"
-ODD = ("IDENTIFIER", "AS USING", "AS ON", "values AS any", "INTO left", "t limit", "INTO merge", "1t", "RECURSIVE as ")
+ODD = (
+    "IDENTIFIER",
+    "AS USING",
+    "AS ON",
+    "values AS any",
+    "INTO left",
+    "t limit",
+    "INTO merge",
+    "INTO t WITH USING",
+    "1t",
+    "RECURSIVE as ",
+)
 """Keywords as names, and names that only Spark works out."""
 
 
@@ -42,6 +53,19 @@ def test_aliases_are_those_that_the_parser_finds():
         assert [cte.qualifier for cte in read.ctes][: len(parsed.ctes)] == [cte.name for cte in parsed.ctes], text
         compared += 1
     assert compared > 100
+
+
+@pytest.mark.parametrize(
+    ("text", "qualifiers"),
+    [
+        ("select * from s changes from version 1 to version 2 as c join u on c.id = u.id", ["c", "u"]),
+        ("select * from {{ ref('s') }} changes from version {{ var('from') }} c, u", ["c", "u"]),
+        ("select * from s changes from timestamp date'2024-01-01' exclusive with (a = 1) where ", ["s"]),
+        ("select * from s changes where changes.", ["changes"]),
+    ],
+)
+def test_the_changes_of_a_table_are_one_relation(text, qualifiers):
+    assert [relation.qualifier for relation in statements(text).selects[0].relations] == qualifiers
 
 
 @pytest.mark.parametrize(
