@@ -42,12 +42,12 @@ test-slow: $(VENV)/.dev java data
 test-nightly: $(VENV)/.dev java data
 	$(BIN)/$(PYTEST) -m "nightly or (hypothesis and not spark and not slow)" --hypothesis-profile new
 
-LINES ?= 35 40 42
+LINES ?= 35 40 42 43
 test-lines: java data
 	for line in $(LINES); do \
 		$(PYTHON) -m venv $(VENV)-spark$$line && \
 		$(VENV)-spark$$line/bin/python -m pip install --quiet --editable ".[spark$$line,test]" && \
-		$(VENV)-spark$$line/bin/python -m pytest -m lines tests/engine tests/examples tests/flights tests/formats tests/run || exit 1; \
+		$(VENV)-spark$$line/bin/python -m pytest -m lines tests/engine tests/examples tests/flights tests/formats tests/merge tests/run || exit 1; \
 	done
 
 test-plain:

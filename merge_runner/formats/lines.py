@@ -1,7 +1,7 @@
 """The lines of Spark releases: what each runs on and with, and what a MERGE skips there.
 
-Measured on 3.5.9, 4.0.5, 4.1.4 and 4.2.1 with these formats. The jars with their checksums are in
-`engine/spark/jars.json`.
+Measured on 3.5.9, 4.0.5, 4.1.4 and 4.2.1 with these formats, and the grammar alone on 4.3.0, for which no format has a
+build. The jars with their checksums are in `engine/spark/jars.json`.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ LINES: Mapping[str, Line] = MappingProxyType(
             Line("4.0", scala="2.13", java=(17, 21), formats={"delta": "4.4.0", "iceberg": "1.11.0"}),
             Line("4.1", scala="2.13", java=(17, 21), formats={"delta": "4.4.0", "iceberg": "1.12.0"}),
             Line("4.2", scala="2.13", java=(17, 21), formats={"delta": "4.4.0"}),
+            Line("4.3", scala="2.13", java=(17,), formats={}),
         )
     }
 )

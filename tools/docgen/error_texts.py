@@ -426,7 +426,7 @@ _START = {
         "Read the cause and the log that the message names; `merge-runner debug --spark` tries it alone.",
     ),
     "spark-version": Meaning(
-        "The Spark of `SPARK_HOME` or of PySpark is none of 3.5, 4.0, 4.1 and 4.2, or the two differ.",
+        "The Spark of `SPARK_HOME` or of PySpark is none of 3.5, 4.0, 4.1, 4.2 and 4.3, or the two differ.",
         "Unset `SPARK_HOME`, or install the other Spark.",
     ),
     "no-runtime": Meaning(

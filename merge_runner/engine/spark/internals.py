@@ -86,6 +86,7 @@ _BY_LINE: Mapping[str, Internals] = MappingProxyType(
         "4.0": _SINCE_4,
         "4.1": replace(_SINCE_4, reads_staged_tasks=True),
         "4.2": _SINCE_4,
+        "4.3": _SINCE_4,
     }
 )
 

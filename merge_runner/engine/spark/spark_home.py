@@ -89,7 +89,7 @@ def check_version(home: SparkHome, pyspark: str | None) -> None:
 def _misfit(home: SparkHome, pyspark: str | None) -> Problem | None:
     line = line_of(home.version)
     if home.version is not None and line is None:
-        *most, last = LINES
+        *most, last = (line.spark for line in LINES.values() if line.formats)
         message = (
             f"{home.words} is none that merge-runner has jars of Delta and Iceberg for: {', '.join(most)} or {last}"
         )

@@ -41,7 +41,7 @@ EMBEDDED_FORMAT: Format = "iceberg"
 
 Platform = Literal["oss", "databricks", "fabric"]
 Adapter = Literal["spark", "databricks", "fabricspark"]
-Spark = Literal["3.5", "4.0", "4.1", "4.2"]
+Spark = Literal["3.5", "4.0", "4.1", "4.2", "4.3"]
 Jvm = Literal["fast-start", "throughput", "custom"]
 Jars = Literal["pinned", "provided"]
 Texts = Mapping[str, str]

@@ -8,6 +8,7 @@ from functools import reduce
 from itertools import product
 
 from merge_runner.formats import Format
+from merge_runner.formats.lines import Line
 from merge_runner.formats.merge_plans import marks
 from merge_runner.formats.registry import FORMATS, capabilities
 from merge_runner.merge.split import split
@@ -52,11 +53,12 @@ def judge(
     said what holds in both, and the rest is unknown.
     """
     on = [(conjunct, predicate(conjunct.expression, scope)) for conjunct in statement.on]
-    if layout.format is not None:
-        return _Judge(statement, layout, layout.format, scope, bounds, source, left_out).judge(on)
-    judgements = [
-        _Judge(statement, layout.with_format(name), name, scope, bounds, source, left_out).judge(on) for name in FORMATS
-    ]
+    measured = layout.line.formats
+    names = (layout.format,) if layout.format is not None else tuple(measured) or FORMATS
+    judgements = []
+    for name in names:
+        judgement = _Judge(statement, layout.with_format(name), name, scope, bounds, source, left_out).judge(on)
+        judgements.append(judgement if name in measured else _unmeasured(judgement, name, layout.line))
     return reduce(_combine, judgements)
 
 
@@ -297,6 +299,18 @@ def _with_bounds(
 
 def _is_inside(condition: Condition, bound: Bound) -> bool:
     return condition.span.start <= bound.source.start and bound.source.end <= condition.span.end
+
+
+def _unmeasured(judgement: Judgement, name: Format, line: Line) -> Judgement:
+    """The judgement on a line of Spark for which a format has no build: what it would skip there was never seen."""
+    reason = f"{capabilities(name).label} has no build for {line}: what a MERGE skips there is not known"
+
+    def unknown(condition: Condition) -> Condition:
+        return replace(condition, prunes=None, cause="unknown-layout", reason=reason, legs=(), unbounded=None)
+
+    on = tuple(map(unknown, judgement.on))
+    when = tuple(tuple(map(unknown, conditions)) for conditions in judgement.when)
+    return Judgement("unknown", reason, on, when)
 
 
 def _combine(one: Judgement, other: Judgement) -> Judgement:

@@ -41,7 +41,7 @@ def test_each_line_has_its_versions_of_java(tmp_path):
         ]
         for spark, line in LINES.items()
     }
-    assert taken == {"3.5": ["11", "17"], "4.0": ["17", "21"], "4.1": ["17", "21"], "4.2": ["17", "21"]}
+    assert taken == {"3.5": ["11", "17"], "4.0": ["17", "21"], "4.1": ["17", "21"], "4.2": ["17", "21"], "4.3": ["17"]}
     with pytest.raises(ProblemsError, match=r"Spark 3\.5 needs Java 11 or 17, and none was found"):
         require_java({"JAVA_HOME": str(homes["21"]), "PATH": ""}, LINES["3.5"], folders=[])
 

@@ -114,8 +114,8 @@ def test_a_spark_of_another_version_is_refused(home, made, pyspark, problem):
 
 
 def test_a_pyspark_of_another_version_is_refused():
-    with pytest.raises(ProblemsError, match=r"Spark 4.3.0 of PySpark is none that(.|\n)*merge-runner\[spark41\]"):
-        check_version(SparkHome(Path("/x"), version="4.3.0"), "4.3.0")
+    with pytest.raises(ProblemsError, match=r"Spark 4.4.0 of PySpark is none that(.|\n)*merge-runner\[spark41\]"):
+        check_version(SparkHome(Path("/x"), version="4.4.0"), "4.4.0")
 
 
 def test_without_spark_home_it_is_that_of_pyspark(tmp_path):
