@@ -77,6 +77,8 @@ class Capabilities:
     """The class of the Spark catalog that its tables need. None: a folder is a table, also without a catalog."""
     change_feed_property: str | None = None
     """The table property by which commits keep the rows that they have changed. None: they keep none."""
+    changes_conf: str | None = None
+    """The conf with which it gives the changes of a table by CHANGES FROM; None: it gives none."""
     statistics_properties: StatisticsProperties | None = None
     """None: other properties say for each column what a file keeps of it."""
     schema_evolution_conf: str | None = None

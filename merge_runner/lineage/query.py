@@ -99,11 +99,14 @@ class Queries:
         return of_table(table if table is not None else Table(".".join(parts)))
 
     def changes(self, parts: Sequence[str]) -> Rows:
-        """The rows of the changes of a table: its columns, and those that say what was changed."""
+        """The rows of the changes of a table: its columns, those that say what was changed, and further ones.
+
+        Delta 4.4.0 gives `_metadata` among them, too: no column is known by its place.
+        """
         table = self.lookup(tuple(parts)) or Table(".".join(parts))
         if any(map(has_placeholder, parts)) or (len(parts) == 1 and parts[0].casefold() in self.ctes):
             return unreadable(unknown(f"the changes of {as_written('.'.join(parts))} cannot be followed"))
-        return of_table(replace(table, columns=(*table.columns, *CHANGE_COLUMNS)))
+        return of_table(replace(table, columns=(*table.columns, *CHANGE_COLUMNS), complete=False))
 
     def rows(self, node: exp.Expr, outer: Scope | None = None) -> Rows:
         """The rows of a query; `outer` are the names of the query around it, which a subquery sees as well."""

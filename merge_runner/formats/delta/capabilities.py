@@ -40,6 +40,8 @@ DELTA = Capabilities(
     by_source_scan="Delta reads and rewrites every file of the target",
     schema_evolution_conf="spark.databricks.delta.schema.autoMerge.enabled",
     change_feed_property="delta.enableChangeDataFeed",
+    # Off by default (DELTA_CHANGELOG_V2_ENABLED), and of a table with row tracking alone.
+    changes_conf="spark.databricks.delta.changelogV2.enabled",
     statistics_properties=StatisticsProperties(
         columns="delta.dataskippingstatscolumns", count="delta.dataskippingnumindexedcols"
     ),

@@ -8,8 +8,9 @@ aggregate, a window function, a generator or an `EXISTS` among the values of SET
 on Iceberg, a column of the source in WHEN NOT MATCHED BY SOURCE, an identity column that is assigned, a partition
 transform on Delta, CLUSTER BY on Iceberg or by more than four columns, WITH SCHEMA EVOLUTION on Spark 3.5, and on
 Iceberg on 4.0, WITH RECURSIVE on Spark 3.5 and 4.0, QUALIFY and CHANGES FROM before Spark 4.2, options of a table in
-MERGE before 4.3, a generated column on Delta or a VARIANT on Spark 3.5. It also reports what only another system's
-MERGE has, such as RETURNING.
+MERGE before 4.3, CHANGES FROM of a Delta table where the session has not
+`spark.databricks.delta.changelogV2.enabled`, a generated column on Delta or a VARIANT on Spark 3.5. It also reports
+what only another system's MERGE has, such as RETURNING.
 
 In scripts, notebooks and code the format is that of the table where the files' DDL or `--layout` says it; where nothing
 does, and in Databricks notebooks, as that platform can do more, what no format takes is reported.
@@ -66,6 +67,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from merge_runner.formats import Format
+from merge_runner.formats.grammar import CHANGES
 from merge_runner.formats.lines import RECOMMENDED, Line
 from merge_runner.formats.registry import FORMATS, capabilities
 from merge_runner.formats.rules import rules
@@ -81,6 +83,8 @@ from merge_runner.pruning.judge.refused_types import refusals
 from merge_runner.pruning.layout.layout import UNKNOWN
 from merge_runner.pruning.predicate.scope import Scope
 from merge_runner.pruning.query.target_view import target_view
+from merge_runner.pruning.runtime_filter.target_reads import read_of
+from merge_runner.sql.ctes import named_tables, source_queries
 from merge_runner.sql.names import fold, name_parts
 from merge_runner.text import Place, Span
 
@@ -178,6 +182,28 @@ def _newer_forms(merge: LintedMerge, statement: MergeStatement) -> Iterator[Hit]
         if not use.form.parses_on(merge.file.line):
             message = f"{merge.file.line} has no {use.form.name}: Spark {use.form.since} is the first that has it"
             yield Hit(use.span, message, use.form.hint)
+    if merge.file.node is not None and CHANGES.parses_on(merge.file.line):
+        yield from _changes(merge, statement)
+
+
+def _changes(merge: LintedMerge, statement: MergeStatement) -> Iterator[Hit]:
+    """The changes of tables whose format does not give them in this session."""
+    confs = {key.casefold(): str(value).casefold() for key, value in merge.file.conf.items()}
+    for query, visible in source_queries(statement):
+        tables = named_tables(query.expression, visible) if query.expression is not None else ()
+        for table, cte in tables:
+            known = merge.lookup(tuple(part.name for part in table.parts)) if cte is None else None
+            name = known.layout.format if known is not None else None
+            if not table.args.get("changes") or name is None or name not in merge.file.line.formats:
+                continue
+            facts = capabilities(name)
+            if facts.changes_conf is None or confs.get(facts.changes_conf.casefold()) != "true":
+                message = f"{facts.label} gives no changes of {table.name} by CHANGES FROM"
+                hint = CHANGES.hint
+                if facts.changes_conf is not None:
+                    message += f" without the conf {facts.changes_conf}"
+                    hint = f"set it to true, and delta.enableRowTracking on the table; or {hint}"
+                yield Hit(read_of(table, query).span, message, hint)
 
 
 def _view(merge: LintedMerge, statement: MergeStatement, engine: _Engine) -> Iterator[Hit]:
