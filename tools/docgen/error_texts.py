@@ -598,6 +598,11 @@ _RUN = {
         "Another run has committed a batch since this one found it to be due, so that its rows are not removed.",
         "Run the command again.",
     ),
+    "catalog-managed": Meaning(
+        "A Delta table has the feature `catalogManaged`: its newest commits may be in its catalog alone, and its log "
+        "does not say what was committed.",
+        "Build into a table without the feature. As a source such a table is read by Spark.",
+    ),
     "changes-connect": Meaning(
         "`changes()` needs the table's log, which Spark Connect cannot read.", "Run on a `master`, or use `ref()`."
     ),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.engine.table_format.commit_metadata import written_by
+from merge_runner.engine.table_format.delta.catalog_managed import is_catalog_managed
 from merge_runner.engine.table_format.delta.log import latest_commits
 from merge_runner.engine.table_format.protocol import LOOK_BACK, Commit
 from merge_runner.relation import Relation
@@ -36,9 +37,14 @@ def is_built(session: SparkSession, table: Relation, others: Collection[str]) ->
     return wrote_rows(_readable(latest_commits(session, table, LOOK_BACK)), others)
 
 
-def is_built_in(folder: Path, others: Collection[str]) -> bool:
-    """Return the same of a table in a local folder, from its files alone; False where it has no commit."""
+def is_built_in(folder: Path, others: Collection[str]) -> bool | None:
+    """Return the same of a table in a local folder, from its files alone; False where it has no commit.
+
+    None where a catalog manages its commits: the files do not have all of them.
+    """
     log = folder / "_delta_log"
+    if is_catalog_managed(log):
+        return None
     # A commit and a checkpoint both begin with their version; the commit may have been cleaned up.
     return any(log.glob("[0-9]*")) and wrote_rows(_commits(log), others)
 

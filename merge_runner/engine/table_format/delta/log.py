@@ -17,6 +17,7 @@ from merge_runner.engine.spark.internals import internals
 from merge_runner.engine.spark.jvm_util import active_session, java_class
 from merge_runner.engine.spark.sql import run_statement
 from merge_runner.engine.table_format.commit_metadata import same_writer
+from merge_runner.engine.table_format.delta.catalog_managed import published
 from merge_runner.engine.table_format.delta.passing_files import files_passing
 from merge_runner.engine.table_format.protocol import Commit, RealLayout, TableState
 from merge_runner.relation import Relation
@@ -79,14 +80,17 @@ class LogSnapshot:
 
 
 def latest_commits(session: SparkSession, table: Relation, limit: int) -> Iterator[Commit]:
-    """The latest commits, newest first, each read when it is asked for. Raises EngineError."""
+    """The latest commits, newest first, each read when it is asked for.
+
+    Raises EngineError, `catalog-managed` where files of commits may be missing.
+    """
     log = _log(session, table)
     if log is None:
         for row in run_statement(session, f"DESCRIBE HISTORY {table} LIMIT {limit}"):
             metrics, at = row["operationMetrics"] or {}, int(row["timestamp"].timestamp() * 1000)
             yield Commit(row["version"], row["operation"], row["userMetadata"], metrics, at)
         return
-    newest = int(log.unsafeVolatileSnapshot().version())
+    newest = int(published(log.unsafeVolatileSnapshot(), table).version())
     for version in range(newest, max(-1, newest - limit), -1):
         yield _commit(session, log, version)
 
@@ -99,14 +103,13 @@ def earlier_states(session: SparkSession, table: Relation) -> Iterator[Commit]:
 def commit_texts(session: SparkSession, table: Relation) -> Iterator[tuple[int, str]]:
     """Yield all versions of a table with the texts of their commits, newest first.
 
-    The newest one is the catalog's, where that decides commits: one whose file is not in the log yet is an error.
-    Raises EngineError.
+    Raises EngineError, `catalog-managed` where files of commits may be missing.
     """
     current = _log_and_snapshot(session, table)
     if current is None:
         return
     log = current._1()
-    for version in range(int(current._2().version()), -1, -1):
+    for version in range(int(published(current._2(), table).version()), -1, -1):
         with engine_errors():
             path = java_class(session, _FILE_NAMES).unsafeDeltaFile(log.logPath(), version)
             text = str(log.store().read(path, log.newDeltaHadoopConf()).mkString("\n"))

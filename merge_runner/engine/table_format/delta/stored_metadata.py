@@ -11,14 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.engine.spark.declared_type import DECLARED_TYPE
+from merge_runner.engine.table_format.delta.catalog_managed import is_catalog_managed
 from merge_runner.engine.table_format.stored_metadata import StoredColumn, StoredMetadata
 
 _TYPES = {"integer": "int", "long": "bigint", "short": "smallint", "byte": "tinyint"}
 
 
 def stored_metadata(folder: Path) -> StoredMetadata | None:
-    """Return the table in a folder; None where there is none, or its columns are in a checkpoint alone."""
+    """Return the table in a folder; None where there is none, its columns are in a checkpoint alone, or a catalog has
+    its newest commits.
+    """
     log = folder / "_delta_log"
+    if is_catalog_managed(log):
+        return None
     try:
         names = (path.stem for path in log.glob("[0-9]*.json"))
         versions = sorted((name for name in names if name.isdecimal()), reverse=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from merge_runner.engine.spark.errors import EngineError
+from merge_runner.engine.table_format.delta.catalog_managed import is_catalog_managed
 from merge_runner.engine.table_format.delta.first_run import OF_METADATA, RECREATED
 from merge_runner.engine.table_format.delta.log import commit_texts
 from merge_runner.engine.table_format.stored_version import Rows, StoredVersion
@@ -28,8 +29,12 @@ _CHANGED_ROWS = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRows
 
 
 def stored_versions(folder: Path) -> Iterator[StoredVersion]:
-    """Yield the commits of the table in a folder, newest first, of which the log has the files."""
-    return _versions(_files(folder / "_delta_log"))
+    """Yield the commits of the table in a folder, newest first, of which the log has the files.
+
+    None where a catalog manages them: the newest ones may not be among the files.
+    """
+    log = folder / "_delta_log"
+    return iter(()) if is_catalog_managed(log) else _versions(_files(log))
 
 
 def versions(session: SparkSession, table: Relation) -> Iterator[StoredVersion]:
