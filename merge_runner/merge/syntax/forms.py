@@ -32,7 +32,7 @@ def begins_changes(sql: Sql, i: int) -> bool:
 
 def changes_clauses(sql: Sql, start: int, stop: int) -> list[tuple[int, int]]:
     """Return the ranges of the tokens of each clause `CHANGES FROM …` in [start, stop)."""
-    if "CHANGES" not in sql.text.upper():
+    if not sql.names_changes:
         return []
     ends = ((i, changes_end(sql, i, stop)) for i in range(start, stop))
     return [(i, end) for i, end in ends if end is not None]

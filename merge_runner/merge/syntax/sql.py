@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from merge_runner.merge.syntax.error import MergeSyntaxError
 from merge_runner.merge.syntax.keywords import COMPLEX_TYPES, WANT_OPERAND
@@ -27,6 +27,11 @@ class Sql:
     text: str
     tokens: list[Token]
     partner: list[int]
+
+    @cached_property
+    def names_changes(self) -> bool:
+        """Whether the word CHANGES is anywhere in the text: each of its expressions asks for it."""
+        return "changes" in self.text.lower()
 
     def key(self, i: int) -> str:
         """The key of token i; empty after the last token."""
