@@ -164,6 +164,23 @@ def test_changes_of_a_table(make_project):
     assert found.unresolved == ()
 
 
+def test_the_clause_changes_from_of_a_model_is_an_edge_and_followed(make_project):
+    files = {
+        **FILES,
+        "models/log.sql": """
+            merge into {{ this }} as t
+            using (select customer_id, total, _change_type as kind from {{ ref('balance') }} changes from version 3) as s
+            on t.customer_id = s.customer_id
+            when not matched then insert (customer_id, total, kind) values (s.customer_id, s.total, s.kind)
+            """,
+    }
+    shop = Project.load(make_project(files))
+    total = shop.lineage("log.total", direct=True)
+    assert names(total.upstream) == ["balance.total", "stg_order.net"]
+    assert total.unresolved == ()
+    assert shop.graph.nodes["model.shop.log"].depends_on == ("model.shop.balance",)
+
+
 def test_the_drawing_has_a_box_for_each_table(shop):
     lines = list(shop.lineage("balance.total", direction="up").dot())
     assert lines[0] == "digraph lineage {"
