@@ -15,6 +15,7 @@ from merge_runner.engine.spark.appcds import archive, archive_state, tidy, wait_
 from merge_runner.engine.spark.confs import spark_confs
 from merge_runner.engine.startup import DriverStart, Machine, start_driver
 from merge_runner.errors import ProblemsError
+from merge_runner.formats.lines import installed_line
 from merge_runner.project.schema.profile import Profile
 
 OPTIONS = "spark.driver.extraJavaOptions"
@@ -289,6 +290,7 @@ when matched then update set * when not matched then insert *
 @pytest.mark.nightly
 @pytest.mark.lines
 @pytest.mark.spark
+@pytest.mark.skipif(not installed_line().formats, reason="no table format has a build for this line of Spark")
 def test_a_real_archive_is_made_and_used_and_one_that_crashes_the_jvm_is_thrown_away(make_project, tmp_path):
     from merge_runner.engine.spark.jars import runtime_folder
 
