@@ -1,4 +1,4 @@
-"""What a person has accepted of a project that somebody else goes on editing, such as an agent.
+"""What the user has accepted of a project that an agent goes on editing.
 
 A merge whose text alone has changed may be built: lint and `expect_merge` judge the text. What they do not judge has to
 be what it was: the output, hooks, the settings of lint, and the config of the merge, with its guards.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from merge_runner.relation import Relation
 
 CODE = "not-accepted"
-_RESTART = "a person accepts it by starting the server again"
+_RESTART = "the user accepts it by starting the server again"
 _NOQA = re.compile(r"noqa[^\n]*", re.IGNORECASE)
 
 
@@ -80,7 +80,7 @@ class AcceptedProject:
             )
 
     def check_test(self, prepared: Prepared, ids: Sequence[str], *, may_write: bool) -> None:
-        """Raise ProblemsError where tests would write more than tables of their own, that are gone afterwards.
+        """Raise ProblemsError where tests would write more than scratch tables.
 
         `may_write`: hooks of the run may write, as they were accepted.
         """

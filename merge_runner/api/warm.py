@@ -48,7 +48,7 @@ class WarmStart:
     """Gives a project its warm driver, and starts one where there is none, which `close` ends.
 
     It ends by itself after `minutes` unused, or after the `keep_warm` of the profile where that is longer. Where none
-    may be kept, as in CI, each run has a driver of its own. `check` raises ProblemsError for a project that gets none.
+    may be kept, as in CI, each run has a separate driver. `check` raises ProblemsError for a project that gets none.
     """
 
     def __init__(self, minutes: int, check: Callable[[Prepared], None]) -> None:

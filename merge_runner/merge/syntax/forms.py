@@ -1,4 +1,4 @@
-"""Forms of newer lines of Spark: the changes of a table in FROM, and the options behind a table."""
+"""Forms of newer lines of Spark: the changes of a table in FROM, and the options after a table."""
 
 from __future__ import annotations
 

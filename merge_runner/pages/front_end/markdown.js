@@ -20,7 +20,7 @@ function inlineMarkdown(text) {
   return [...parts, text.slice(end)];
 }
 
-/** Paragraphs, lists and fenced code. A line that begins as an item of a list is one, also behind a paragraph. */
+/** Paragraphs, lists and fenced code. A line that begins as an item of a list is one, also right after a paragraph. */
 function markdown(text) {
   const blocks = [];
   let last = null;

@@ -52,7 +52,7 @@ def _schema_of_type(option: DeclaredOption) -> dict[str, Any]:
 def command_words(kind: type[OutputOptions], values: Mapping[str, Any]) -> list[str]:
     """Return the words by which a command with the options `kind` gets the values, by name.
 
-    No value is read as an option: it is in one word with the name of its own, or behind `--`. Values of options that
+    No value is read as an option: it is in one word with the name of its option, or after `--`. Values of options that
     the command does not have are left out.
     """
     options: list[str] = []

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from merge_runner.run.results.results import Command, RunResults
 
 _WARM_MINUTES = 30
-"""After which the driver ends, where no tool needs it and nobody has ended the server."""
+"""After which the driver ends, where no tool needs it and the server was not ended."""
 
 
 class Session:
@@ -68,7 +68,7 @@ class Session:
 def _refuse(_project: object) -> None:
     """Raise ProblemsError: nothing of the project was accepted."""
     message = "the project could not be loaded when the server was started, so nothing of it was accepted"
-    hint = "mend it (`lint` says how); then a person starts the server again"
+    hint = "mend it (`lint` says how); then the user starts the server again"
     raise ProblemsError([Problem("not-accepted", message, hint=hint)])
 
 

@@ -84,7 +84,7 @@ READING_TOOLS = (
     Tool(
         "diff",
         "Compare the tables of models, row by row, with another target, an earlier version, a branch, or a rebuild "
-        "from nothing. Writes none of them; a rebuild is in a schema of its own that is dropped. Starts Spark.",
+        "from nothing. Writes none of them; a rebuild is in a separate schema that is dropped. Starts Spark.",
         diff.Options,
         (
             *_SELECTION,
@@ -96,7 +96,7 @@ READING_TOOLS = (
     ),
     Tool(
         "test",
-        "Run the unit tests of merges, in schemas of their own that are dropped, and the data tests, which are "
+        "Run the unit tests of merges, in separate schemas that are dropped, and the data tests, which are "
         "queries. Returns run_results.json. Starts Spark.",
         test.Options,
         (*_SELECTION, "fail_fast", "threads"),
