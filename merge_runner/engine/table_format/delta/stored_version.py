@@ -31,7 +31,7 @@ _CHANGED_ROWS = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRows
 def stored_versions(folder: Path) -> Iterator[StoredVersion]:
     """Yield the commits of the table in a folder, newest first, of which the log has the files.
 
-    None where a catalog manages them: the newest ones may not be among the files.
+    No commit where a catalog manages them: the newest ones may not be among the files.
     """
     log = folder / "_delta_log"
     return iter(()) if is_catalog_managed(log) else _versions(_files(log))
