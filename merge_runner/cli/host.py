@@ -39,5 +39,5 @@ class Host:
 
 def current_host() -> Host:
     """Return the program around the current command."""
-    host = click.get_current_context().obj
-    return host if isinstance(host, Host) else Host()
+    host: Host | None = click.get_current_context().obj
+    return Host() if host is None else host

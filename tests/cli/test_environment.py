@@ -6,6 +6,7 @@ import pytest
 
 from merge_runner.cli.dbt_flags import accepted
 from merge_runner.cli.environment import options_of
+from merge_runner.cli.host import Host
 from merge_runner.cli.main import main
 from merge_runner.run.results.previous_run import last_invocation
 from tests.fake_engine import FakeDriver, Lake, Starts
@@ -87,7 +88,7 @@ def test_retry_takes_what_was_kept_before_a_variable(make_project, monkeypatch):
 
     def run(*arguments, **faults):
         with pytest.raises(SystemExit) as end:
-            main([*arguments, "--project-dir", str(root)], Starts(FakeDriver(lake, **faults)))
+            main([*arguments, "--project-dir", str(root)], Host(start=Starts(FakeDriver(lake, **faults))))
         return end.value.code
 
     assert run("build", "--no-lint", "-t", "prod", faults={"m": ["fails"]}) == 1

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from merge_runner import Project
+from merge_runner.cli.host import Host
 from merge_runner.cli.main import main
 from tests.fake_engine import FakeDriver, Lake, Starts
 from tests.fake_engine.projects import model_files
@@ -31,7 +32,7 @@ def test_cosmos_renders_the_project_and_reads_its_lines(
     for arguments, faults in ((["run", "-s", "again"], {}), (["build", "--no-lint"], {"bad": ["fails"]})):
         with pytest.raises(SystemExit):
             options = ("--batch-id", "1", "--log-format", "dbt-json", "--project-dir", str(root))
-            main([*arguments, *options], Starts(FakeDriver(lake, faults)))
+            main([*arguments, *options], Host(start=Starts(FakeDriver(lake, faults))))
         written = capfd.readouterr().out
     lines.write_text(written)
     home = {"AIRFLOW_HOME": str(tmp_path / "airflow"), **VARIABLES}

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from merge_runner import Project
+from merge_runner.cli.host import Host
 from merge_runner.cli.main import main
 from tests.dbt_schemas import schema_errors
 from tests.fake_engine import FakeDriver, Lake, Starts
@@ -189,7 +190,7 @@ def test_elementary_runs_it_as_dbt_2_and_reads_its_lines(
     with pytest.raises(SystemExit):
         main(
             ["build", "--no-lint", "--log-format", "dbt-json", "--project-dir", str(root)],
-            Starts(FakeDriver(Lake(), {"bad": ["fails"]})),
+            Host(start=Starts(FakeDriver(Lake(), {"bad": ["fails"]}))),
         )
     lines.write_text(capfd.readouterr().out)
     python = client(*ELEMENTARY)

@@ -156,7 +156,7 @@ class Starts(DriverStart):
     """Starts drivers for a run, one after the other; after the last one Spark does not start.
 
     Project(prepared, Starts(first, second)).build()
-    main(["build"], Starts(driver))
+    main(["build"], Host(start=Starts(driver)))
     """
 
     def __init__(self, *drivers: FakeDriver, more: Callable[[], FakeDriver] | None = None) -> None:

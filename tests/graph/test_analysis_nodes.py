@@ -5,6 +5,7 @@ import json
 import pytest
 
 from merge_runner import Project
+from merge_runner.cli.host import Host
 from merge_runner.cli.main import main
 from merge_runner.errors import ProblemsError
 from tests.dbt_schemas import schema_errors
@@ -36,7 +37,7 @@ def shop(make_project):
 
 def call(capsys, shop, *arguments):
     with pytest.raises(SystemExit) as ended:
-        main([*arguments, "--project-dir", str(shop)], Starts(FakeDriver(Lake())))
+        main([*arguments, "--project-dir", str(shop)], Host(start=Starts(FakeDriver(Lake()))))
     return ended.value.code, capsys.readouterr()
 
 

@@ -12,6 +12,7 @@ import os
 import sys
 from pathlib import Path
 
+from merge_runner.cli.host import Host
 from merge_runner.cli.main import main
 from tests.fake_engine import FakeDriver, Lake, Starts
 
@@ -42,7 +43,7 @@ def run() -> None:
         failures=turn.get("failures"),
         answers=turn.get("answers"),
     )
-    main(sys.argv[1:], Starts(driver))
+    main(sys.argv[1:], Host(start=Starts(driver)))
 
 
 if __name__ == "__main__":

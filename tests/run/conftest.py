@@ -124,12 +124,13 @@ def race(driver, tmp_path):
 @pytest.fixture
 def call(driver):
     """Runs a command in this process, on the shared driver; gives its exit status."""
+    from merge_runner.cli.host import Host
     from merge_runner.cli.main import main
     from tests.fake_engine import Starts
 
     def run(root, *words):
         with pytest.raises(SystemExit) as end:
-            main([*words, "--project-dir", str(root)], Starts(Lent(driver)))
+            main([*words, "--project-dir", str(root)], Host(start=Starts(Lent(driver))))
         return end.value.code
 
     return run

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from merge_runner import Project
+from merge_runner.cli.host import Host
 from merge_runner.errors import ProblemsError
 from tests.fake_engine import FakeDriver, Lake, Starts
 from tests.fake_engine.faults import missing
@@ -72,7 +73,7 @@ def test_the_command(make_project, capfd, words, status, out, err):
     text = "{% macro m(days) %}{% do run_query('select 1') %}{{ days }} days{% endmacro %}"
     root = make_project({"macros/m.sql": text})
     with pytest.raises(SystemExit) as end:
-        main(["run-operation", *words, "--project-dir", str(root)], Starts(answering()))
+        main(["run-operation", *words, "--project-dir", str(root)], Host(start=Starts(answering())))
     shown = capfd.readouterr()
     assert (end.value.code, shown.out.strip()) == (status, out)
     assert err in shown.err

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from merge_runner import Project
+from merge_runner.cli.host import Host
 from merge_runner.cli.main import main
 from merge_runner.errors import ProblemsError
 from tests.fake_engine import FakeDriver, Lake, Starts
@@ -97,7 +98,7 @@ stg: 2 rows
 def test_the_command(shop, capfd, words, status, out, err):
     root, driver = shop
     with pytest.raises(SystemExit) as end:
-        main(["show", *words, "--project-dir", str(root)], Starts(driver))
+        main(["show", *words, "--project-dir", str(root)], Host(start=Starts(driver)))
     shown = capfd.readouterr()
     assert end.value.code == status
     assert (json.loads(shown.out) if isinstance(out, dict) else shown.out) == out

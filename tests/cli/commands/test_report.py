@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from merge_runner.cli.host import Host
 from merge_runner.cli.main import main
 from tests.fake_engine import FakeDriver, Lake, Starts
 from tests.fake_engine.projects import model_files
@@ -24,7 +25,7 @@ def build(root, capfd):
 
     def run(*arguments):
         with pytest.raises(SystemExit) as end:
-            main(["build", "--no-lint", *arguments, "--project-dir", str(root)], Starts(FakeDriver(lake)))
+            main(["build", "--no-lint", *arguments, "--project-dir", str(root)], Host(start=Starts(FakeDriver(lake))))
         return end.value.code, capfd.readouterr().err
 
     return run

@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from merge_runner.cli.host import Host
 from merge_runner.cli.main import main
 from tests.fake_engine import FakeDriver, Lake, Starts
 from tests.fake_engine.projects import model_files
@@ -51,7 +52,7 @@ def lines(make_project, capfd, request):
     def run(*arguments, **driver):
         fake = FakeDriver(lake, **driver)
         with pytest.raises(SystemExit) as end:
-            main([*arguments, "--log-format", "dbt-json", "--project-dir", str(root)], Starts(fake))
+            main([*arguments, "--log-format", "dbt-json", "--project-dir", str(root)], Host(start=Starts(fake)))
         found, err = capfd.readouterr()
         assert err == ""
         return [json.loads(line) for line in found.splitlines()], end.value.code

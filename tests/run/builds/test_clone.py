@@ -5,6 +5,7 @@ import json
 import pytest
 
 from merge_runner import Project
+from merge_runner.cli.host import Host
 from merge_runner.cli.main import main
 from merge_runner.errors import ProblemsError
 from tests.fake_engine import FakeDriver, Lake, Starts
@@ -75,7 +76,7 @@ def test_the_command(make_project, capsys):
         (["clone", "--state", str(state)], 2, "is the table of --state itself"),
     ):
         with pytest.raises(SystemExit) as ended:
-            main([*arguments, "--project-dir", str(root)], Starts(FakeDriver(Lake())))
+            main([*arguments, "--project-dir", str(root)], Host(start=Starts(FakeDriver(Lake()))))
         assert (ended.value.code, says in " ".join(capsys.readouterr().err.split())) == (code, True), arguments
 
 

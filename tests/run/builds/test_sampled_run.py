@@ -3,6 +3,7 @@
 import pytest
 
 from merge_runner import Project
+from merge_runner.cli.host import Host
 from merge_runner.cli.main import main
 from tests.fake_engine import FakeDriver, Lake, Starts
 from tests.fake_engine.projects import model_files
@@ -66,7 +67,7 @@ def test_its_own_tables_are_written_again_and_no_other_run_adds_to_them(shop):
 @pytest.mark.parametrize("command", ["build", "run"])
 def test_what_does_not_go_together(shop, capsys, command, arguments, says):
     with pytest.raises(SystemExit) as ended:
-        main([command, *arguments, "--project-dir", str(shop.root)], Starts(FakeDriver(shop.lake)))
+        main([command, *arguments, "--project-dir", str(shop.root)], Host(start=Starts(FakeDriver(shop.lake))))
     assert ended.value.code == 2
     assert says in " ".join(capsys.readouterr().err.split())
     assert "fct" not in shop.lake

@@ -105,12 +105,13 @@ def test_secrets_are_hidden(make_project, monkeypatch):
 
 
 def test_the_command_shows_which_hook_failed(make_project, capfd):
+    from merge_runner.cli.host import Host
     from merge_runner.cli.main import main
 
     root = make_project({**model_files({"m": None}), "pyproject.toml": settings(start="select 1", end="select 2")})
     driver = FakeDriver(None, {"select 2": ["fails"]}, answers={"select": []})
     with pytest.raises(SystemExit) as end:
-        main(["build", "--project-dir", str(root)], Starts(driver))
+        main(["build", "--project-dir", str(root)], Host(start=Starts(driver)))
     shown = capfd.readouterr().err
     assert end.value.code == 1
     assert "on-run-start 1: OK in 0.0 s" in shown

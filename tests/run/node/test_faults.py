@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from merge_runner.api import Project
+from merge_runner.cli.host import Host
 from merge_runner.cli.main import main
 from merge_runner.engine.driver.driver import Waits
 from tests.dbt_schemas import schema_errors
@@ -70,7 +71,7 @@ def invoke(root, each, drivers, command):
     command = each.get("command", command)
     if command != "build":
         with pytest.raises(SystemExit) as end:
-            main([command, *each.get("options", ()), "--project-dir", str(root)], Starts(*drivers))
+            main([command, *each.get("options", ()), "--project-dir", str(root)], Host(start=Starts(*drivers)))
         failed = any(text.startswith("error") for text in each["results"].values())
         assert end.value.code == (1 if failed else 0)
         return

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from merge_runner.api import Project
+from merge_runner.cli.host import Host
 from merge_runner.cli.main import main
 from tests.fake_engine import FakeDriver, Lake, Starts
 from tests.fake_engine.projects import model_files
@@ -70,7 +71,7 @@ def test_after_enough_retries_each_merge_is_committed_once(make_project, script)
         if all(result["status"] in ("success", "no-op") for result in results_of(root).values()):
             break
         with pytest.raises(SystemExit):
-            main(["retry", "--quiet", "--project-dir", str(root)], drivers)
+            main(["retry", "--quiet", "--project-dir", str(root)], Host(start=drivers))
         check(root, models, lake, used)
     else:
         raise AssertionError(results_of(root))

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from merge_runner.cli.host import Host
 from merge_runner.cli.main import main
 from tests.fake_engine import FakeDriver, Lake, Starts
 from tests.fake_engine.projects import model_files
@@ -20,7 +21,10 @@ def call(lake):
 
     def run(root, *words, faults=None):
         with pytest.raises(SystemExit) as end:
-            main([*words, "--project-dir", str(root)], Starts(FakeDriver(lake, faults, answers={"call tidy": []})))
+            main(
+                [*words, "--project-dir", str(root)],
+                Host(start=Starts(FakeDriver(lake, faults, answers={"call tidy": []}))),
+            )
         return end.value.code
 
     return run

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from merge_runner.cli.host import Host
 from merge_runner.cli.main import main
 from merge_runner.errors import ProblemsError
 from merge_runner.run.results.previous_run import last_invocation, recorded_durations
@@ -185,7 +186,7 @@ def command(built, monkeypatch, capfd, tmp_path):
         monkeypatch.chdir(built)
         monkeypatch.setenv("HOME", str(tmp_path))
         with pytest.raises(SystemExit) as end:
-            main([*words, "--target-path", str(built / "target")], Starts())
+            main([*words, "--target-path", str(built / "target")], Host(start=Starts()))
         out, err = capfd.readouterr()
         assert not any(fault in out + err for fault in FAULTS), err[-2_000:]
         assert end.value.code in (0, 1, 2)

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from merge_runner import Project
+from merge_runner.cli.host import Host
 from merge_runner.errors import ProblemsError
 from merge_runner.project.schema.notify import Notification
 from merge_runner.run.results.notification import DeliveryError, Patience, content_of, send
@@ -173,7 +174,7 @@ def test_who_cannot_be_told_changes_no_result_and_is_shown_without_its_address(m
         secret = "T0001/B0002/XYZ-secret-of-a-webhook"
         root = write(make_project, [{"url": f"{webhook.url}/{secret}", "on": "always"}])
         with pytest.raises(SystemExit) as end:
-            main(["build", "--no-lint", "--debug", "--project-dir", str(root)], Starts(FakeDriver()))
+            main(["build", "--no-lint", "--debug", "--project-dir", str(root)], Host(start=Starts(FakeDriver())))
     shown = capfd.readouterr()
     assert end.value.code == 0
     assert "warning: notify: 127.0.0.1 is not notified of the run: HTTP 404" in shown.err
@@ -188,7 +189,7 @@ def test_debug_shows_what_was_sent(make_project, capfd):
     with Webhook() as webhook:
         root = write(make_project, [{"url": webhook.url, "on": "always", "format": "slack"}])
         with pytest.raises(SystemExit):
-            main(["build", "--no-lint", "--debug", "--project-dir", str(root)], Starts(FakeDriver()))
+            main(["build", "--no-lint", "--debug", "--project-dir", str(root)], Host(start=Starts(FakeDriver())))
     sent = [line for line in capfd.readouterr().err.splitlines() if "notification_sent" in line]
     assert [json.loads(json.loads(line)["content"]) for line in sent] == webhook.documents
 
