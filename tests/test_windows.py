@@ -66,7 +66,7 @@ import merge_runner
 for module in pkgutil.walk_packages(merge_runner.__path__, "merge_runner.", onerror=lambda name: None):
     # The SDK of `mcp` decides by the name of the system, which stays Linux here.
     others = ("integrations.dagster", "integrations.airflow", "cli.commands.mcp_server")
-    if not module.name.startswith(tuple(f"merge_runner.{name}" for name in others)):
+    if not module.name.startswith(tuple("merge_runner." + name for name in others)):
         import_module(module.name)
 print("all")
 """
