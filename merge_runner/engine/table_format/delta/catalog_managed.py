@@ -1,7 +1,8 @@
 """Delta tables whose commits a catalog decides: the files of their log are not all of their commits (Delta 4.4.0).
 
 With the table feature `catalogManaged`, a commit is in `_delta_log/_staged_commits` or in the catalog alone until it is
-published: what the files say may be older than the table. The feature is set when a table is created, and stays.
+published: what the files say may be older than the table. The feature is set when a table is created, and stays. Delta
+makes an empty folder `_staged_commits` for other tables, too.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from merge_runner.relation import Relation
 
 FEATURES = frozenset({"catalogManaged", "catalogOwned-preview"})
 """The names of the feature in the protocol of a table, the one of previews included."""
-_STAGED = "_staged_commits"
 
 
 def is_catalog_managed(log: Path) -> bool:
@@ -23,8 +23,6 @@ def is_catalog_managed(log: Path) -> bool:
 
     The first commit says it; where it has been cleaned up, the checksum file of the newest one.
     """
-    if (log / _STAGED).is_dir():
-        return True
     first, checksums = log / f"{0:020}.json", sorted(log.glob("[0-9]*.crc"), reverse=True)
     source = first if first.exists() else next(iter(checksums), None)
     try:
