@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from merge_runner.errors import Problem, Problems
+from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.graph import DataTestNode, ModelNode, Node, RefNode
 from merge_runner.lint.suppress.baseline import Baseline
 from merge_runner.text import Place
@@ -138,11 +138,9 @@ class AcceptedProject:
             _refuse("the hooks of a run (`on-run-start`, `on-run-end`), or macros or vars of them, have changed", place)
 
 
-def _refuse(message: str, place: Place, hint: str = _RESTART) -> None:
+def _refuse(message: str, place: Place, hint: str = _RESTART) -> NoReturn:
     """Raise ProblemsError."""
-    problems = Problems()
-    problems.add(CODE, message, place, hint)
-    problems.check()
+    raise ProblemsError([Problem(CODE, message, place, hint)])
 
 
 def _problem(node: Node, message: str, hint: str) -> Problem:

@@ -24,7 +24,7 @@ from merge_runner.cli.parameters import parameters
 from merge_runner.columns import printable
 from merge_runner.options.output import OutputOptions
 
-PYTHONS_COLLECTIONS = gc.get_threshold()
+_PYTHONS_COLLECTIONS = gc.get_threshold()
 """When Python collects garbage by itself; a command that ends does so more rarely (`process`)."""
 
 if TYPE_CHECKING:
@@ -193,6 +193,11 @@ def _repeat_interrupt(ignored: sys.UnraisableHookArgs) -> None:
         threading.Timer(_AGAIN_SECONDS, os.kill, (os.getpid(), signal.SIGINT)).start()
     else:
         sys.__unraisablehook__(ignored)
+
+
+def collect_as_a_server() -> None:
+    """Collect garbage as often as Python does by itself: a server loads its project again and again."""
+    gc.set_threshold(*_PYTHONS_COLLECTIONS)
 
 
 def main(arguments: Sequence[str] | None = None, host: Host | None = None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 import click
 
 from merge_runner.cli.command import command as make
-from merge_runner.cli.main import PYTHONS_COLLECTIONS
+from merge_runner.cli.main import collect_as_a_server
 from merge_runner.errors import missing_extra
 from merge_runner.options.declaration import option
 from merge_runner.options.output import OutputOptions
@@ -36,7 +35,7 @@ def command(options: Options) -> int:
         message = "--tcp is gone: everybody who reaches the address could read your files."
         advice = "Have the editor start `merge-runner lsp`; on another machine `ssh HOST merge-runner lsp`."
         raise click.UsageError(f"{message} {advice}")
-    gc.set_threshold(*PYTHONS_COLLECTIONS)  # a server runs all day and loads its project again and again
+    collect_as_a_server()
     from merge_runner.lsp.documents.open_documents import OpenDocuments
 
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import click
 from merge_runner.cli.command import command as make
 from merge_runner.cli.display.messages import say
 from merge_runner.cli.loading import load_project, selected
-from merge_runner.cli.main import PYTHONS_COLLECTIONS
+from merge_runner.cli.main import collect_as_a_server
 from merge_runner.errors import Problem, ProblemsError, missing_extra
 from merge_runner.options.declaration import declared_options, flag
 from merge_runner.options.project import ProjectOptions, Selection
@@ -44,7 +43,7 @@ def command(options: Options) -> int:
     """
     if not options.allow_write and (options.select or options.exclude or options.selector):
         raise click.UsageError("--select, --exclude and --selector say what may be built: they need --allow-write.")
-    gc.set_threshold(*PYTHONS_COLLECTIONS)  # a server runs all day and loads its project again and again
+    collect_as_a_server()
     try:
         from merge_runner.cli.commands.mcp_server.server import serve
     except ModuleNotFoundError as error:
