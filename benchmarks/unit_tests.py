@@ -56,7 +56,7 @@ def write_project(project: Path, count: int) -> None:
     project.mkdir()
     for name in ("pyproject.toml", "profiles.yml"):
         shutil.copy(ROOT / name, project)
-    for name in ("models", "macros", "seeds"):
+    for name in ("models", "macros", "seeds", "data_tests"):
         shutil.copytree(ROOT / name, project / name)
     tests = []
     for file in sorted((project / "models").rglob("*.yml")):

@@ -56,14 +56,14 @@ def cells(text: str) -> list[tuple[str, int]]:
     """
     if is_plain(text):
         return [(character, 1) for character in text]
-    found: list[tuple[str, int]] = []
+    text_cells: list[tuple[str, int]] = []
     column = 0
     for character in text:
         to_tab = _TAB - column % _TAB
         cell = (" " * to_tab, to_tab) if character == "\t" else _cell(character)
-        found.append(cell)
+        text_cells.append(cell)
         column += cell[1]
-    return found
+    return text_cells
 
 
 @lru_cache(maxsize=4096)
@@ -96,20 +96,20 @@ def cut(text: str, limit: int, ellipsis: str) -> str:
     """Return the text, cut and ended by `ellipsis` where it takes more than `limit` columns."""
     if len(text) <= limit and is_plain(text):
         return text
-    found = cells(text)
-    if sum(columns for _, columns in found) <= limit:
-        return "".join(shown for shown, _ in found)
-    kept: list[str] = []
-    taken, blank, before = 0, 0, 0
-    for shown, columns in found:
+    text_cells = cells(text)
+    if sum(columns for _, columns in text_cells) <= limit:
+        return "".join(shown for shown, _ in text_cells)
+    head: list[str] = []
+    used_columns, blank, before = 0, 0, 0
+    for shown, columns in text_cells:
         if shown == " ":
-            blank, before = len(kept), taken
-        if taken + columns > limit - len(ellipsis):
+            blank, before = len(head), used_columns
+        if used_columns + columns > limit - len(ellipsis):
             break
-        taken += columns
-        kept.append(shown)
+        used_columns += columns
+        head.append(shown)
     # Between words, unless that would leave less than half of the columns.
-    return "".join(kept[:blank] if 2 * before >= taken else kept).rstrip() + ellipsis
+    return "".join(head[:blank] if 2 * before >= used_columns else head).rstrip() + ellipsis
 
 
 def wrapped(text: str, columns: int, hanging: int = 0) -> list[str]:
@@ -132,13 +132,13 @@ def _wrapped(line: str, columns: int, hanging: int) -> list[str]:
     hanging = min(hanging, columns // 2)
     lines, used, empty = [""], 0, True
     for blanks, word in _WORD.findall(line):
-        taken = measure(word)
-        if not empty and used + len(blanks) + taken > columns:
+        word_columns = measure(word)
+        if not empty and used + len(blanks) + word_columns > columns:
             lines.append(" " * hanging + word)
-            used = hanging + taken
+            used = hanging + word_columns
         else:
             lines[-1] += blanks + word
-            used += len(blanks) + taken
+            used += len(blanks) + word_columns
         empty = False
     return lines
 

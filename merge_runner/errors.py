@@ -83,8 +83,8 @@ class Problems:
     def extend(self, problems: Iterable[Problem]) -> None:
         """Keep problems that were found elsewhere; one that several calls of a macro lead to is kept once."""
         for problem in problems:
-            known = self._found.setdefault(replace(problem, calls=()), {})
-            known.update(dict.fromkeys(problem.calls))
+            calls = self._found.setdefault(replace(problem, calls=()), {})
+            calls.update(dict.fromkeys(problem.calls))
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
@@ -113,26 +113,26 @@ _CLOSE = 0.65
 """How much of two words is the same (difflib's ratio): `biuld` and `build` 0.8, `clone` and `clean` 0.6."""
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
+def nearest(word: str, words: Iterable[str]) -> str | None:
     """Return the known word that is closest to `word`, or None where nothing is close.
 
     Case makes no difference, so a word that differs in case alone is the closest.
     """
     folded: dict[str, str] = {}
-    for each in known:
-        folded.setdefault(each.casefold(), each)
+    for candidate in words:
+        folded.setdefault(candidate.casefold(), candidate)
     matches = get_close_matches(word.casefold(), folded, n=1, cutoff=_CLOSE)
     return folded[matches[0]] if matches else None
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str | None:
+def did_you_mean(word: str, words: Iterable[str]) -> str | None:
     """A hint `did you mean "…"?`, or the known words where none is close and they are few; None otherwise."""
-    known = sorted(known)
-    match = nearest(word, known)
+    words = sorted(words)
+    match = nearest(word, words)
     if match is not None:
         return f'did you mean "{match}"?'
-    if 0 < len(known) <= 12:
-        return f"known are {', '.join(known)}"
+    if 0 < len(words) <= 12:
+        return f"known are {', '.join(words)}"
     return None
 
 

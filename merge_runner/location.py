@@ -48,8 +48,8 @@ Location = Path | Uri
 
 def scheme(place: str) -> str | None:
     """Return the scheme of a URI, in lower case; None for a path."""
-    found = _URI.match(place)
-    return found["scheme"].lower() if found is not None else None
+    match = _URI.match(place)
+    return match["scheme"].lower() if match is not None else None
 
 
 def local_path(place: str) -> Path:

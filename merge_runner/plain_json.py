@@ -24,5 +24,5 @@ def plain(value: Any) -> Any:
     if isinstance(value, (set, frozenset)):
         return sorted((plain(item) for item in value), key=str)
     if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
+        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
     return value.isoformat() if hasattr(value, "isoformat") else str(value)

@@ -17,11 +17,11 @@ NEVER: Question = ("never", "")
 class Reads(threading.local):
     """Records questions, in each thread for itself. Outside of a `collected` a question is not recorded.
 
-    `wanted` False: none is.
+    `enabled` False: none is.
     """
 
-    def __init__(self, wanted: bool = True) -> None:
-        self._wanted = wanted
+    def __init__(self, enabled: bool = True) -> None:
+        self._enabled = enabled
         self._open: list[set[Question]] = []
 
     def note(self, questions: Iterable[Question]) -> None:
@@ -33,7 +33,7 @@ class Reads(threading.local):
     def collected(self) -> Iterator[set[Question]]:
         """Return a set that gets the questions until the end; what is around gets them as well."""
         questions: set[Question] = set()
-        if not self._wanted:
+        if not self._enabled:
             yield questions
             return
         self._open.append(questions)

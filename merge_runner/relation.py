@@ -54,11 +54,11 @@ class Relation:
     def is_named_by(self, parts: Sequence[str], *, default: bool) -> bool:
         """Whether the unquoted parts of a name in a statement mean this table; catalog and schema may be left out
         where they are the session's (`default`)."""
-        wanted = [part.lower() for part in (self.catalog, self.schema, self.identifier) if part]
+        own = [part.lower() for part in (self.catalog, self.schema, self.identifier) if part]
         given = [part.lower() for part in parts]
-        if given in (wanted, ["spark_catalog", *wanted]):
+        if given in (own, ["spark_catalog", *own]):
             return True
-        return default and 0 < len(given) < len(wanted) and wanted[-len(given) :] == given
+        return default and 0 < len(given) < len(own) and own[-len(given) :] == given
 
     def __str__(self) -> str:
         if self.sql is not None:

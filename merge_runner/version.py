@@ -22,11 +22,11 @@ def version() -> str:
 def package_version(package: str) -> str | None:
     """The installed version of a package; None where it is not installed."""
     suffix = ".dist-info"
-    wanted = _normal(package)
+    normal_name = _normal(package)
     for folder in _metadata_folders() or ():
-        name, _, found = os.path.basename(folder).removesuffix(suffix).partition("-")  # noqa: PTH119 -- of hundreds
-        if folder.endswith(suffix) and found and _normal(name) == wanted:
-            return found
+        name, _, version = os.path.basename(folder).removesuffix(suffix).partition("-")  # noqa: PTH119 -- of hundreds
+        if folder.endswith(suffix) and version and _normal(name) == normal_name:
+            return version
 
     try:
         return of(package)
@@ -60,7 +60,7 @@ def _metadata_folders() -> tuple[str, ...] | None:
     """
     if sum(hasattr(finder, "find_distributions") for finder in sys.meta_path) > 1:
         return None
-    found = []
+    folders = []
     for path in sys.path:
         try:
             with os.scandir(path or ".") as entries:
@@ -71,8 +71,8 @@ def _metadata_folders() -> tuple[str, ...] | None:
             return None
         if any(name.endswith(".egg") for name in names):
             return None
-        found += [f"{path or '.'}/{name}" for name in names if name.endswith((".dist-info", ".egg-info"))]
-    return tuple(found)
+        folders += [f"{path or '.'}/{name}" for name in names if name.endswith((".dist-info", ".egg-info"))]
+    return tuple(folders)
 
 
 def _normal(name: str) -> str:
@@ -89,7 +89,7 @@ def pyspark_version() -> str | None:
     """The version of PySpark, wherever it comes from; None without one, and where its files do not say it."""
     folder = pyspark_folder()
     try:
-        found = _PYSPARK.search((folder / "version.py").read_text(encoding="utf-8")) if folder is not None else None
+        match = _PYSPARK.search((folder / "version.py").read_text(encoding="utf-8")) if folder is not None else None
     except OSError:
         return None
-    return found[1] if found is not None else None
+    return match[1] if match is not None else None

@@ -101,9 +101,9 @@ def run_settings(
         batches_done=done,
         runs_partial=options.partial,
         reuse=reuse_mode(prepared, options),
-        args=args if last is None else {**args, "retried": list(last.retried)},
-        begun=dict.fromkeys(last.begun, last.retried) if last is not None else {},
-        recreated=_recreated_tables(prepared, {*set(before).difference(ids), *done})
+        args=args if last is None else {**args, "retried": list(last.invocations)},
+        earlier_invocations=dict.fromkeys(last.started_nodes, last.invocations) if last is not None else {},
+        recreated_tables=_recreated_tables(prepared, {*set(before).difference(ids), *done})
         if last is not None and options.full_refresh
         else (),
     )

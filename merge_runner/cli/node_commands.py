@@ -96,10 +96,12 @@ def run_nodes(
 
 
 def _show_refused(error: LintError) -> None:
-    found = error.refused
-    show_problems([Problem(f"{each.code} {each.name}", each.message, each.place, each.hint) for each in found])
+    refused = error.refused
+    show_problems(
+        [Problem(f"{finding.code} {finding.name}", finding.message, finding.place, finding.hint) for finding in refused]
+    )
     say(
-        f"{counted(len(found), 'finding')} of lint, and nothing has run: `merge-runner lint` shows them in full, "
+        f"{counted(len(refused), 'finding')} of lint, and nothing has run: `merge-runner lint` shows them in full, "
         "`build --no-lint` builds nevertheless",
         "error",
     )

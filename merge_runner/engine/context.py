@@ -102,7 +102,7 @@ class NodeOutput:
     """Whether a contract is still to be enforced, once columns have been added."""
     past_record: bool = False
     """Whether the table has recorded this very batch, and was replaced since."""
-    touched: str | None = None
+    runtime_filter: str | None = None
     """The runtime filter that the node's MERGE had."""
     bounds_news: tuple[str, ...] = ()
     """Why there were no bounds, where that is not so on every run."""

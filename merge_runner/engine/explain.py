@@ -35,11 +35,11 @@ class _RefusedError(Exception):
 
 
 def explain_merge(
-    session: SparkSession, catalog: Catalog, plan: NodePlan, conf: Mapping[str, str], past: Sequence[PastMerge]
+    session: SparkSession, catalog: Catalog, plan: NodePlan, conf: Mapping[str, str], history: Sequence[PastMerge]
 ) -> EngineReport:
     """What the engine would do for the MERGE of a plan, in a session that has the node's confs; `conf` are its own.
 
-    `past` are earlier runs of the MERGE. Its inputs and its target are attached where they are there; an input or a
+    `history` are earlier runs of the MERGE. Its inputs and its target are attached where they are there; an input or a
     target that has not been built yet is a note. Raises EngineError where the engine refuses the statement.
     """
     create = next(step for step in plan.steps if isinstance(step, CreateTarget))
@@ -67,7 +67,7 @@ def explain_merge(
         if any(isinstance(step, RunHook) and step.when == "pre_hook" for step in plan.steps):
             error.add_hint("explain runs no hooks: what its pre_hook makes is not there")
         raise
-    predicted = predict(session, merge, table_format, past, notes)
+    predicted = predict(session, merge, table_format, history, notes)
     files = TargetFiles(table_format.state(session, merge.target).files, predicted.files)
     if merge.bounding is not None and merge.bounding.left_out is None:
         notes.append(f"counted without what comes when it runs: {merge.bounding}")

@@ -90,8 +90,8 @@ def vacuum_table(step: VacuumTable, context: NodeContext) -> None:
     stamp = of_maintenance(context.stamp, "vacuum")
     result = table_format.vacuum(context.session, layout.relation, retain, stamp)
     context.output.response.vacuum = Vacuum(result.files_deleted)
-    if result.kept is not None:
-        context.output.warnings.append(result.kept)
+    if result.retention_warning is not None:
+        context.output.warnings.append(result.retention_warning)
     compaction = context.output.response.statement
     if isinstance(compaction, Compaction):
         context.output.response.statement = replace(compaction, metrics={**compaction.metrics, **result.metrics})

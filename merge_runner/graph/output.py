@@ -42,11 +42,11 @@ def output(
     ids: Sequence[str],
     form: Form,
     keys: Sequence[str] = (),
-    known: Mapping[str, Mapping[str, Any]] | None = None,
+    extra_values: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Iterator[str]:
     """The lines, without newlines, that list the nodes `ids`: in their order, except where the form has its own.
 
-    `keys` are those of JSON; none: those of dbt. `known` has values of models that the project itself does
+    `keys` are those of JSON; none: those of dbt. `extra_values` has values of models that the project itself does
     not have, by key and id.
     """
     nodes = [graph.nodes[unique_id] for unique_id in ids]
@@ -55,17 +55,17 @@ def output(
     elif form == "path":
         yield from (node.path for node in nodes)
     elif form == "json":
-        yield from (_json(graph, node, keys or _JSON_KEYS, known or {}) for node in nodes)
+        yield from (_json(graph, node, keys or _JSON_KEYS, extra_values or {}) for node in nodes)
     elif form == "levels":
         yield from _levels(graph, ids)
     else:
         yield from _dot(graph, ids)
 
 
-def _json(graph: Graph, node: Node, keys: Sequence[str], known: Mapping[str, Mapping[str, Any]]) -> str:
+def _json(graph: Graph, node: Node, keys: Sequence[str], extra_values: Mapping[str, Mapping[str, Any]]) -> str:
     values = entry(graph, node)
     if isinstance(node, ModelNode):
-        values |= {key: of_models.get(node.unique_id) for key, of_models in known.items()}
+        values |= {key: of_models.get(node.unique_id) for key, of_models in extra_values.items()}
     return json.dumps({key: values[key] for key in keys if key in values}, ensure_ascii=False)
 
 

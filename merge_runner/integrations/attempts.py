@@ -37,8 +37,8 @@ class Attempts:
         """
         noted = self._noted() if attempt > 1 else []
         if noted and self._is_last(noted):
-            ended = {event["node"]: event for event in noted if event["event"] == "node_finished"}
-            yield from (event for event in ended.values() if event["result"]["status"] in ENDED_WELL)
+            last_events = {event["node"]: event for event in noted if event["event"] == "node_finished"}
+            yield from (event for event in last_events.values() if event["result"]["status"] in ENDED_WELL)
             self.process = self._start(["retry"], ())
         else:
             self._notes.unlink(missing_ok=True)
@@ -68,4 +68,4 @@ class Attempts:
             last = last_invocation(self._target)
         except ProblemsError:
             return False
-        return bool(ids) and ids[-1] in last.retried and bool(last.undone)
+        return bool(ids) and ids[-1] in last.invocations and bool(last.undone)

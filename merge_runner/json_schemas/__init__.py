@@ -34,8 +34,8 @@ def text(name: Name) -> str:
 
 def tool_schema(tool_name: str = "merge-runner") -> dict[str, Any]:
     """Return the schema of `[tool.merge-runner]`, as the entry point `validate_pyproject.tool_schema`."""
-    found: dict[str, Any] = json.loads(text("settings"))
-    return found
+    schema: dict[str, Any] = json.loads(text("settings"))
+    return schema
 
 
 def write_copies(project: Path, names: Iterable[Name] = tuple(NAMES)) -> list[Path]:

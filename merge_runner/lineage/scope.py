@@ -87,8 +87,8 @@ def _possible_value(resolution: sql.Possible[Rows, Value], span: Span | None) ->
 def _no_value(relation: Relation | None, parts: tuple[str, ...], span: Span | None) -> Value:
     name = parts[0]
     if relation is not None:
-        known = name.casefold() in HIDDEN
-        return NOTHING if known else unknown(f'{relation.display_name} has no column "{name}"', span)
+        is_hidden = name.casefold() in HIDDEN
+        return NOTHING if is_hidden else unknown(f'{relation.display_name} has no column "{name}"', span)
     if len(parts) == 1 and name.casefold() in NOT_COLUMNS:
         return NOTHING
     if len(parts) > 1:

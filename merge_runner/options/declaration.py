@@ -23,7 +23,7 @@ class Declaration:
 
     flags: tuple[str, ...] = ()
     help: str = ""
-    kept: bool = False
+    recorded: bool = False
     """Whether run_results.json has it, for `retry`."""
     metavar: str | None = None
     least: float | None = None

@@ -55,7 +55,7 @@ def _window(text: str) -> str:
 class Linting(ProjectOptions):
     """For `build`."""
 
-    no_lint: bool = flag("--no-lint", kept=True, help="Do not lint first; errors of lint stop a build.")
+    no_lint: bool = flag("--no-lint", recorded=True, help="Do not lint first; errors of lint stop a build.")
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -63,9 +63,9 @@ class Running(ProjectOptions):
     """For commands that run models."""
 
     threads: int | None = option(
-        "--threads", least=1, kept=True, help="Models to run in parallel; default: the profile's."
+        "--threads", least=1, recorded=True, help="Models to run in parallel; default: the profile's."
     )
-    fail_fast: bool = flag("-x", "--fail-fast", kept=True, help="Stop, and cancel what runs, at the first failure.")
+    fail_fast: bool = flag("-x", "--fail-fast", recorded=True, help="Stop, and cancel what runs, at the first failure.")
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -76,7 +76,7 @@ class Batch(ProjectOptions):
         "--batch-id",
         least=0,
         most=LARGEST_BATCH,
-        kept=True,
+        recorded=True,
         help="A whole number that grows; a merge that has committed for it, or a later one, is not run again.",
     )
 
@@ -89,18 +89,18 @@ class Windows(ProjectOptions):
         "--event-time-start",
         metavar="TIME",
         parse=_time,
-        kept=True,
+        recorded=True,
         help="Run the batches from this time on (UTC), due or not, e.g. 2026-01-31 or '2026-01-31 18:00:00'.",
     )
     event_time_end: str | None = option(
         "--event-time-end",
         metavar="TIME",
         parse=_time,
-        kept=True,
+        recorded=True,
         help="With --event-time-start: run the batches that begin before this time (UTC). Default: now.",
     )
     partial: bool = flag(
-        "--partial", kept=True, help="Run the children of a model where only some of its batches succeeded."
+        "--partial", recorded=True, help="Run the children of a model where only some of its batches succeeded."
     )
 
 
@@ -112,7 +112,7 @@ class Branch(ProjectOptions):
         "--branch",
         metavar="NAME",
         parse=read_branch,
-        kept=True,
+        recorded=True,
         help="Write this branch of every Iceberg table instead of main, and read it; `publish` moves main to it.",
     )
 
@@ -121,8 +121,10 @@ class Branch(ProjectOptions):
 class Reusing(ProjectOptions):
     """For commands that build models."""
 
-    no_reuse: bool = flag("--no-reuse", kept=True, help="Run every node, though its inputs may not have changed.")
-    fresh: bool = flag("--fresh", kept=True, help="The same, and let the next build leave out what has not changed.")
+    no_reuse: bool = flag("--no-reuse", recorded=True, help="Run every node, though its inputs may not have changed.")
+    fresh: bool = flag(
+        "--fresh", recorded=True, help="The same, and let the next build leave out what has not changed."
+    )
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -133,7 +135,7 @@ class Budget(ProjectOptions):
         "--max-scanned",
         metavar="SIZE",
         parse=_size,
-        kept=True,
+        recorded=True,
         help="Refuse a merge with which the merges of this run would read more of their targets, e.g. '50 GiB'.",
     )
 
@@ -143,7 +145,7 @@ class Comparing(ProjectOptions):
     """For commands that build models."""
 
     diff: bool = flag(
-        "--diff", kept=True, help="At the end, compare each table that was written with its version before the run."
+        "--diff", recorded=True, help="At the end, compare each table that was written with its version before the run."
     )
 
 
@@ -153,14 +155,14 @@ class Sampling(ProjectOptions):
 
     empty: bool = flag(
         "--empty",
-        kept=True,
+        recorded=True,
         help="Read no rows of refs and sources: a dry run of the schemas, in tables without other rows.",
     )
     sample: str | None = option(
         "--sample",
         metavar="WINDOW",
         parse=_window,
-        kept=True,
+        recorded=True,
         help="Of what has an event_time, read only '3 days', or '{start: 2026-01-01, end: 2026-02-01}'.",
     )
 
@@ -190,14 +192,14 @@ class Maintaining(ProjectOptions):
 
     vacuum: bool = flag(
         "--vacuum",
-        kept=True,
+        recorded=True,
         help="Also remove old files (Delta's VACUUM) and old snapshots (Iceberg's expire_snapshots).",
     )
     retain: float | None = option(
         "--retain",
         metavar="DURATION",
         parse=_duration,
-        kept=True,
+        recorded=True,
         help="With --vacuum: how long old files are kept, e.g. 14d. Default, and least: as long as the table says.",
     )
 
@@ -263,7 +265,7 @@ def check_event_times(start: str | None, end: str | None) -> None:
 class StreamOptions(Selection):
     """The options of `stream`."""
 
-    available_now: bool = flag("--available-now", kept=True, help="Read what is available now, then stop.")
+    available_now: bool = flag("--available-now", recorded=True, help="Read what is available now, then stop.")
     threads: int | None = option(
-        "--threads", least=1, kept=True, help="Models to run in parallel; default: the profile's."
+        "--threads", least=1, recorded=True, help="Models to run in parallel; default: the profile's."
     )

@@ -21,4 +21,4 @@ class OutputOptions:
     quiet: bool = flag("-q", "--quiet", help="Errors and results only.")
     debug: bool = flag("-d", "--debug", help="Every event, and tracebacks of what should not happen.")
     no_use_colors: bool = flag("--no-use-colors", help="No colours.")
-    warn_error: bool = flag("--warn-error", kept=True, help="Warnings count as errors.")
+    warn_error: bool = flag("--warn-error", recorded=True, help="Warnings count as errors.")

@@ -32,11 +32,14 @@ class ProjectOptions(OutputOptions):
 
     project_dir: Path | None = _project_dir()
     profiles_dir: Path | None = option(
-        "--profiles-dir", path="folder", kept=True, help="Where profiles.yml is; default: the project, ~/.merge-runner."
+        "--profiles-dir",
+        path="folder",
+        recorded=True,
+        help="Where profiles.yml is; default: the project, ~/.merge-runner.",
     )
-    profile: str | None = option("--profile", kept=True, help="The profile of profiles.yml.")
-    target: str | None = option("-t", "--target", kept=True, help="The output of the profile.")
-    vars_text: str | None = option("--vars", metavar="YAML", kept=True, help="Variables, as '{name: value, …}'.")
+    profile: str | None = option("--profile", recorded=True, help="The profile of profiles.yml.")
+    target: str | None = option("-t", "--target", recorded=True, help="The output of the profile.")
+    vars_text: str | None = option("--vars", metavar="YAML", recorded=True, help="Variables, as '{name: value, …}'.")
     target_path: str | None = _target_path()
     cache_dir: Path | None = option(
         "--cache-dir", path="folder", help="The folder of caches and jars; default: the user's cache folder."
@@ -48,7 +51,9 @@ class ProjectOptions(OutputOptions):
 class FullRefresh(ProjectOptions):
     """For commands that run or render models."""
 
-    full_refresh: bool = flag("-f", "--full-refresh", kept=True, help="Rebuild targets instead of merging into them.")
+    full_refresh: bool = flag(
+        "-f", "--full-refresh", recorded=True, help="Rebuild targets instead of merging into them."
+    )
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -56,25 +61,25 @@ class Selection(ProjectOptions):
     """Which nodes."""
 
     select: tuple[str, ...] = several(
-        *("-s", "--select", "-m", "--models"), words=True, kept=True, help="The nodes to take, in dbt's syntax."
+        *("-s", "--select", "-m", "--models"), words=True, recorded=True, help="The nodes to take, in dbt's syntax."
     )
-    exclude: tuple[str, ...] = several("--exclude", words=True, kept=True, help="The nodes to leave out.")
+    exclude: tuple[str, ...] = several("--exclude", words=True, recorded=True, help="The nodes to leave out.")
     indirect_selection: Literal["eager", "cautious", "buildable", "empty"] = option(
         "--indirect-selection",
         default="eager",
-        kept=True,
+        recorded=True,
         help="Which tests of the selected nodes come along: all, those that read nothing else (cautious), or else only "
         "what is above (buildable), or none.",
     )
-    selector: str | None = option("--selector", kept=True, help="A named selection of selectors.yml.")
+    selector: str | None = option("--selector", recorded=True, help="A named selection of selectors.yml.")
     state: Path | None = option(
         "--state",
         path="folder",
-        kept=True,
+        recorded=True,
         help="A folder with the artifacts of an earlier run, for state:, result: and --defer.",
     )
     columns: bool = flag(
-        "--columns", kept=True, help="Of what is below state:modified, take only what a changed column can reach."
+        "--columns", recorded=True, help="Of what is below state:modified, take only what a changed column can reach."
     )
 
 
@@ -84,9 +89,12 @@ class Defer(ProjectOptions):
 
     defer: bool = flag(
         "--defer",
-        kept=True,
+        recorded=True,
         help="What is neither selected nor built in this target is read where the manifest.json of --state has it.",
     )
     defer_state: Path | None = option(
-        "--defer-state", path="folder", kept=True, help="The folder of --defer, where it is another one than --state."
+        "--defer-state",
+        path="folder",
+        recorded=True,
+        help="The folder of --defer, where it is another one than --state.",
     )

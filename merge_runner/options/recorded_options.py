@@ -19,7 +19,7 @@ def recorded_options(options: OutputOptions) -> dict[str, Any]:
     values = {
         declared_option.name: getattr(options, declared_option.name)
         for declared_option in declared_options(type(options))
-        if declared_option.declaration.kept
+        if declared_option.declaration.recorded
     }
     return {name: _as_json(value) for name, value in values.items()}
 
@@ -28,7 +28,7 @@ def check_recorded_options(args: Mapping[str, Any]) -> None:
     """Raise TypeError or ValueError where the arguments of an invocation are not what `recorded_options` returns."""
     for declared_option in declared_options(NodeOptions):
         value = args.get(declared_option.name)
-        if declared_option.declaration.kept and value is not None:
+        if declared_option.declaration.recorded and value is not None:
             _check(declared_option, value)
 
 
@@ -37,7 +37,7 @@ def restore_options(options: _Options, args: Mapping[str, Any], given: Collectio
     recordable = {
         declared_option.name: declared_option
         for declared_option in declared_options(type(options))
-        if declared_option.declaration.kept
+        if declared_option.declaration.recorded
     }
     values = {
         name: _from_json(recordable[name], value)

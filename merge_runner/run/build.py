@@ -84,8 +84,8 @@ def build(
     hooks.check()
     durations = recorded_durations(prepared.target_path / "run_results.json")
     reuse = _reuse(planned, command, settings, invocation.id)
-    past = cache(partial(past_merges, prepared.target_path, profile.target))
-    node_run = NodeRun(planned, Nodes(plans, compile_times, durations, past), settings, invocation.id, events, reuse)
+    history = cache(partial(past_merges, prepared.target_path, profile.target))
+    node_run = NodeRun(planned, Nodes(plans, compile_times, durations, history), settings, invocation.id, events, reuse)
     with invocation.record_run(plans, node_run.end, lambda: node_run.waits_for):
         for text in _not_run(prepared.graph.nodes, views, left_out, streamed):
             events.emit(Message(text))
@@ -143,14 +143,22 @@ def _run_on_drivers(
     After the last one, what is left has failed. `hooks` run before the first node and after the last. `at_end` is
     called with the driver that has run the last node.
     """
-    events, branch, recreated = node_run.events, node_run.settings.branch, frozenset(node_run.settings.recreated)
+    events, branch, recreated_tables = (
+        node_run.events,
+        node_run.settings.branch,
+        frozenset(node_run.settings.recreated_tables),
+    )
     for others in range(_MOST_OTHERS + 1):
         try:
             with driving(prepared, events, driver) as running:
                 if others == 0:
                     events.emit(Running(nodes=len(node_run.plans), threads=node_run.threads))
                 formats = running.table_format
-                catalog = Catalog(formats, recreated) if branch is None else BranchCatalog(formats, branch, recreated)
+                catalog = (
+                    Catalog(formats, recreated_tables)
+                    if branch is None
+                    else BranchCatalog(formats, branch, recreated_tables)
+                )
                 events.observe(running)
                 left = 0
                 if others > 0 or hooks.start(running, catalog, node_run.plans):
@@ -172,7 +180,7 @@ def _run_on_drivers(
             return
         events.emit(Message(f"the Spark driver is lost: what has not begun ({left}) runs on another one", level="warn"))
         driver = driver.another()
-        recreated = catalog.recreated  # another driver's models must not replace them once more
+        recreated_tables = catalog.recreated_tables  # another driver's models must not replace them once more
 
 
 def _not_run(

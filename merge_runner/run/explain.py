@@ -42,9 +42,9 @@ def explain_on_spark(prepared: Prepared, explanation: Explanation, driver: Drive
 
 def _with_engine_reports(prepared: Prepared, explanation: Explanation, driver: Driver) -> Explanation:
     catalog = Catalog(driver.table_format)
-    past = past_merges(prepared.target_path, prepared.files.profile.target)
+    history = past_merges(prepared.target_path, prepared.files.profile.target)
     levels = (
-        tuple(node if node.merge is None else _ask_engine(prepared, node, driver, catalog, past) for node in level)
+        tuple(node if node.merge is None else _ask_engine(prepared, node, driver, catalog, history) for node in level)
         for level in explanation.levels
     )
     return replace(explanation, levels=tuple(levels), has_engine_reports=True)
@@ -55,7 +55,7 @@ def _ask_engine(
     node: ExplainedNode,
     driver: Driver,
     catalog: Catalog,
-    past: Mapping[str, tuple[PastMerge, ...]],
+    history: Mapping[str, tuple[PastMerge, ...]],
 ) -> ExplainedNode:
     """The node as it would run now, with what the engine reports of it."""
     unique_id = node.plan.unique_id
@@ -68,7 +68,7 @@ def _ask_engine(
             if node.batches is not None:
                 node = replace(node, batches=_with_due_batches(prepared, node, driver, catalog))
             if node.merge is not None:
-                engine_report = explain_merge(session, catalog, node.plan, conf, past.get(unique_id, ()))
+                engine_report = explain_merge(session, catalog, node.plan, conf, history.get(unique_id, ()))
     except EngineError as error:
         where = error_place(error, node.plan, prepared.graph.nodes[unique_id])
         return replace(node, engine_report=EngineReport(error=prepared.conceal(error_message(error, where))))

@@ -34,7 +34,7 @@ from merge_runner.version import version
 
 _STATUSES = {"pass": "pass", "warn": "warn", "fail": "error"}
 """dbt's words; any other status of ours is its `runtime error`."""
-_MEASURED = tuple(each.name for each in fields(Measured))
+_MEASURED = tuple(item.name for item in fields(Measured))
 
 
 def source_freshness(
@@ -68,8 +68,8 @@ def source_freshness(
                 with driving(prepared, events, driver) as running:
                     events.emit(Running(nodes=len(plans), threads=node_run.threads))
                     node_run.run(running, Catalog(running.table_format))
-            ended = datetime.now(timezone.utc)
-            outcome = RunResults(invocation, "source freshness", started, ended, {}, tuple(node_run.results))
+            end = datetime.now(timezone.utc)
+            outcome = RunResults(invocation, "source freshness", started, end, {}, tuple(node_run.results))
             write_atomic(output or prepared.target_path / "sources.json", json.dumps(_document(outcome, plans)))
             events.emit(FreshnessFinished(counts=outcome.counts(), ok=outcome.ok))
         finally:

@@ -46,9 +46,9 @@ class RunSettings:
     """What `optimize` does to each table; None: nodes run."""
     available_now: bool = False
     """Whether a stream ends when all that is there at its start has been read."""
-    begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    earlier_invocations: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Nodes whose statement may have committed in earlier invocations, with the ids of these invocations."""
-    recreated: Sequence[str] = ()
+    recreated_tables: Sequence[str] = ()
     """The names of tables that other nodes recreated in these earlier invocations."""
     now: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
     """When the run was asked for, or the run that it retries: batches are due up to then."""
@@ -75,4 +75,5 @@ class RunSettings:
 
     def earlier(self, unique_id: str, batch: str | None = None) -> tuple[str, ...]:
         """Return the stamps under which the statement of a node may have committed in earlier invocations."""
-        return tuple(stamp(invocation, unique_id, batch=batch) for invocation in self.begun.get(unique_id, ()))
+        invocations = self.earlier_invocations.get(unique_id, ())
+        return tuple(stamp(invocation, unique_id, batch=batch) for invocation in invocations)

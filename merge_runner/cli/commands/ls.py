@@ -88,12 +88,12 @@ def _lines(options: Options, env: RecordingEnv, cache: AnswerCache | None) -> li
         message = f"nothing but analyses is selected, which are not listed: {names}"
         hint = "list them with --resource-type analysis, or all"
         show_warnings([Problem("nothing-selected", message, hint=hint)], as_errors=options.warn_error)
-    known: dict[str, dict[str, Any]] = {}
+    extra_values: dict[str, dict[str, Any]] = {}
     if _OF_TABLES in options.output_keys:
-        known[_OF_TABLES] = {node: asdict(rows) for node, rows in project.older_rows(listed_ids).items()}
+        extra_values[_OF_TABLES] = {node: asdict(rows) for node, rows in project.older_rows(listed_ids).items()}
     if _OF_RUNS in options.output_keys:
-        known[_OF_RUNS] = {**project.last_batches(listed_ids)}
-    lines = list(output(project.graph, listed_ids, options.output, options.output_keys, known))
+        extra_values[_OF_RUNS] = {**project.last_batches(listed_ids)}
+    lines = list(output(project.graph, listed_ids, options.output, options.output_keys, extra_values))
     has_messages = prepared.not_read or prepared.unread_vars or selection.warnings or (hidden and not listed_ids)
     depends_on_files = with_selector.selector is None and not _may_hold_secret(lines, prepared.files, env)
     if cache is not None and prepared.files.root == cache.state.root and depends_on_files and not has_messages:

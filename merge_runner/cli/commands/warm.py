@@ -49,8 +49,8 @@ def _start(options: Options) -> int:
 def _stop(options: Options) -> int:
     from merge_runner.api import stop_warm
 
-    ended = stop_warm(project_root(options.project_dir))
-    click.echo("the warm driver has ended" if ended else "there is no warm driver")
+    has_ended = stop_warm(project_root(options.project_dir))
+    click.echo("the warm driver has ended" if has_ended else "there is no warm driver")
     return 0
 
 

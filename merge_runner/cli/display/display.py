@@ -311,8 +311,8 @@ class TextDisplay:
         with self._lock:
             running = list(self._running.values())
         for name, since, group in running:
-            done, known, phase = self._progress(group)
-            tasks = f"{done}/{known} tasks" if known else ""
+            done, total, phase = self._progress(group)
+            tasks = f"{done}/{total} tasks" if total else ""
             table.add_row(Spinner("dots"), name, phase, tasks, f"{time.monotonic() - since:.0f} s")
         return table
 

@@ -137,7 +137,7 @@ def _query_columns(prepared: Prepared, model: str) -> tuple[str, ...] | None:
     with _if_known():
         statement = first.compiler.merge(named_model(first.graph, model).unique_id)
         facts = source_facts(statement, Layouts.load(first).lookup)
-        return tuple(column.name for column in facts.known) if facts.names_known else None
+        return tuple(column.name for column in facts.known_columns) if facts.names_known else None
     return None
 
 

@@ -37,7 +37,7 @@ class ClassicDriver:
     """A Spark driver in a separate JVM, on any master."""
 
     spark: SparkSession
-    ended: Callable[[], None] = lambda: None
+    on_end: Callable[[], None] = lambda: None
     """Is called when Spark has stopped."""
     fate: Callable[[], str | None] = lambda: None
     """How the JVM has ended, as text; None while it runs, and where it is not known."""
@@ -154,7 +154,7 @@ class ClassicDriver:
                 lost = True
         if lost:
             release(self.spark)
-        self.ended()
+        self.on_end()
 
     def kill(self) -> None:
         """Ends the driver in the middle of whatever it does, whether or not it answers."""
@@ -186,14 +186,14 @@ def open_driver(confs: Mapping[str, str], jvm: Jvm | None) -> ClassicDriver:
         assign_columns_before_delta(running)
         return ClassicDriver(running)
 
-    def ended() -> None:
+    def on_end() -> None:
         jvm.end(wait=False)
         forget_gateway()
         wait_for_archive(jvm.process, os.environ)
 
     spark = SparkSession(SparkContext(conf=conf, gateway=jvm.connect()))
     assign_columns_before_delta(spark)
-    return ClassicDriver(spark, ended=ended, fate=jvm.fate, killed=jvm.kill, stops_with_jvm=stops_with_jvm(confs))
+    return ClassicDriver(spark, on_end=on_end, fate=jvm.fate, killed=jvm.kill, stops_with_jvm=stops_with_jvm(confs))
 
 
 def stops_with_jvm(confs: Mapping[str, str]) -> bool:

@@ -63,13 +63,13 @@ def checked_on_branch(
     name = f"merge_runner_expects_{_node(context)}_{time.time_ns() // 1_000_000}"
     branches.create(session, table, name)
     try:
-        begun = branches.heads(session, table)[name]
+        base = branches.heads(session, table)[name]
         yield _on_branch(step, rewritten, branches.reference(table, name))
         head = branches.heads(session, table).get(name)
         if head is None:
             raise _conflict(table)
         if expect is not None:
-            figures = _figures(context, branches, step, expect, (begun, head))
+            figures = _figures(context, branches, step, expect, (base, head))
             check_branch(expect, replace(figures, source=source), context)
         _publish(session, branches, table, name)
     finally:
@@ -87,10 +87,10 @@ def _figures(
     context: NodeContext, branches: Branches, step: RunMerge, expect: Expectation, snapshots: tuple[int, int]
 ) -> Figures:
     """Return the row counts of the snapshot that the branch began at, and of that at its head."""
-    session, before, (begun, head) = context.session, None, snapshots
+    session, before, (base, head) = context.session, None, snapshots
     if expect.limits.about_share or expect.limits.about_inserts:
-        before = run_statement(session, f"SELECT count(*) FROM {step.target} VERSION AS OF {begun}")[0][0]
-    if head == begun:
+        before = run_statement(session, f"SELECT count(*) FROM {step.target} VERSION AS OF {base}")[0][0]
+    if head == base:
         return Figures(target=before, inserted=0, updated=0, deleted=0)
     rows = branches.changed_rows(session, step.target, head)
     return Figures(None, before, rows.inserted, rows.updated, rows.deleted)

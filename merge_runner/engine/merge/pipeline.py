@@ -186,7 +186,7 @@ def _run(
         # Another process has committed the batch since the claim: the engine skips the statement, and reports nothing.
         _skip(context, str(batch))
         return
-    context.output.touched = statement.condition
+    context.output.runtime_filter = statement.condition
     figures = merge_figures(context, step.target, format, result)
     response.statement = figures
     response.verdict = verify_verdict(step.judged, judged, figures, snapshot_before)

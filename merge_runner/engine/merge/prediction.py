@@ -21,12 +21,12 @@ FIXED_COST = 32 << 20
 
 
 def predict(
-    session: SparkSession, merge: RunMerge, table_format: TableFormat, past: Sequence[PastMerge], notes: list[str]
+    session: SparkSession, merge: RunMerge, table_format: TableFormat, history: Sequence[PastMerge], notes: list[str]
 ) -> Prediction:
     """Return what a MERGE, whose text and analysis are as it will run, is expected to cost. Nothing runs.
 
-    `past` are earlier runs of the same model; `notes` gets what limits the answer. What the engine does not answer is
-    not known: the MERGE itself says what is wrong. Raises EngineError where it is lost, or the node was cancelled.
+    `history` are earlier runs of the same model; `notes` gets what limits the answer. What the engine does not answer
+    is not known: the MERGE itself says what is wrong. Raises EngineError where it is lost, or the node was cancelled.
     """
     scan = _scan(session, merge, table_format, notes)
     if scan is None:
@@ -34,14 +34,14 @@ def predict(
     if scan.bytes is None:
         return Prediction(scan.files, None, None, None)
     rewritten = rewritten_bytes(merge.judged, scan.bytes)
-    return Prediction(scan.files, scan.bytes, rewritten, predicted_seconds(scan.bytes, past))
+    return Prediction(scan.files, scan.bytes, rewritten, predicted_seconds(scan.bytes, history))
 
 
-def predicted_seconds(size: int, past: Sequence[PastMerge]) -> float | None:
+def predicted_seconds(size: int, history: Sequence[PastMerge]) -> float | None:
     """Return the median time of earlier runs, each scaled by the bytes that are read; None where there is none."""
-    if not past:
+    if not history:
         return None
-    times = [run.seconds * max(size, FIXED_COST) / max(run.bytes, FIXED_COST) for run in past]
+    times = [run.seconds * max(size, FIXED_COST) / max(run.bytes, FIXED_COST) for run in history]
     return round(median(times), 3)
 
 

@@ -36,13 +36,13 @@ class _NotComparedError(Exception):
     """The question cannot be asked; the message says why."""
 
 
-def second_run(session: SparkSession, step: RunMerge, touched: str | None) -> str | None:
+def second_run(session: SparkSession, step: RunMerge, runtime_filter: str | None) -> str | None:
     """Return why another run of a MERGE may change rows or fail; None: the engine says that it changes none.
 
-    `touched` is the runtime filter of the run: the source still gives the same rows, so that no other rows of the
-    target match. It is left out where the source reads the target. Raises EngineError where Spark refuses the query.
+    `runtime_filter` is that of the first run: the source still gives the same rows, so that no other rows of the target
+    match. It is left out where the source reads the target. Raises EngineError where Spark refuses the query.
     """
-    filters = [] if touched is None or step.judged.reads_target else [touched]
+    filters = [] if runtime_filter is None or step.judged.reads_target else [runtime_filter]
     try:
         query = _SecondRun(session, step, filters).query()
     except _NotComparedError as reason:

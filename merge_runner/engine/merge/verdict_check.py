@@ -30,7 +30,7 @@ def verify_verdict(
     where the node was cancelled.
     """
     is_held = is_verdict_held(
-        as_it_ran, figures.files_total, figures.files_scanned, lambda asked: _passing(before, asked)
+        as_it_ran, figures.files_total, figures.files_scanned, lambda predicate: _passing(before, predicate)
     )
     return Verdict(merge.judgement.verdict, is_held)
 

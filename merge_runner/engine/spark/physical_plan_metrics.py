@@ -27,14 +27,15 @@ _SNAPSHOT = re.compile(r"\bsnapshotId=(\d+|null)\b")
 class TableScan:
     """A scan of a table by Spark's `BatchScan`: `text` is its line of EXPLAIN, metrics are by Spark's descriptions.
 
-    `snapshot` is the id of the Iceberg snapshot that was read, None for a table that has none yet. `kept` says whether
-    the plan that ran to its end still had the scan: adaptive execution takes away the empty side of a join.
+    `snapshot` is the id of the Iceberg snapshot that was read, None for a table that has none yet.
+    `is_in_final_plan`: whether the plan that ran to its end still had the scan; adaptive execution takes away the empty
+    side of a join.
     """
 
     text: str
     metrics: Mapping[str, int]
     snapshot: int | None
-    kept: bool
+    is_in_final_plan: bool
 
 
 def command_metrics(result: StatementResult) -> dict[str, int]:

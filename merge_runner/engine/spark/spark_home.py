@@ -146,18 +146,18 @@ def _version(home: Path) -> tuple[str | None, str | None]:
 
 def _logical_lines(text: str) -> Iterable[str]:
     """Lines without comments and blanks before them; one that ends in a backslash goes on in the next one."""
-    begun = ""
+    line_start = ""
     for line in re.split(r"\r\n|\r|\n", text):
         part = line.lstrip(" \t\f")
-        if not begun and (not part or part[0] in "#!"):
+        if not line_start and (not part or part[0] in "#!"):
             continue
         if (len(part) - len(part.rstrip("\\"))) % 2:
-            begun += part[:-1]
+            line_start += part[:-1]
             continue
-        yield begun + part
-        begun = ""
-    if begun:
-        yield begun
+        yield line_start + part
+        line_start = ""
+    if line_start:
+        yield line_start
 
 
 def _key_and_value(line: str) -> tuple[str, str]:

@@ -45,7 +45,7 @@ def keep_history(step: KeepHistory, context: NodeContext) -> None:
     """Raise the step's problem as an EngineError where the table has rows that a full refresh would lose."""
     relation = step.layout.relation
     # A table that this invocation has made already is not replaced once more.
-    if relation.name in context.catalog.recreated or not context.catalog.adopt(context.session, step.layout):
+    if relation.name in context.catalog.recreated_tables or not context.catalog.adopt(context.session, step.layout):
         return
     if run_statement(context.session, f"SELECT 1 FROM {relation} LIMIT 1"):
         raise EngineError.of(step.problem)
@@ -54,7 +54,7 @@ def keep_history(step: KeepHistory, context: NodeContext) -> None:
 def keep_rows(step: KeepRows, context: NodeContext) -> None:
     """Raise the step's problem as an EngineError where the table has rows and not the mark."""
     relation = step.layout.relation
-    if relation.name in context.catalog.recreated or not context.catalog.adopt(context.session, step.layout):
+    if relation.name in context.catalog.recreated_tables or not context.catalog.adopt(context.session, step.layout):
         return
     properties = context.table_format(step.layout.format).layout(context.session, relation).properties
     if step.mark not in properties and run_statement(context.session, f"SELECT 1 FROM {relation} LIMIT 1"):

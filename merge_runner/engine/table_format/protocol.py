@@ -103,12 +103,12 @@ class ScanSize:
 class VacuumResult:
     """What VACUUM has deleted; `files_deleted` None: not known.
 
-    `metrics` are by the engine's own names. `kept` says what had to stay beyond the retention, as a warning.
+    `metrics` are by the engine's own names. `retention_warning` says what had to stay longer.
     """
 
     files_deleted: int | None
     metrics: Mapping[str, Any] = field(default_factory=dict)
-    kept: str | None = None
+    retention_warning: str | None = None
 
 
 @dataclass(frozen=True)

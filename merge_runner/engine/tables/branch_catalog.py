@@ -32,8 +32,8 @@ _OVERWRITE = {"spark.sql.sources.partitionOverwriteMode": "static"}
 class BranchCatalog(Catalog):
     """The tables of one invocation, of which it writes the branch of its sessions. Safe for many threads."""
 
-    def __init__(self, table_format: TableFormats, branch: str, recreated: Iterable[str] = ()) -> None:
-        super().__init__(table_format, recreated)
+    def __init__(self, table_format: TableFormats, branch: str, recreated_tables: Iterable[str] = ()) -> None:
+        super().__init__(table_format, recreated_tables)
         self._branch = branch
 
     def _create_target(self, session: SparkSession, layout: Layout, shape: str | None, replace: bool) -> Target:

@@ -68,19 +68,19 @@ class Replacement:
 class Catalog:
     """What this process has attached and created in the catalog that its sessions share. Safe for many threads.
 
-    `table_format` is the lookup of the driver whose sessions they are. `recreated` are names of tables that count as
-    created already: a full refresh does not replace them once more.
+    `table_format` is the lookup of the driver whose sessions they are. `recreated_tables` are names of tables that
+    count as created already: a full refresh does not replace them once more.
     """
 
-    def __init__(self, table_format: TableFormats, recreated: Iterable[str] = ()) -> None:
+    def __init__(self, table_format: TableFormats, recreated_tables: Iterable[str] = ()) -> None:
         self.table_format = table_format
         self._attached: set[str] = set()
-        self._recreated = set(recreated)
+        self._recreated = set(recreated_tables)
         self._locks: dict[str, threading.Lock] = {}
         self._guard = threading.Lock()
 
     @property
-    def recreated(self) -> frozenset[str]:
+    def recreated_tables(self) -> frozenset[str]:
         """The names of the tables that a full refresh no longer replaces."""
         return frozenset(self._recreated)
 

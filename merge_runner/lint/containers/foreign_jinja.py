@@ -83,8 +83,8 @@ def _is_read(statement: EmbeddedStatement) -> bool:
 def _blocks(text: str) -> tuple[_Block, ...] | None:
     """The tags and blocks of a text; None where an end does not fit its beginning."""
     tags = list(_TAG.finditer(without_jinja_comments(text)))
-    ended = {tag["word"].removeprefix("end") for tag in tags if tag["word"].startswith("end")}
-    if "raw" in ended:
+    block_tags = {tag["word"].removeprefix("end") for tag in tags if tag["word"].startswith("end")}
+    if "raw" in block_tags:
         return None
     top: list[_Block] = []
     open_blocks: list[tuple[re.Match[str], list[_Block], list[Span]]] = []
@@ -100,7 +100,7 @@ def _blocks(text: str) -> tuple[_Block, ...] | None:
             (open_blocks[-1][1] if open_blocks else top).append(block)
         elif word in ("else", "elif") and open_blocks:
             open_blocks[-1][2].append(span)
-        elif word in ended and not (word == "set" and "=" in tag["more"]):
+        elif word in block_tags and not (word == "set" and "=" in tag["more"]):
             open_blocks.append((tag, [], []))
             if len(open_blocks) > _DEEPEST:
                 return None
@@ -120,10 +120,10 @@ def _edits(text: str, blocks: Sequence[_Block]) -> Iterator[tuple[Span, PiecedTe
             continue
         edges = [block.inside.start, *(edge for cut in block.cuts for edge in (cut.start, cut.end)), block.inside.end]
         branches = [Span(*edges[i : i + 2]) for i in range(0, len(edges), 2)]
-        holding = [branch for branch in branches if find_merge(branch.of(text)) is not None]
-        if len(holding) != 1:
+        branches_with_merge = [branch for branch in branches if find_merge(branch.of(text)) is not None]
+        if len(branches_with_merge) != 1:
             raise _UnknownError
-        (branch,) = holding
+        (branch,) = branches_with_merge
         yield Span(block.span.start, branch.start), PiecedText()
         inner = [nested for nested in block.blocks if branch.start <= nested.span.start < branch.end]
         yield from _edits(text, inner)

@@ -129,7 +129,7 @@ class _Reader:
         """The string literals that a statement is made of."""
         self.inside: list[UnreadMerge] = []
         """MERGEs in texts that `.sql(…)` is given, and that are no statements."""
-        self.begun: set[int] = set()
+        self.builder_calls: set[int] = set()
         """The calls of `merge` and `mergeInto` whose chains are read."""
 
     def statements(self) -> Iterator[EmbeddedStatement]:
@@ -137,16 +137,16 @@ class _Reader:
         for call, use in self.names.calls:
             builder = built_merge(call, use, self.values)
             if builder is not None:
-                self.begun.add(id(builder.begins))
+                self.builder_calls.add(id(builder.begins))
                 rendered = with_placeholders(builder.text).render(self.sources)
                 yield EmbeddedStatement(
-                    "builder", rendered, discarded=self._find_discarded() if len(self.begun) == 1 else ()
+                    "builder", rendered, discarded=self._find_discarded() if len(self.builder_calls) == 1 else ()
                 )
             for text in self._query_texts(call, use):
                 merge = find_merge(text.text)
                 if merge is None and _TABLE.match(text.text) is None:
                     continue
-                self.literals |= self.values.touched
+                self.literals |= self.values.read_literals
                 key = (text.text, text.origin(merge.start if merge is not None else 0))
                 if key in seen:
                     continue
@@ -157,7 +157,7 @@ class _Reader:
                     self.inside.append(UnreadMerge("python", place, reason))
                 else:
                     yield EmbeddedStatement("python", with_placeholders(text).render(self.sources))
-            self.values.touched.clear()
+            self.values.read_literals.clear()
 
     def views(self) -> Iterator[EmbeddedStatement]:
         """The temporary views of DataFrames whose query is known, and the same wherever a view is created."""
@@ -235,9 +235,9 @@ class _Reader:
         if not when_calls:
             return
         merge_calls = [
-            (method, use) for method, call, use in methods if begins_merge(call) and id(call) not in self.begun
+            (method, use) for method, call, use in methods if begins_merge(call) and id(call) not in self.builder_calls
         ]
         not_run = {id(begins.func) for call, _ in self.names.discarded if (begins := begun_by(call)) is not None}
-        for method, use in merge_calls if merge_calls or self.begun else when_calls[:1]:
+        for method, use in merge_calls if merge_calls or self.builder_calls else when_calls[:1]:
             reason = NOT_RUN if id(method) in not_run else NOT_FOLLOWED
             yield UnreadMerge("builder", _callee_place(method, use), reason)

@@ -26,10 +26,10 @@ _DEDENTS = frozenset({"dedent", "cleandoc"})
 
 @dataclass
 class Values:
-    """Folds the expressions of files that are read together. `touched` are the ids of the string literals it met."""
+    """Folds the expressions of files that are read together. `read_literals` are the ids of their literals."""
 
     names: Names
-    touched: set[int] = field(default_factory=set)
+    read_literals: set[int] = field(default_factory=set)
     budget: Budget = field(default_factory=Budget)
     _depth: int = 0
 
@@ -192,11 +192,11 @@ class Values:
     def _constant(self, node: ast.Constant, use: Use, env: Environment) -> PiecedText | None:
         if not isinstance(node.value, str):
             return None
-        self.touched.add(id(node))
+        self.read_literals.add(id(node))
         return constant_text(use.file, node, node.value)
 
     def _f_string(self, node: ast.JoinedStr, use: Use, env: Environment) -> PiecedText:
-        self.touched.update(id(value) for value in node.values)
+        self.read_literals.update(id(value) for value in node.values)
         parts = []
         for piece in formatted_pieces(use.file, node):
             if isinstance(piece, PiecedText):

@@ -138,7 +138,7 @@ class DbtProject:
     def _names(self, query: str) -> tuple[str, ...] | None:
         """The names of a query's columns; None where they are not all known."""
         facts = VisibleQueries(self.lookup()).facts(read_query(query).expression)
-        return tuple(column.name for column in facts.known) if facts.names_known else None
+        return tuple(column.name for column in facts.known_columns) if facts.names_known else None
 
     def _layout_by_query(self, node: DbtNode, query: str) -> TableLayout:
         """The layout of a model's table, which dbt creates from the query of the model.

@@ -84,9 +84,9 @@ def _everywhere(merge: LintedMerge) -> Iterator[Hit]:
     for expr, name in merge.unknown_in_using:
         unknown.setdefault(_span(expr, name.node), name)
     for span, name in unknown.items():
-        yield Hit(span, _not_in_source(name), did_you_mean(name.column, name.known))
+        yield Hit(span, _not_in_source(name), did_you_mean(name.column, name.candidates))
     merge = _with_columns(
-        merge, {suggestion for name in unknown.values() if (suggestion := nearest(name.column, name.known))}
+        merge, {suggestion for name in unknown.values() if (suggestion := nearest(name.column, name.candidates))}
     )
     for conjunct in merge.statement.on:
         yield from _expression(merge, conjunct, None)
@@ -185,12 +185,14 @@ def _fault_of(merge: LintedMerge, reference: ColumnRef) -> tuple[str, str | None
 
 def _is_spelt_alike(merge: LintedMerge, column: str) -> bool:
     """Whether target and source both have the column in this very case."""
-    return all(column in {column.name for column in side} for side in (merge.layout.columns or (), merge.source.known))
+    return all(
+        column in {column.name for column in side} for side in (merge.layout.columns or (), merge.source.known_columns)
+    )
 
 
 def _sources(merge: LintedMerge) -> list[str]:
     """The names of the columns of the source that are known."""
-    return [source_column.name for source_column in merge.source.known if source_column.name]
+    return [source_column.name for source_column in merge.source.known_columns if source_column.name]
 
 
 def _hint_for(merge: LintedMerge, column: str) -> str | None:

@@ -80,7 +80,7 @@ def check_merge(merge: LintedMerge) -> Iterator[Hit]:
 
 def _columns(merge: LintedMerge) -> Iterator[str]:
     """The columns of the source whose names are known."""
-    yield from (column.name for column in merge.source.known if column.name)
+    yield from (column.name for column in merge.source.known_columns if column.name)
     query = merge.statement.source.query
     tree = query.expression if query is not None else None
     if isinstance(tree, exp.Query):

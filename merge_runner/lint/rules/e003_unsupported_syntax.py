@@ -192,8 +192,8 @@ def _changes(merge: LintedMerge, statement: MergeStatement) -> Iterator[Hit]:
     for query, visible in source_queries(statement):
         tables = named_tables(query.expression, visible) if query.expression is not None else ()
         for table, cte in tables:
-            known = merge.lookup(tuple(part.name for part in table.parts)) if cte is None else None
-            name = known.layout.format if known is not None else None
+            known_table = merge.lookup(tuple(part.name for part in table.parts)) if cte is None else None
+            name = known_table.layout.format if known_table is not None else None
             if not table.args.get("changes") or name is None or name not in merge.file.line.formats:
                 continue
             facts = capabilities(name)

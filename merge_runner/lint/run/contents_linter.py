@@ -59,12 +59,12 @@ class ContentsReader:
 
     def read(self, files: Sequence[PlainFile]) -> list[ReadFile]:
         """Return what the files hold. Those without a MERGE are read for their tables, where another has one."""
-        holding = [self._holds_merge(file) for file in files]
-        if not any(holding):
+        have_merge = [self._holds_merge(file) for file in files]
+        if not any(have_merge):
             return [ReadFile(file) for file in files]
         return [
             self.whole(file) if has_merge else self._tables(file)
-            for file, has_merge in zip(files, holding, strict=True)
+            for file, has_merge in zip(files, have_merge, strict=True)
         ]
 
     def _holds_merge(self, file: PlainFile) -> bool:

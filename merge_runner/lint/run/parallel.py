@@ -106,8 +106,8 @@ def _in_processes(linter: Linter[_Outcome], chunks: Chunks, processes: int) -> d
         waiting = list(workers)
         while waiting:
             ready = set(wait(waiting))
-            ended = [receiver for receiver in waiting if receiver in ready and not _take(receiver, linter, done)]
-            waiting = [receiver for receiver in waiting if receiver not in ended]
+            finished = [receiver for receiver in waiting if receiver in ready and not _take(receiver, linter, done)]
+            waiting = [receiver for receiver in waiting if receiver not in finished]
         return done
     finally:
         gc.unfreeze()

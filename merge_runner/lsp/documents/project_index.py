@@ -221,7 +221,7 @@ class ProjectIndex(QueryColumns):
         """Return what the analysis knows of the source of a model's MERGE, as it was when the project was loaded."""
         if here.unique_id not in self._merge_sources:
             merge = ProjectUnits(self.prepared, self.layouts).merge(here.unique_id)
-            source_columns = merge.source.known if merge is not None else ()
+            source_columns = merge.source.known_columns if merge is not None else ()
             columns = tuple(
                 KnownColumn(column.name, str(column.data_type or ""), "", column.nullable) for column in source_columns
             )

@@ -93,8 +93,8 @@ class Scanned:
 
     def token_at(self, offset: int) -> Token | None:
         """Return the token that a cursor at `offset` touches: a name or string before one of another kind."""
-        touched = [token for token in self.tokens if token.start <= offset <= token.end]
-        inner = [token for token in touched if token.tag >= 0] if self.tag_at(offset) is not None else touched
+        tokens_here = [token for token in self.tokens if token.start <= offset <= token.end]
+        inner = [token for token in tokens_here if token.tag >= 0] if self.tag_at(offset) is not None else tokens_here
         last = inner[::-1]
         name_token = next((token for token in last if token.kind in ("word", "name", "string")), None)
         return name_token or next((token for token in last if token.kind != "op" or token.start < offset), None)

@@ -163,7 +163,7 @@ def _states(
 ) -> list[Reason | None]:
     """Return why each window is due; None: all of it is committed, and no row of it may come late."""
     complete = joined_windows(commitment.window for commitment in committed if commitment.is_complete)
-    settled = joined_windows(commitment.window for commitment in committed if commitment.is_settled)
+    settled_windows = joined_windows(commitment.window for commitment in committed if commitment.is_settled)
     unsettled = list(_unsettled(schedule, committed))
     partly = [commitment.window for commitment in committed if not commitment.is_complete]
 
@@ -171,7 +171,7 @@ def _states(
         if any(other.covers(window) for other in complete):
             # By what is recorded, and not by where new batches begin: one that fails stays due when later ones run.
             is_due_again = any(part.overlaps(window) for part in unsettled)
-            return "lookback" if is_due_again and not any(other.covers(window) for other in settled) else None
+            return "lookback" if is_due_again and not any(other.covers(window) for other in settled_windows) else None
         if window.start >= last:
             return "new"
         return "open" if any(other.overlaps(window) for other in partly) else _MISSING

@@ -239,8 +239,12 @@ class Layouts:
         with self._lock:
             if self._inlined is None:
                 with self._reads.collected() as self._questions["inlined"]:
-                    trees = [(read_query(known.query).expression, known) for known in self._ephemeral() if known.query]
-                self._inlined = {tree: known for tree, known in trees if tree is not None}
+                    trees = [
+                        (read_query(ephemeral.query).expression, ephemeral)
+                        for ephemeral in self._ephemeral()
+                        if ephemeral.query
+                    ]
+                self._inlined = {tree: ephemeral for tree, ephemeral in trees if tree is not None}
             self._reads.note(self._questions["inlined"])
             return self._inlined.get(tree) if tree is not None else None
 
@@ -404,7 +408,7 @@ class Layouts:
         if text is None:
             return (), False
         facts = query_facts(text, self.lookup)
-        return [column for column in facts.known if column.name], facts.names_known
+        return [column for column in facts.known_columns if column.name], facts.names_known
 
     def _inserted(self, node: Node) -> Sequence[TableColumn] | None:
         """The columns of what a model's MERGE inserts; None where they are not all known."""

@@ -131,7 +131,7 @@ class Compiler:
         capture, context = self._templates.capture, self._context(node)
         captured = [self.render(node.unique_id).captured, *(capture(hook, context) for hook in hooks)]
         names = {ref.name for capture in captured for ref in capture.refs}
-        sources = {(source.source, source.table) for each in captured for source in each.sources}
+        sources = {(source.source, source.table) for capture in captured for source in capture.sources}
         nodes = self._graph.nodes
 
         def is_read(parent: Node) -> bool:

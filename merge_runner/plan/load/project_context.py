@@ -72,7 +72,7 @@ class Prepared:
     """The batch that one model is rendered for; None: a model with batches is rendered for its first one."""
     store: Store | None = field(default=None, repr=False, compare=False)
     """Results of earlier runs; None: each is made again."""
-    reads: Reads = field(default_factory=lambda: Reads(wanted=False), repr=False, compare=False)
+    reads: Reads = field(default_factory=lambda: Reads(enabled=False), repr=False, compare=False)
     """What is read while texts are rendered and tables looked up."""
 
     @cached_property

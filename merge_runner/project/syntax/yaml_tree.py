@@ -117,9 +117,9 @@ def _add_syntax_problem(source: SourceText, error: yaml.MarkedYAMLError, problem
     place = source.place(mark.index) if mark else Place(source.path, 1, 1)
     message = f"not YAML: {error.problem or error.context}"
     if error.context and error.context_mark:
-        begun = source.place(error.context_mark.index)
-        if begun.line != place.line:
-            message += f" ({error.context} that begins in line {begun.line})"
+        start = source.place(error.context_mark.index)
+        if start.line != place.line:
+            message += f" ({error.context} that begins in line {start.line})"
     message_of_parser = f"{error.context} {error.problem}"
     hint = next((hint for part, hint in _HINTS if part in message_of_parser), None)
     problems.add("yaml-syntax", message, place, hint)

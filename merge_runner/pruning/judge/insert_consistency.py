@@ -128,10 +128,10 @@ def facts_of_clause(clause: Clause, scope: Scope, source: SourceFacts) -> Facts:
 def _facts_of_clause(clause: Clause, scope: Scope, source: SourceFacts) -> Facts:
     tree = clause.condition.expression if clause.condition is not None else None
     if tree is None:
-        own: tuple[Term, ...] = (Call("opaque", tuple(Col(SOURCE, c.name.casefold()) for c in source.known)),)
+        own: tuple[Term, ...] = (Call("opaque", tuple(Col(SOURCE, c.name.casefold()) for c in source.known_columns)),)
     else:
         own = conjuncts(condition(tree, source_terms(scope)))
-    not_null = [Col(SOURCE, c.name.casefold()) for c in source.known if c.nullable is False]
+    not_null = [Col(SOURCE, c.name.casefold()) for c in source.known_columns if c.nullable is False]
     return Facts((*source.restrictions, *own), not_null)
 
 

@@ -46,7 +46,7 @@ def refusals_in_using(statement: MergeStatement, selects: Sequence[ReadSelect]) 
 
 def _reads_unordered(select: ReadSelect) -> bool:
     """Whether a column that is read is known to be, or to hold, what has no order."""
-    types = [column.data_type for relation in select.scope.relations for column in relation.rows.known]
+    types = [column.data_type for relation in select.scope.relations for column in relation.rows.known_columns]
     return any(of is not None and of.holds(kind) for of in types for kind in COMPARED)
 
 

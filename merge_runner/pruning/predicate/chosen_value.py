@@ -44,7 +44,7 @@ def _branch(tree: exp.If | exp.Case, read: Read) -> exp.Expr | None:
         return None
     for condition, value in branches:
         predicate = read(condition)
-        if not isinstance(predicate, Truth) or not predicate.known:
+        if not isinstance(predicate, Truth) or not predicate.is_known:
             return None
         if predicate.value is True:
             return value

@@ -84,20 +84,20 @@ CASTS["decimal"] = DataType("decimal", 10, 0)
 
 @dataclass(frozen=True)
 class Constant:
-    """What folds to a literal. `data_type` None: not known. `value` is the literal's where `known` says so.
+    """What folds to a literal. `data_type` None: not known. `value` is the literal's where `is_known` says so.
 
     `parameter`: it is one of the statement, whose type is taken to fit what it is compared with.
     """
 
     data_type: DataType | None
     value: Any = None
-    known: bool = False
+    is_known: bool = False
     parameter: bool = False
 
     @property
     def is_null(self) -> bool:
         """Whether it is NULL for certain."""
-        return self.known and self.value is None
+        return self.is_known and self.value is None
 
 
 def constant(tree: exp.Expr) -> Constant | None:
@@ -109,16 +109,16 @@ def constant(tree: exp.Expr) -> Constant | None:
     if isinstance(tree, exp.Placeholder):
         return Constant(None, parameter=True)
     if isinstance(tree, exp.Boolean):
-        return Constant(DataType("boolean"), tree.this, known=True)
+        return Constant(DataType("boolean"), tree.this, is_known=True)
     if isinstance(tree, exp.Null):
-        return Constant(DataType("void"), None, known=True)
+        return Constant(DataType("void"), None, is_known=True)
     if isinstance(tree, exp.Parameter):  # a session variable
         return Constant(tree.meta.get("type"))
     if isinstance(tree, exp.Neg):
         inner = constant(tree.this)
-        if inner is None or not inner.known or inner.value is None or isinstance(inner.value, str):
+        if inner is None or not inner.is_known or inner.value is None or isinstance(inner.value, str):
             return inner
-        return Constant(inner.data_type, -inner.value, known=True)
+        return Constant(inner.data_type, -inner.value, is_known=True)
     if isinstance(tree, (exp.Cast, exp.TryCast)):
         return _cast(tree)
     if isinstance(tree, exp.Interval):
@@ -136,19 +136,19 @@ def _literal(tree: exp.Literal) -> Constant:
     if tree.is_string and has_placeholder(text):
         return Constant(_STRING)
     if tree.is_string:
-        return Constant(_STRING, text, known=True)
+        return Constant(_STRING, text, is_known=True)
     if len(text) > _LONGEST_NUMBER:
         return Constant(None)
     if text.isdigit():
         value = int(text)
         name = "int" if value < _INT_MAX else "bigint"
-        return Constant(DataType(name), value, known=True)
+        return Constant(DataType(name), value, is_known=True)
     if "e" in text.lower():
-        return Constant(DataType("double"), float(text), known=True)
+        return Constant(DataType("double"), float(text), is_known=True)
     digits = Decimal(text)
     exponent = -int(digits.as_tuple().exponent)
     precision = max(len(digits.as_tuple().digits), exponent)
-    return Constant(DataType("decimal", precision, exponent), digits, known=True)
+    return Constant(DataType("decimal", precision, exponent), digits, is_known=True)
 
 
 def _cast(tree: exp.Cast | exp.TryCast) -> Constant | None:
@@ -159,7 +159,7 @@ def _cast(tree: exp.Cast | exp.TryCast) -> Constant | None:
 
 
 def _as_type(inner: Constant, to: DataType | None) -> Constant:
-    if to is None or not inner.known:
+    if to is None or not inner.is_known:
         return Constant(to)
     return Constant(to, *_converted(inner.value, to))
 
@@ -230,7 +230,7 @@ def _function(tree: exp.Expr) -> Constant | None:
     if isinstance(tree, (exp.Coalesce, exp.Greatest, exp.Least, exp.If)):
         returns = _common(part for part in parts if part is not None)
     if isinstance(tree, (exp.Concat, exp.DPipe)) and all(part and isinstance(part.value, str) for part in parts):
-        return Constant(_STRING, "".join(str(part.value) for part in parts if part is not None), known=True)
+        return Constant(_STRING, "".join(str(part.value) for part in parts if part is not None), is_known=True)
     return Constant(returns or expression_type(tree, lambda _: Typed()).data_type)
 
 

@@ -119,7 +119,7 @@ class _Reader:
     def _is_never_null(self, predicate: Predicate) -> bool | None:
         """Whether a condition is TRUE or FALSE for every row, so that Spark drops a question for NULL."""
         if isinstance(predicate, Truth):
-            return predicate.known and predicate.value is not None
+            return predicate.is_known and predicate.value is not None
         if isinstance(predicate, Other):
             if predicate.kind in ("nullable", "casts"):
                 return None
@@ -135,7 +135,7 @@ class _Reader:
         column = self.scope.target.column(predicate.column.column) if predicate.column.side == "target" else None
         if column is None or column.nullable is not False:
             return None if column is None or column.nullable is None else False
-        return True if all(item.known for item in predicate.constants) else None
+        return True if all(item.is_known for item in predicate.constants) else None
 
     def _between(self, tree: exp.Between, negated: bool, depth: int) -> Predicate:
         low = self._leaf(exp.GTE(this=tree.this.copy(), expression=tree.args["low"].copy()), negated)
@@ -153,7 +153,7 @@ class _Reader:
         if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Null):
             return self._against(tree.this, "is not null" if negated else "is null", (), tree)
         if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Boolean):
-            value = Constant(DataType("boolean"), bool(tree.expression.this), known=True)
+            value = Constant(DataType("boolean"), bool(tree.expression.this), is_known=True)
             if self.scope.reference(unwrap(tree.this)) is not None:
                 return self._against(tree.this, "not <=>" if negated else "<=>", (value,), tree)
             return self._other("negation" if negated else "wrapped", tree, "IS")
@@ -172,7 +172,7 @@ class _Reader:
                 return self._against(tree.this, "not like" if negated else "startswith", (prefix,), tree)
         reference = self.scope.reference(tree)
         if reference is not None:  # a boolean column by itself
-            return Comparison(reference, "=", (Constant(DataType("boolean"), not negated, known=True),), tree=tree)
+            return Comparison(reference, "=", (Constant(DataType("boolean"), not negated, is_known=True),), tree=tree)
         return self._other("wrapped", tree, function_name(tree))
 
     def _comparison(self, tree: exp.Expr, operator: Operator, negated: bool) -> Predicate:
@@ -228,13 +228,13 @@ class _Reader:
         if negated and len(listed_values) < len(constants):
             return self._other("never", tree, "NOT IN")
         operator: Operator = "not in" if negated else "in"
-        distinct = {item.value if item.known else object() for item in listed_values}
+        distinct = {item.value if item.is_known else object() for item in listed_values}
         if len(distinct) == 1 and len(listed_values) == len(constants):  # next to NULL it stays a list
             operator = "<>" if negated else "="
             listed_values = listed_values[:1]
         folded = constant(tree.this)
         if folded is not None:
-            return Truth(None, known=False)
+            return Truth(None, is_known=False)
         return self._against(tree.this, operator, listed_values, tree)
 
     def _likes(self, tree: exp.Like, negated: bool) -> Predicate:
@@ -252,7 +252,7 @@ class _Reader:
         pattern = constant(against)
         if pattern is not None and pattern.is_null:
             return Truth(None)
-        if pattern is None or not pattern.known or not isinstance(pattern.value, str):
+        if pattern is None or not pattern.is_known or not isinstance(pattern.value, str):
             return self._other("pattern" if pattern is None or negated else "computed", tree, "LIKE")
         text = pattern.value
         head, percent, tail = text.partition("%")
@@ -262,7 +262,7 @@ class _Reader:
             return other
         if not percent:
             return self._against(tree.this, "<>" if negated else "=", (pattern,), tree)
-        prefix = (Constant(DataType("string"), head, known=True),)
+        prefix = (Constant(DataType("string"), head, is_known=True),)
         if not tail:
             return self._against(tree.this, "not like" if negated else "startswith", prefix, tree)
         return other if negated else conjunction([self._against(tree.this, "startswith", prefix, tree), other])

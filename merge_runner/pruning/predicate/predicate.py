@@ -47,11 +47,11 @@ NEGATED: dict[Operator, Operator] = {
 class Truth:
     """A condition without columns. `value` None: NULL, which excludes as FALSE does.
 
-    `known` False: its value is not known before it runs.
+    `is_known` False: its value is not known before it runs.
     """
 
     value: bool | None
-    known: bool = True
+    is_known: bool = True
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def conjunction(parts: Sequence[Predicate]) -> Predicate:
     """AND of the parts: constants folded, nested ANDs opened."""
     terms: list[Predicate] = []
     for part in parts:
-        if isinstance(part, Truth) and part.known:
+        if isinstance(part, Truth) and part.is_known:
             if part.value is not True:
                 return part
             continue
@@ -185,7 +185,7 @@ def _covers_everything(legs: Sequence[Predicate]) -> Predicate | None:
     operators_of: dict[tuple[ColumnRef, tuple[Constant, ...]], set[Operator]] = {}
     for leg in legs:
         bare = isinstance(leg, Comparison) and leg.cast is None and leg.function is None
-        if isinstance(leg, Comparison) and bare and all(item.known for item in leg.constants):
+        if isinstance(leg, Comparison) and bare and all(item.is_known for item in leg.constants):
             operators_of.setdefault((leg.column, leg.constants), set()).add(leg.operator)
     for (column, _), operators in operators_of.items():
         if {"is null", "is not null"} <= operators:

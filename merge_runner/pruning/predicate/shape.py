@@ -18,17 +18,17 @@ MIRRORED: dict[Operator, Operator] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="
 
 def truth_of(folded: Constant, negated: bool) -> Truth:
     """Return the truth of a constant condition, or of its negation."""
-    if folded.known and (folded.value is None or isinstance(folded.value, bool)):
+    if folded.is_known and (folded.value is None or isinstance(folded.value, bool)):
         return Truth(folded.value if folded.value is None else folded.value is not negated)
-    return Truth(None, known=False)
+    return Truth(None, is_known=False)
 
 
 def compared_constants(left: Constant, operator: Operator, right: Constant, negated: bool) -> Truth:
     """A comparison of two constants, where their values are plain and of one kind."""
     if operator != "<=>" and (left.is_null or right.is_null):
         return Truth(None)
-    if not (left.known and right.known) or type(left.value) is not type(right.value):
-        return Truth(None, known=False)
+    if not (left.is_known and right.is_known) or type(left.value) is not type(right.value):
+        return Truth(None, is_known=False)
     tests: dict[str, Callable[[Any, Any], bool]] = {
         "=": lambda a, b: a == b,
         "<=>": lambda a, b: a == b,

@@ -64,7 +64,7 @@ def _absence(relation: Relation, table: tuple[str, ...], on: Sequence[Term]) -> 
 def _finds_nothing(relation: Relation, absence: Absence, terms: Sequence[Term]) -> bool:
     """Whether a condition asks for NULL in a column that has a value in each row which an outer join finds."""
     filled = {name for name, _, null_safe in absence.pairs if not null_safe}
-    filled |= {column.name.casefold() for column in relation.rows.known if column.nullable is False}
+    filled |= {column.name.casefold() for column in relation.rows.known_columns if column.nullable is False}
     return any(Call("isnull", (column_of(relation, name),)) in terms for name in filled)
 
 

@@ -144,7 +144,7 @@ class JoinedRows:
             typed = self.type(merged)
             yield StarColumn(None, TableColumn(name, typed.data_type, typed.nullable), self.term(merged))
         for relation in star.relations:
-            for column in relation.rows.known:
+            for column in relation.rows.known_columns:
                 if column.name.casefold() not in star.merged:
                     typed = type_of(relation, column.name)
                     star_column = TableColumn(column.name, typed.data_type, typed.nullable)

@@ -75,12 +75,12 @@ def copy_restrictions(terms: Iterable[Term], value: Term, own: Col, restrictions
             restrictions[moved] = None
 
 
-def derived_bounds(known: Facts, value: Term) -> list[tuple[str, Term]]:
+def derived_bounds(facts: Facts, value: Term) -> list[tuple[str, Term]]:
     """Comparisons with constants that hold for an expression, such as the day of a bounded moment."""
     if isinstance(value, Call) and (
         value.name == "cast:date" or value.name.startswith("trunc:") or value.name in PARTS
     ):
-        return [(name, other) for name, other in known.bounds(value) if is_constant(other)]
+        return [(name, other) for name, other in facts.bounds(value) if is_constant(other)]
     return []
 
 
@@ -113,14 +113,14 @@ _JOINING = (
 )
 
 
-def named_keys(keys: Sequence[Key], names: dict[Term, Col], known: Facts, whole: set[Term]) -> Iterator[frozenset[str]]:
+def named_keys(keys: Sequence[Key], names: dict[Term, Col], facts: Facts, whole: set[Term]) -> Iterator[frozenset[str]]:
     """The keys in the names of outputs; what has one value in all rows is left out."""
     for key in keys:
-        wanted = [item for item in key if not known.constant(item, whole=item in whole) or item in names]
+        items = [item for item in key if not facts.constant(item, whole=item in whole) or item in names]
         # What a function of columns distinguishes, the columns do as well.
-        wanted = [part for item in wanted for part in ((item,) if item in names else set(columns(item)))]
-        if all(item in names for item in wanted):
-            yield frozenset(field_name(names[item]) for item in wanted if not known.constant(item, whole=item in whole))
+        items = [part for item in items for part in ((item,) if item in names else set(columns(item)))]
+        if all(item in names for item in items):
+            yield frozenset(field_name(names[item]) for item in items if not facts.constant(item, whole=item in whole))
 
 
 def hashed_keys(
@@ -188,16 +188,16 @@ def picked_struct(node: exp.Expr | None) -> exp.Struct | None:
     return inner if isinstance(inner, exp.Struct) else None
 
 
-def field_of(struct: exp.Struct, wanted: Term, resolve: Resolve) -> str | None:
+def field_of(struct: exp.Struct, target: Term, resolve: Resolve) -> str | None:
     """Return the name of the field that has this value; None where none is known to.
 
     A star has the columns of all relations, or of one: where it is the group's, no other is called alike.
     """
     for item in struct.expressions:
-        if isinstance(item, exp.PropertyEQ) and term(item.expression, resolve) == wanted:
+        if isinstance(item, exp.PropertyEQ) and term(item.expression, resolve) == target:
             return str(item.this.name).casefold()
-        if item.is_star and isinstance(wanted, Col) and not wanted.path:
-            return wanted.name
+        if item.is_star and isinstance(target, Col) and not target.path:
+            return target.name
     return None
 
 

@@ -306,18 +306,18 @@ class _Select:
 
     def _projected(self, terms: list[Term], keys: list[Key], *, one: bool, several: bool) -> SourceFacts:
         select, outputs = self.select, self.outputs
-        known = Facts(terms)
+        term_facts = Facts(terms)
         table_columns: list[TableColumn] = []
         names: dict[Term, Col] = {}
         restrictions: dict[Term, None] = {}
         for place, output in enumerate(outputs):
             table_columns.append(
-                TableColumn(output.name, output.typed.data_type, self._nullable(output, known, one, several))
+                TableColumn(output.name, output.typed.data_type, self._nullable(output, term_facts, one, several))
             )
             if not output.name and is_constant(output.term) and not one and not several:
                 restrictions[fixed_to(Col(0, name_at("", place)), output.term)] = None
             if output.name:
-                self._name(output, terms, known, names, restrictions, fixed=not one and not several)
+                self._name(output, terms, term_facts, names, restrictions, fixed=not one and not several)
         if not several:
             self._name_fields(keys, names)
         absent = [] if one or several else list(absences(select, self.rows))
@@ -325,23 +325,23 @@ class _Select:
         self._pass_on(terms, [*keys, compared], names)
         passed = tuple(passed_on for item in absent if (passed_on := item.of_columns(names.get)) is not None)
         for item in list(names):
-            for other in known.same_as(item):
+            for other in term_facts.same_as(item):
                 names.setdefault(other, names[item])
         restricted = restricted_columns(terms) | self.rows.lost
         for output in outputs:
             if output.name and self._is_doubtful(output, restricted):
                 restrictions[Call("opaque", (Col(0, output.name.casefold()),))] = None
-        for item in known.terms:
+        for item in term_facts.terms:
             moved = replaced(item, lambda part: renamed_term(part, names))
             if all(column.relation == 0 for column in columns(moved)) and not isinstance(moved, Lit):
                 restrictions[not_of_itself(moved)] = None
         whole = {output.term for output in outputs if output.typed.data_type in WHOLE}
-        unique = list(copied_columns(named_keys(keys, names, known, whole), outputs, names))
+        unique = list(copied_columns(named_keys(keys, names, term_facts, whole), outputs, names))
         unique += hashed_keys(outputs, keys, self.resolve, self.typed)
         if select.args.get("distinct") is not None and self.complete and not select.args["distinct"].args.get("on"):
             unique.append(frozenset(output.name.casefold() if output.name else NAMELESS for output in outputs))
         first_keys = tuple(dict.fromkeys(unique))[:_MAX_KEYS]
-        not_null, nulled = self._histories(names, known) if not several and not one else ((), frozenset())
+        not_null, nulled = self._histories(names, term_facts) if not several and not one else ((), frozenset())
         facts = SourceFacts(None, first_keys, tuple(restrictions), self.rows.readable, (), 0, not_null, nulled, passed)
         if self.complete:
             return replace(facts, columns=tuple(table_columns))
@@ -349,7 +349,9 @@ class _Select:
         some = tuple(column for place, column in enumerate(table_columns) if column.name or place < leading)
         return replace(facts, some=some, leading=leading)
 
-    def _histories(self, names: dict[Term, Col], known: Facts) -> tuple[tuple[frozenset[str], ...], frozenset[str]]:
+    def _histories(
+        self, names: dict[Term, Col], term_facts: Facts
+    ) -> tuple[tuple[frozenset[str], ...], frozenset[str]]:
         """What one relation by itself passes on of the columns that a branch of its UNION sets to NULL."""
         if len(self.rows.relations) != 1 or self.select.args.get("group") is not None:
             return (), frozenset()
@@ -362,20 +364,20 @@ class _Select:
         nulled = frozenset(
             name.name for item in facts.nulled if (name := names.get(column_of(relation, item))) is not None
         )
-        return tuple(named_keys(keys, names, known, set())), nulled
+        return tuple(named_keys(keys, names, term_facts, set())), nulled
 
     def _pass_on(self, terms: Iterable[Term], keys: Iterable[Key], names: dict[Term, Col]) -> None:
         """Names the columns that a star gives of relations whose columns are not all known, where they are used.
 
         One that another output is called by as well cannot be named outside: Spark finds it ambiguous.
         """
-        taken = {output.name.casefold() for output in self.outputs}
+        used_names = {output.name.casefold() for output in self.outputs}
         used = (column for item in (*terms, *(part for key in keys for part in key)) for column in columns(item))
         for column in used if self.passed else ():
             left_out = self.passed.get(column.relation)
             if column.relation == ONE_OF_SEVERAL:
                 left_out = set().union(*self.passed.values())
-            if left_out is not None and column.name not in left_out and column.name not in taken:
+            if left_out is not None and column.name not in left_out and column.name not in used_names:
                 names.setdefault(Col(column.relation, column.name), Col(0, column.name))
 
     def _is_doubtful(self, output: Output, restricted: set[Col]) -> bool:
@@ -392,19 +394,19 @@ class _Select:
         terms = (self.resolve(column) for column in node.find_all(exp.Column) if restricted)
         return any(column in restricted for item in terms if item is not None for column in columns(item))
 
-    def _nullable(self, output: Output, known: Facts, one: bool, several: bool) -> bool | None:
+    def _nullable(self, output: Output, term_facts: Facts, one: bool, several: bool) -> bool | None:
         nullable = output.typed.nullable
         if several:
             return None if aggregates(output.node) else True
         if one and nullable is False and not is_count(output.node):
             return None  # an aggregate of no rows
-        return False if nullable is False or known.never_null(output.term) else nullable
+        return False if nullable is False or term_facts.never_null(output.term) else nullable
 
     def _name(
         self,
         output: Output,
         terms: list[Term],
-        known: Facts,
+        term_facts: Facts,
         names: dict[Term, Col],
         restrictions: dict[Term, None],
         *,
@@ -419,7 +421,7 @@ class _Select:
             copy_restrictions(terms, output.term, own, restrictions)
         else:
             names[output.term] = own
-            for name, value in derived_bounds(known, output.term):
+            for name, value in derived_bounds(term_facts, output.term):
                 restrictions[Call(name, (own, value))] = None
         if self.select.args.get("group") is not None and fixed:
             copy_picked(terms, output, own, restrictions)

@@ -86,7 +86,7 @@ class SourceFacts:
     absent: tuple[Absence, ...] = ()
 
     @property
-    def known(self) -> tuple[TableColumn, ...]:
+    def known_columns(self) -> tuple[TableColumn, ...]:
         """The columns that are known, all or not."""
         return self.columns if self.columns is not None else self.some
 
@@ -114,7 +114,7 @@ class SourceFacts:
 
     def column_names(self) -> list[str]:
         """The names that are known, in their order; "" for a column that has none to write."""
-        return [column.name for column in self.known]
+        return [column.name for column in self.known_columns]
 
     def is_unique(self, names: frozenset[str]) -> bool:
         """Whether no two rows agree in all of these columns (case folded); False: that is not proven."""
@@ -146,11 +146,11 @@ class SourceFacts:
     @cached_property
     def facts(self) -> Facts:
         """The restrictions, in a form that answers questions."""
-        return Facts(self.restrictions, [Col(0, c.name.casefold()) for c in self.known if c.nullable is False])
+        return Facts(self.restrictions, [Col(0, c.name.casefold()) for c in self.known_columns if c.nullable is False])
 
     @cached_property
     def _by_name(self) -> dict[str, TableColumn]:
-        return {column.name.casefold(): column for column in reversed(self.known)}
+        return {column.name.casefold(): column for column in reversed(self.known_columns)}
 
 
 def name_at(name: str, place: int) -> str:

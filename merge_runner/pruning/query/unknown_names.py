@@ -16,13 +16,13 @@ from merge_runner.sql.scope import NoColumn
 class UnknownName:
     """A column that is named in `node` and that no relation has.
 
-    `relations` are the names of those that it may have meant, `known` all their columns.
+    `relations` are the names of those that it may have meant, `candidates` all their columns.
     """
 
     node: exp.Expr
     column: str
     relations: tuple[str, ...]
-    known: tuple[str, ...]
+    candidates: tuple[str, ...]
 
 
 def unknown_names(read: ReadSelect, *, variables: bool = False) -> Iterator[UnknownName]:
@@ -52,8 +52,8 @@ def unknown_names(read: ReadSelect, *, variables: bool = False) -> Iterator[Unkn
             if variables or len(parts) > 1 or _is_no_column(node, column) or column.casefold() in aliases:
                 continue
         names = tuple(".".join(owner.names[0]) for owner in owners if owner.names)
-        known = tuple(dict.fromkeys(name for owner in owners for name in owner.rows.column_names() if name))
-        yield UnknownName(node, column, names if len(names) == len(owners) else (), known)
+        candidates = tuple(dict.fromkeys(name for owner in owners for name in owner.rows.column_names() if name))
+        yield UnknownName(node, column, names if len(names) == len(owners) else (), candidates)
 
 
 def _is_no_column(node: exp.Expr, name: str) -> bool:

@@ -58,7 +58,7 @@ class DeltaPruning(PruningModel):
     def disjunction(self, predicate: Some) -> Outcome:
         """Return what an OR does: a leg that is NULL keeps every file."""
         outcome = super().disjunction(predicate)
-        if any(isinstance(leg, Truth) and leg.known for leg in predicate.parts):
+        if any(isinstance(leg, Truth) and leg.is_known for leg in predicate.parts):
             reason = "one leg of the OR is NULL, for which Delta keeps every file"
             return Outcome(False, "or", reason, "or", legs=outcome.legs)
         return replace(outcome, reason=f"{outcome.reason} by file statistics") if outcome.prunes else outcome

@@ -37,7 +37,7 @@ class IcebergPruning(PruningModel):
 
     def disjunction(self, predicate: Some) -> Outcome:
         """Return what an OR does: Spark drops its legs without columns."""
-        legs = tuple(leg for leg in predicate.parts if not (isinstance(leg, Truth) and leg.known))
+        legs = tuple(leg for leg in predicate.parts if not (isinstance(leg, Truth) and leg.is_known))
         outcome = super().disjunction(Some(legs))
         return replace(outcome, pattern="or") if outcome.prunes is None else outcome
 

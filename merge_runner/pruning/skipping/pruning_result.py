@@ -82,7 +82,7 @@ def _of_variable(column: ColumnRef) -> str:
 
 
 def _truth(predicate: Truth) -> Outcome:
-    if not predicate.known:
+    if not predicate.is_known:
         return Outcome(None, "unreadable", "it names no column, and its value is known at run time only")
     if predicate.value is True:
         return Outcome(False, "always-true", "it is true for every row, so it excludes nothing")

@@ -93,7 +93,7 @@ def null_of_cast(predicate: Comparison, data_type: DataType | None) -> Outcome |
 
 def out_of_range(predicate: Comparison, data_type: DataType) -> bool | None:
     """Whether a number that no value of the column's type equals makes the comparison true; None: there is none."""
-    if len(predicate.constants) != 1 or not predicate.constants[0].known:
+    if len(predicate.constants) != 1 or not predicate.constants[0].is_known:
         return None
     value = predicate.constants[0].value
     limits = _limits(data_type)
@@ -123,7 +123,7 @@ def _overflows(constant: Constant, data_type: DataType) -> bool:
         if max(constant_type.precision - scale, data_type.precision - own) + max(scale, own) > _MOST_DIGITS:
             return True
     return (
-        constant.known
+        constant.is_known
         and isinstance(value, (int, Decimal))
         and abs(value) >= 10 ** (data_type.precision - (data_type.scale or 0))
     )

@@ -16,32 +16,32 @@ _SAME = frozenset({"table_version", "files_total"})
 
 def joined_result(unique_id: str, batches: Sequence[tuple[BatchJob, Result]], relation: str) -> Result:
     """Return the result of a model whose batches have ended, each with its result."""
-    ended = [result for _, result in batches]
-    if not ended:
+    results = [result for _, result in batches]
+    if not results:
         response = NodeResponse(statement=NoFigures("MERGE", 0), batches=[])
         return Result(unique_id, "no-op", response=response, message="no batch is due", relation_name=relation)
-    status = _status([result.status for result in ended])
-    last = max(ended, key=_end)
+    status = _status([result.status for result in results])
+    last = max(results, key=_end)
     response = NodeResponse(
         branch=last.response.branch,
-        is_incremental=ended[0].response.is_incremental,
-        target=ended[0].response.target,
-        statement=_sums([result.response.merge for result in sorted(ended, key=_end)]) or last.response.statement,
+        is_incremental=results[0].response.is_incremental,
+        target=results[0].response.target,
+        statement=_sums([result.response.merge for result in sorted(results, key=_end)]) or last.response.statement,
         verdict=last.response.verdict,
-        attempts=max((result.response.attempts or 0 for result in ended), default=0) or None,
-        place=next((result.response.place for result in ended if result.status == "error"), None),
+        attempts=max((result.response.attempts or 0 for result in results), default=0) or None,
+        place=next((result.response.place for result in results if result.status == "error"), None),
         batches=[batch_as_json(job, result) for job, result in batches],
     )
     return Result(
         unique_id,
         status,
-        timing=_timing(ended),
+        timing=_timing(results),
         thread_id=last.thread_id,
         response=response,
         message=_message(status, batches),
         compiled_code=last.compiled_code,
         relation_name=relation,
-        warnings=tuple(dict.fromkeys(warning for result in ended for warning in result.warnings)),
+        warnings=tuple(dict.fromkeys(warning for result in results for warning in result.warnings)),
         plan=last.plan,
     )
 
@@ -71,11 +71,11 @@ def _status(statuses: Sequence[Status]) -> Status:
 
 
 def _sums(merges: Sequence[MergeFigures | None]) -> MergeFigures | None:
-    known = [merge for merge in merges if merge is not None]
-    if not known:
+    reports = [merge for merge in merges if merge is not None]
+    if not reports:
         return None
     values = {
-        name: getattr(known[-1], name) if name in _SAME else _sum([getattr(merge, name) for merge in known])
+        name: getattr(reports[-1], name) if name in _SAME else _sum([getattr(merge, name) for merge in reports])
         for name in MERGE_FIGURES
     }
     return MergeFigures.of(values, {})
@@ -83,8 +83,8 @@ def _sums(merges: Sequence[MergeFigures | None]) -> MergeFigures | None:
 
 def _sum(counts: Sequence[int | None]) -> int | None:
     """Return the sum, None where one is not known."""
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
+    numbers = [count for count in counts if count is not None]
+    return sum(numbers) if len(numbers) == len(counts) else None
 
 
 def _end(result: Result) -> tuple[bool, datetime]:
@@ -93,8 +93,8 @@ def _end(result: Result) -> tuple[bool, datetime]:
     return result.response.table_version is not None, max(ends, default=datetime.min.replace(tzinfo=timezone.utc))
 
 
-def _timing(ended: Sequence[Result]) -> tuple[Timing, ...]:
-    phases = [phase for result in ended for phase in result.timing if phase.name == "execute"]
+def _timing(results: Sequence[Result]) -> tuple[Timing, ...]:
+    phases = [phase for result in results for phase in result.timing if phase.name == "execute"]
     if not phases:
         return ()
     start, end = min(phase.started_at for phase in phases), max(phase.completed_at for phase in phases)

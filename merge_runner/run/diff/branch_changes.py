@@ -95,8 +95,8 @@ def branch_changes(prepared: Prepared, base: Prepared, ids: Collection[str]) -> 
     reports = lint_project(base, base.graph.nodes, LintOptions(use_baseline=False)), lint_project(prepared, graph.nodes)
     before, after = map(_verdicts, reports)
     # By its message a finding is the same where its subject, such as a whole source, is written in another way.
-    known, now = ([replace(finding, subject=finding.message) for finding in report.findings] for report in reports)
-    findings = Baseline.of(known).hide(now).visible
+    old, new = ([replace(finding, subject=finding.message) for finding in report.findings] for report in reports)
+    findings = Baseline.of(old).hide(new).visible
     changes, reach = _changes(prepared, base)
     costs = _costs(prepared)
     nodes, reached = [], set[str]()

@@ -253,13 +253,13 @@ def _explain_error(
     error: EngineError, run: RunContext, plan: NodePlan, context: NodeContext, attempts: Attempts, timed_out: bool
 ) -> EngineError:
     """Return the error as it is reported: with what is known of the driver, the commit and the duplicate keys."""
-    if error.kind is Kind.LOST and not attempts.settled():
+    if error.kind is Kind.LOST and not attempts.is_settled():
         error = lost_driver(run.driver, error)
         if attempts.uncertain:
             error.message += "; whether its statement has committed is not known"
     if error.kind is Kind.CANCELLED:
         node = run.prepared.graph.nodes[plan.unique_id]
-        error = cancellation(node, plan, context, attempts.committed, timed_out)
+        error = cancellation(node, plan, context, attempts.find_commit, timed_out)
     if error.code in DUPLICATE_MATCHES:
         name_duplicates(run, plan, context, error)
     return error

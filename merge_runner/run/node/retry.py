@@ -32,17 +32,17 @@ class Attempts:
     """How the steps of one node are tried.
 
     `retries` is how often each may be run again. `stopping` ends a pause immediately, `deadline` (of `time.monotonic`)
-    at its time. `retried` is called with a failure, the number of tries so far, and the seconds until the next.
+    at its time. `on_retry` is called with a failure, the number of tries so far, and the seconds until the next.
     """
 
     context: NodeContext
     retries: int
-    committed: Committed
+    find_commit: Committed
     stopping: threading.Event
-    retried: Callable[[EngineError, int, float], None]
+    on_retry: Callable[[EngineError, int, float], None]
     deadline: float | None = None
     waits: Waits = field(default_factory=Waits)
-    settled: Callable[[], bool] = lambda: True
+    is_settled: Callable[[], bool] = lambda: True
     """Whether the engine has ended the command whose connection broke, and answers again."""
     tries: int = field(default=0, init=False)
     """How often the node's own statement was tried."""
@@ -63,7 +63,7 @@ class Attempts:
                 error = failure  # handled below: here it would be the context of what is raised next
             else:
                 return
-            if error.kind is Kind.LOST and not self.settled():
+            if error.kind is Kind.LOST and not self.is_settled():
                 # What it has begun may still commit, whatever the table says.
                 self.uncertain = _writes(step)
                 raise error
@@ -79,7 +79,7 @@ class Attempts:
                     return
                 raise error
             pause = self._pause(attempts)
-            self.retried(error, attempts, pause)
+            self.on_retry(error, attempts, pause)
             self.stopping.wait(pause)
 
     def _has_committed(self, step: Step, error: EngineError, last: bool) -> bool:
@@ -90,7 +90,7 @@ class Attempts:
         if error.kind not in (Kind.TRANSIENT, Kind.COMMIT_UNKNOWN, Kind.LOST) or not _writes(step):
             return False
         try:
-            version = self.committed()
+            version = self.find_commit()
         except EngineError as unanswered:
             if unanswered.kind is Kind.CANCELLED:
                 raise

@@ -52,13 +52,13 @@ class Invocation:
     def record_run(
         self,
         plans: Mapping[str, NodePlan],
-        ended: Callable[[], Sequence[Result]],
+        results_so_far: Callable[[], Sequence[Result]],
         waits_for: Callable[[], Mapping[str, Collection[str]]] = dict,
     ) -> Iterator[None]:
         """Keep the journal of what runs inside, from the first line to the last, and write the artifacts at the end.
 
-        `ended` returns the results of the nodes, also of those that an exception has ended; `results` has them in the
-        end. `waits_for` returns the nodes that each has waited for. After ProblemsError nothing has run, and the
+        `results_so_far` returns the results of the nodes, also of those that an exception has ended; `results` has them
+        in the end. `waits_for` returns the nodes that each has waited for. After ProblemsError nothing has run, and the
         results of the run before stay what they are.
         """
         with Journal(self._prepared.target_path / "journal.jsonl") as journal:
@@ -81,10 +81,10 @@ class Invocation:
                 self._notify(self._outcome(()), problems)
                 raise
             except BaseException:
-                self._finish(plans, ended(), journal, waits_for(), stopped=True)
+                self._finish(plans, results_so_far(), journal, waits_for(), stopped=True)
                 raise
             else:
-                self._finish(plans, ended(), journal, waits_for())
+                self._finish(plans, results_so_far(), journal, waits_for())
             finally:
                 for listener in (journal, self._recorder):
                     self._events.forget(listener)

@@ -95,11 +95,11 @@ def _count_changed_rows(figures: MergeFigures) -> int | None:
 def _hints(response: NodeResponse, figures: MergeFigures, format: Format) -> Iterator[str]:
     total, scanned = figures.files_total, figures.files_scanned
     if total is not None and scanned == total >= MANY_FILES:
-        touched = _count_touched_files(figures)
-        if touched <= FEW_TOUCHED * total:
+        touched_files = _count_touched_files(figures)
+        if touched_files <= FEW_TOUCHED * total:
             yield (
-                f"all {total:,} files were scanned to change {touched:,}: filter the target in ON by a partition or "
-                "clustering column; lint says what prunes"
+                f"all {total:,} files were scanned to change {touched_files:,}: filter the target in ON by a "
+                "partition or clustering column; lint says what prunes"
             )
     copied, changed = figures.rows_copied or 0, _count_changed_rows(figures)
     if copied >= MANY_COPIES and changed == 0:

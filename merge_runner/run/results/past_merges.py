@@ -19,9 +19,9 @@ def past_merges(target: Path, name: str) -> dict[str, tuple[PastMerge, ...]]:
     for run in kept_runs(target, RUNS):
         if run.record["target"] == name:
             for entry in run.record["nodes"]:
-                past = _past_merge(entry)
-                if past is not None:
-                    merges[entry["id"]] = (*merges.get(entry["id"], ()), past)
+                past_merge = _past_merge(entry)
+                if past_merge is not None:
+                    merges[entry["id"]] = (*merges.get(entry["id"], ()), past_merge)
     return merges
 
 

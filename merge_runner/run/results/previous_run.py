@@ -26,8 +26,8 @@ _COMMANDS: Mapping[str, Command] = {command: command for command in get_args(Com
 class LastInvocation:
     """`command` and `args` as they were given; `undone` are the nodes that failed, were skipped or never ended.
 
-    `begun` are those of them whose statement may have run: what it has committed carries the stamp of `id`, or of one
-    of the invocations that this one had `retried`. A node that was left over before has begun in one of these, whether
+    `started_nodes` are those of them whose statement may have run: what it has committed carries the stamp of one of
+    `invocations`. A node that was left over before has begun in one of these, whether
     or not it did again; and of a killed run the last lines may be missing.
     """
 
@@ -35,14 +35,14 @@ class LastInvocation:
     command: Command
     args: Mapping[str, Any]
     undone: tuple[str, ...]
-    begun: frozenset[str]
+    started_nodes: frozenset[str]
     batches_done: Mapping[str, tuple[Window, ...]] = field(default_factory=dict)
     """The batches that succeeded, by model."""
     started_at: datetime | None = None
     """When it began; None: it does not say."""
 
     @property
-    def retried(self) -> tuple[str, ...]:
+    def invocations(self) -> tuple[str, ...]:
         """Its own id, and those of the invocations that it went on with."""
         return (self.id, *self.args.get("retried", ()))
 
@@ -87,8 +87,8 @@ def _args(arguments: Any) -> dict[str, Any]:
     """Return the arguments of an invocation. Raise TypeError or ValueError for what no invocation keeps."""
     args = dict(arguments)
     check_recorded_options(args)
-    retried = args.get("retried", [])
-    if not isinstance(retried, list) or not all(isinstance(node, str) for node in retried):
+    invocations = args.get("retried", [])
+    if not isinstance(invocations, list) or not all(isinstance(node, str) for node in invocations):
         raise TypeError("retried")
     return args
 
@@ -117,13 +117,13 @@ def _of_results(document: Any) -> LastInvocation:
     _check_no_stream(which)
     command = _COMMANDS[which]
     results = [(_node(entry["unique_id"]), _status(entry["status"])) for entry in document["results"]]
-    begun = _UNDONE if args.get("retried") else {"error", "partial success"}
+    started_statuses = _UNDONE if args.get("retried") else {"error", "partial success"}
     return LastInvocation(
         _node(document["metadata"]["invocation_id"]),
         command,
         args,
         tuple(node for node, status in results if status in _UNDONE),
-        frozenset(node for node, status in results if status in begun),
+        frozenset(node for node, status in results if status in started_statuses),
         {
             _node(entry["unique_id"]): done
             for entry in document["results"]

@@ -247,7 +247,7 @@ def _changes_again(step: RunMerge, context: NodeContext) -> str | None:
         return "what its last run did is not known"
     if figures.rows_inserted == figures.rows_updated == figures.rows_deleted == 0:
         return None
-    return second_run(context.session, step, context.output.touched)
+    return second_run(context.session, step, context.output.runtime_filter)
 
 
 def _news(changed: Sequence[str], above: Collection[str], graph: Graph) -> str | None:

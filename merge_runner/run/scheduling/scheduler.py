@@ -58,10 +58,10 @@ def run_jobs(job: Job, threads: int, fail_fast: bool = False, cancel: Callable[[
             while run.running if interrupt is None else run.working:
                 try:
                     # Without a timeout, an interrupt that comes just before the wait would be seen only after it.
-                    ended = run.done.get(timeout=_INTERRUPT_SECONDS)
+                    outcome = run.done.get(timeout=_INTERRUPT_SECONDS)
                 except Empty:
                     continue
-                run.finish(*ended)
+                run.finish(*outcome)
                 run.start(pool)
             break
         except (KeyboardInterrupt, RuntimeError) as error:

@@ -90,7 +90,7 @@ class Queries:
     def _run_timed(self, ask: Callable[[Operation], _Answer]) -> _Answer:
         """Return an answer of the engine; its time is not that of the rendering."""
         assert self._operation is not None
-        begun = time.monotonic()
+        start = time.monotonic()
         answer = ask(self._operation)
-        self._rendering.limits.waited(time.monotonic() - begun)
+        self._rendering.limits.waited(time.monotonic() - start)
         return answer

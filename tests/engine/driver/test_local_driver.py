@@ -25,7 +25,7 @@ class FakeSpark:
 )
 def test_spark_that_stops_with_its_jvm_is_not_waited_for(quick, running, calls):
     spark, ended = FakeSpark(), []
-    driver = ClassicDriver(spark, ended=lambda: ended.append(True), stops_with_jvm=quick, running=running)
+    driver = ClassicDriver(spark, on_end=lambda: ended.append(True), stops_with_jvm=quick, running=running)
     driver.stop()
     assert (spark.calls, ended) == (calls, [True])
     if not calls:
@@ -44,7 +44,7 @@ def test_a_server_of_accumulators_that_does_not_end_prints_nothing(monkeypatch):
         raise OSError("gone")
 
     spark.sparkContext._accumulatorServer.shutdown = shutdown
-    ClassicDriver(spark, ended=lambda: None, stops_with_jvm=True).stop()
+    ClassicDriver(spark, on_end=lambda: None, stops_with_jvm=True).stop()
     assert spark.ended.wait(10)
     for thread in threading.enumerate():
         if thread.name == "accumulators-end":

@@ -60,7 +60,9 @@ def running(make_project):
             "model.shop.below": NodePlan("model.shop.below", (AttachInputs(()),)),
         }
         driver, told = Driver(), []
-        catalog = SimpleNamespace(attach=lambda session, _: work(driver), table_format=None, recreated=frozenset())
+        catalog = SimpleNamespace(
+            attach=lambda session, _: work(driver), table_format=None, recreated_tables=frozenset()
+        )
         node_run = NodeRun(prepared, Nodes(plans), RunSettings(threads=1, **settings), "run-1", Events(told.append))
         left = node_run.run_open(driver, catalog)
         return SimpleNamespace(left=left, run=node_run, driver=driver, events=told)

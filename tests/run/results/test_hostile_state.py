@@ -101,8 +101,8 @@ def read(folder: Path) -> None:
     else:
         assert last.id
         assert last.command in ("build", "run", "test", "optimize")
-        assert all(isinstance(node, str) and node for node in (*last.undone, *last.retried))
-        assert last.begun <= set(last.undone)
+        assert all(isinstance(node, str) and node for node in (*last.undone, *last.invocations))
+        assert last.started_nodes <= set(last.undone)
     durations = recorded_durations(folder / "run_results.json")
     assert all(isinstance(node, str) and math.isfinite(seconds) for node, seconds in durations.items())
 
@@ -174,7 +174,7 @@ def test_every_beginning_of_a_journal(tmp_path, fuzzed):
         assert 0 < whole < len(lines)
         # A node counts as done only where the journal says so in full; of all others their tables are asked.
         assert last.undone == tuple(nodes if whole < 3 else nodes[1:])
-        assert last.begun == set(last.undone)
+        assert last.started_nodes == set(last.undone)
     fuzzed(len(text) + 1)
 
 

@@ -45,16 +45,16 @@ def test_what_failed_or_was_skipped_is_undone(tmp_path):
     last = last_invocation(tmp_path)
     assert (last.id, last.command, last.args) == ("i", "build", {"threads": 3})
     assert last.undone == ("b", "c", "d")
-    assert last.begun == {"b"}
-    assert last.retried == ("i",)
+    assert last.started_nodes == {"b"}
+    assert last.invocations == ("i",)
 
 
 def test_a_retry_of_a_retry_knows_all_invocations_before(tmp_path):
     results(tmp_path, "j", {"b": "error", "c": "skipped", "d": "success"}, retried=["i"])
     last = last_invocation(tmp_path)
-    assert last.retried == ("j", "i")
+    assert last.invocations == ("j", "i")
     # What the retry has not come to may have committed in the invocation before.
-    assert last.begun == {"b", "c"}
+    assert last.started_nodes == {"b", "c"}
 
 
 def test_a_killed_run_is_told_by_its_journal_and_not_by_the_results_of_the_run_before(tmp_path):
@@ -73,7 +73,7 @@ def test_a_killed_run_is_told_by_its_journal_and_not_by_the_results_of_the_run_b
     last = last_invocation(tmp_path)
     assert (last.id, last.command, last.args) == ("killed", "run", {"batch_id": 4})
     assert last.undone == ("b", "c", "d")
-    assert last.begun == {"b", "c", "d"}  # what it did at last may not have come to the journal
+    assert last.started_nodes == {"b", "c", "d"}  # what it did at last may not have come to the journal
 
 
 def test_the_journal_of_a_run_that_was_killed_before_any_results_is_enough(tmp_path):

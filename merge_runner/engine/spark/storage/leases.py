@@ -53,7 +53,7 @@ class _Lease:
     owner: str
     beat: int = 0
     holders: int = 1
-    ended: threading.Event = field(default_factory=threading.Event)
+    ended_event: threading.Event = field(default_factory=threading.Event)
     writing: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -61,26 +61,26 @@ class _Lease:
         """The file with its number."""
         return _file(self.folder, self.number)
 
-    def text(self, *, held: bool = True) -> str:
+    def text(self, *, is_held: bool = True) -> str:
         """What the file says; no other text is the same."""
         names = {"owner": self.owner, "host": socket.gethostname(), "process": os.getpid()}
-        return json.dumps({**names, "beat": self.beat, "held": held})
+        return json.dumps({**names, "beat": self.beat, "held": is_held})
 
     def renew(self, seconds: float) -> None:
         """Write the file until the lease has ended, or another process has taken it over."""
-        while not self.ended.wait(seconds / _RENEWALS):
+        while not self.ended_event.wait(seconds / _RENEWALS):
             with self.writing, _while_the_store_answers():
-                if self.ended.is_set() or _numbers(self.session, self.folder)[-1:] != [self.number]:
+                if self.ended_event.is_set() or _numbers(self.session, self.folder)[-1:] != [self.number]:
                     return
                 self.beat += 1
                 files.write_text(self.session, self.file, self.text())
 
     def end(self) -> None:
         """Say that the lock is free; where the store does not answer, the lease runs out."""
-        self.ended.set()
+        self.ended_event.set()
         with self.writing, _while_the_store_answers():
             self.beat += 1
-            files.write_text(self.session, self.file, self.text(held=False))
+            files.write_text(self.session, self.file, self.text(is_held=False))
 
 
 @contextmanager

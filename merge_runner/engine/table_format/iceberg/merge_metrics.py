@@ -157,7 +157,7 @@ def _files(
         return 0, 0, 0
     files_in_snapshot = snapshot_summary(session, target, scan.snapshot).get("total-data-files")
     # A scan that was planned again is another node, and the metrics of the first one stay at zero.
-    is_whole = scan.kept or scan.metrics.get("total data manifests", 0) > 0
+    is_whole = scan.is_in_final_plan or scan.metrics.get("total data manifests", 0) > 0
     planned = scan.metrics if is_whole else {}
     return (
         int(files_in_snapshot) if files_in_snapshot is not None else None,

@@ -51,4 +51,4 @@ def _planned_scan(node: Any) -> TableScan:
     """The scan of a node of the plan, with Iceberg's own metrics of what it has planned. Raises what Py4J raises."""
     node.inputPartitions()  # Iceberg looks for the files now; their names stay in the JVM
     metrics = {str(metric.name()): int(metric.value()) for metric in node.scan().reportDriverMetrics()}
-    return TableScan(str(node.simpleString(_FIELDS)), metrics, None, kept=True)
+    return TableScan(str(node.simpleString(_FIELDS)), metrics, None, is_in_final_plan=True)
