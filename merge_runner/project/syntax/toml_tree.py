@@ -8,7 +8,7 @@ from typing import Any
 
 from merge_runner.errors import Problems
 from merge_runner.project.syntax.places import KeyPath
-from merge_runner.project.syntax.toml import TOMLDecodeError, parse_toml
+from merge_runner.project.syntax.toml import TomlError, parse_toml
 from merge_runner.text import Place, SourceText, Span
 
 _TRIVIA = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
@@ -64,7 +64,7 @@ def toml_tree(source: SourceText, problems: Problems) -> TomlTree | None:
     """Reads a TOML file; None, and a problem with its place, where it is not TOML."""
     try:
         data = parse_toml(source.text)
-    except TOMLDecodeError as error:
+    except TomlError as error:
         message = str(error)
         at = _POSITION.search(message)
         place = Place(source.path, int(at[1]), int(at[2])) if at else source.place(len(source.text))
