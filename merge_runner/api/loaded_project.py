@@ -203,7 +203,7 @@ class LoadedProject:
 
         `on_message` receives what a text does not show, such as that a table is created first.
         """
-        from merge_runner.run.results.artifacts import compile_nodes
+        from merge_runner.run.compile import compile_nodes
 
         ids = self.select(select, exclude, selector, state).ids
         return compile_nodes(self.deferred(ids, defer, state).prepared, ids, str(uuid.uuid4()), on_message or _ignore)

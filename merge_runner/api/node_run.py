@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from merge_runner.engine.startup import DriverStart
+from merge_runner.engine.driver.driver_source import DriverSource, GivenDriver
 from merge_runner.options.nodes import NodeOptions
 from merge_runner.options.recorded_options import recorded_options
 from merge_runner.plan.load.project_context import Prepared
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from merge_runner.run.results.results import Command
     from merge_runner.run.settings import Mode, RunSettings
 
-Start = Callable[[Prepared, Events], DriverStart]
-"""Returns the driver that a project is to run on, on its way."""
+Start = Callable[[Prepared, Events], DriverSource]
+"""Returns the source of the driver that a project is to run on."""
 
 
 def lint_first(prepared: Prepared, command: Command, options: NodeOptions, ids: Sequence[str]) -> None:
@@ -43,18 +43,22 @@ def lint_first(prepared: Prepared, command: Command, options: NodeOptions, ids: 
 @contextmanager
 def starting(
     start: Start | None, prepared: Prepared, events: Events, driver: Driver | None, *, early: bool = False
-) -> Iterator[Driver | DriverStart]:
-    """`driver` inside the block, or one on its way where that is None; `early`: its JVM is launched now.
+) -> Iterator[DriverSource]:
+    """Give the source of `driver` inside the block, or where that is None of an own one; `early`: its JVM starts now.
 
-    `start` returns it; None: as the project's profile says.
+    `start` returns an own one; None: as the project's profile says. What was started of it and not asked for ends with
+    the block.
     """
     if driver is not None:
-        yield driver
+        yield GivenDriver(driver)
         return
-    with (start or starting_driver)(prepared, events) as coming:
+    source = (start or starting_driver)(prepared, events)
+    try:
         if early:
-            coming.launch()
-        yield coming
+            source.launch()
+        yield source
+    finally:
+        source.abandon()
 
 
 def with_sample(prepared: Prepared, options: NodeOptions) -> Prepared:

@@ -161,7 +161,6 @@ class Project(QueriedProject):
             starting,
             with_sample,
         )
-        from merge_runner.engine.startup import DriverStart
 
         check_conflicts(options)
 
@@ -179,8 +178,7 @@ class Project(QueriedProject):
             from merge_runner.run.build import build  # as lint, while the JVM starts
 
             lint_first(prepared, command, options, ids)
-            if isinstance(source, DriverStart):
-                source.proceed()  # lint uses processes only where there is no thread that they could not have
+            source.proceed()  # not before: lint uses processes only where there is no thread that they could not have
             settings = run_settings(prepared, command, options, ids, last, before)
             with lineage_events(prepared, ids, events):
                 return build(sampled, ids, command, settings, events, source)
@@ -219,7 +217,6 @@ class Project(QueriedProject):
     ) -> RunResults:
         """Read streams as the options of `stream` say; `selection` replaces theirs."""
         from merge_runner.api.node_run import lineage_events, starting
-        from merge_runner.engine.startup import DriverStart
         from merge_runner.options.recorded_options import recorded_options
         from merge_runner.run.settings import RunSettings
         from merge_runner.run.stream.stream import stream
@@ -230,8 +227,7 @@ class Project(QueriedProject):
         )
         events = events_to(on_event, on_driver)
         with starting(self.start, self.prepared, events, driver, early=True) as source:
-            if isinstance(source, DriverStart):
-                source.proceed()
+            source.proceed()
             with lineage_events(self.prepared, stream_selection.ids, events, streams=True):
                 return stream(self.prepared, stream_selection.ids, settings, events, source)
 

@@ -53,20 +53,16 @@ class QueriedProject(LoadedProject):
         if not spark:
             return explain(prepared, ids, built_in_warehouse, outlook, older_rows)
         from merge_runner.api.node_run import starting
-        from merge_runner.engine.startup import DriverStart
         from merge_runner.run.explain import explain_on_spark
-        from merge_runner.run.results.event_types import SparkStarting
 
         merges = any(self.graph.nodes[node].materialized == "merge" for node in ids)
         events = events_to(on_event)
-        with starting(self.start, prepared, events, driver) as source:
-            if merges and isinstance(source, DriverStart):
-                events.emit(SparkStarting(master=prepared.files.profile.where))
-                source.launch()  # the JVM comes up while the project is looked at
+        # The JVM comes up while the project is looked at.
+        with starting(self.start, prepared, events, driver, early=merges) as source:
             explanation = explain(prepared, ids, outlook=outlook, older_rows=older_rows)
-            if isinstance(source, DriverStart):
+            if merges:
                 source.proceed()
-            return explain_on_spark(prepared, explanation, source)
+            return explain_on_spark(prepared, explanation, events, source)
 
     def catalog(
         self, *, spark: bool = False, on_event: Listener | None = None, driver: Driver | None = None

@@ -116,6 +116,11 @@ class DriverStart:
         """The keeper that was started in `launch`."""
         self._guard = threading.Lock()
 
+    @property
+    def is_own(self) -> bool:
+        """Whether the invocation stops the driver in the end: it was started for it."""
+        return True
+
     def __enter__(self) -> DriverStart:
         return self
 

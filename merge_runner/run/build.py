@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache, partial
 
 from merge_runner.engine.driver.driver import Driver
-from merge_runner.engine.startup import DriverStart
+from merge_runner.engine.driver.driver_source import DriverSource
 from merge_runner.engine.tables.branch_catalog import BranchCatalog
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import ProblemsError
@@ -27,7 +27,7 @@ from merge_runner.run.execution.driver_scope import driving
 from merge_runner.run.execution.run_hooks import RunHooks
 from merge_runner.run.execution.scratch_folder import scratch_folder
 from merge_runner.run.node.run_context import Nodes
-from merge_runner.run.results.artifacts import plan_nodes
+from merge_runner.run.node_plans import plan_nodes
 from merge_runner.run.results.audit_rows import audit
 from merge_runner.run.results.audited_runs import restore_runs
 from merge_runner.run.results.event_types import Message, Running
@@ -50,14 +50,14 @@ def build(
     command: Command,
     settings: RunSettings,
     events: Events,
-    driver: Driver | DriverStart,
+    source: DriverSource,
 ) -> RunResults:
     """Runs the selected nodes that `command` is about (`build`: models, seeds and all tests), in DAG order.
 
     `optimize` compacts the tables of models and seeds instead, `clone` clones those of `settings.clones`, or
     makes the branch `settings.new_branch` of their tables.
 
-    Nothing runs before everything is rendered and parsed. `driver` is used as `driving` uses it.
+    Nothing runs before everything is rendered and parsed. `source` is used as `driving` uses it.
     Raises ProblemsError (nothing has run then) and KeyboardInterrupt (run_results.json holds what was done).
     """
     optimizes, on_a_branch = command == "optimize", settings.branch is not None
@@ -92,8 +92,8 @@ def build(
         if plans:
             at_end = partial(_keep, node_run, prepared, invocation, None if optimizes else audit_table(profile))
             try:
-                if not isinstance(driver, DriverStart) or not node_run.leave_out():
-                    _run_on_drivers(node_run, hooks, prepared, at_end, driver)
+                if not source.is_own or not node_run.leave_out():
+                    _run_on_drivers(node_run, hooks, prepared, at_end, source)
             finally:
                 _save(reuse, events)
     return invocation.results
@@ -136,9 +136,9 @@ def _run_on_drivers(
     hooks: RunHooks,
     prepared: Prepared,
     at_end: Callable[[Driver], None],
-    driver: Driver | DriverStart,
+    source: DriverSource,
 ) -> None:
-    """Run the nodes on `driver`; where it was started for them and is lost, run what has not begun on another.
+    """Run the nodes on the driver of `source`; where it is an own one and is lost, run what has not begun on another.
 
     After the last one, what is left has failed. `hooks` run before the first node and after the last. `at_end` is
     called with the driver that has run the last node.
@@ -150,7 +150,7 @@ def _run_on_drivers(
     )
     for others in range(_MOST_OTHERS + 1):
         try:
-            with driving(prepared, events, driver) as running:
+            with driving(prepared, events, source) as running:
                 if others == 0:
                     events.emit(Running(nodes=len(node_run.plans), threads=node_run.threads))
                 formats = running.table_format
@@ -166,7 +166,7 @@ def _run_on_drivers(
                         left = node_run.run_open(running, catalog)
                 else:
                     node_run.skip_all("on-run-start failed")
-                if not left or not isinstance(driver, DriverStart) or others == _MOST_OTHERS:
+                if not left or not source.is_own or others == _MOST_OTHERS:
                     node_run.give_up()
                     hooks.end(running, catalog, node_run.results)
                     at_end(running)
@@ -179,7 +179,7 @@ def _run_on_drivers(
             node_run.give_up()
             return
         events.emit(Message(f"the Spark driver is lost: what has not begun ({left}) runs on another one", level="warn"))
-        driver = driver.another()
+        source = source.another()
         recreated_tables = catalog.recreated_tables  # another driver's models must not replace them once more
 
 

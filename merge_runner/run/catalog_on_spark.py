@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from merge_runner.engine.driver.driver import Driver
+from merge_runner.engine.driver.driver_source import DriverSource
 from merge_runner.engine.spark.errors import EngineError, engine_errors
-from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.table_format.stored_metadata import StoredColumn, StoredMetadata
 from merge_runner.formats import Format
 from merge_runner.plan.load.project_context import Prepared
@@ -18,13 +17,13 @@ def write_catalog_on_spark(
     prepared: Prepared,
     invocation_id: str,
     events: Events,
-    driver: Driver | DriverStart,
+    source: DriverSource,
 ) -> WrittenCatalog:
     """Write target/catalog.json, and return what is in it.
 
     Raises ProblemsError where Spark does not start, or the object store of the warehouse does not answer.
     """
-    with driving(prepared, events, driver) as running, running.session() as session:
+    with driving(prepared, events, source) as running, running.session() as session:
 
         def read(relation: Relation, format: Format | None) -> StoredMetadata | None:
             try:

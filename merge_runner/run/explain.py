@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from merge_runner.engine.context import PastMerge
 from merge_runner.engine.driver.driver import Driver
+from merge_runner.engine.driver.driver_source import DriverSource
 from merge_runner.engine.explain import explain_merge
 from merge_runner.engine.spark.errors import EngineError, engine_errors
-from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.first_run import has_been_built
 from merge_runner.graph.graph import ModelNode, run_config
@@ -18,26 +18,23 @@ from merge_runner.plan.explain.explain import ExplainedNode, Explanation, with_r
 from merge_runner.plan.explain.spark_explain import EngineReport
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.run.batches.batch_jobs import read_due
+from merge_runner.run.execution.driver_scope import driving
 from merge_runner.run.node.outcome import error_message, error_place
+from merge_runner.run.results.events import Events
 from merge_runner.run.results.past_merges import past_merges
 from merge_runner.run.settings import RunSettings
 
 
-def explain_on_spark(prepared: Prepared, explanation: Explanation, driver: Driver | DriverStart) -> Explanation:
+def explain_on_spark(prepared: Prepared, explanation: Explanation, events: Events, source: DriverSource) -> Explanation:
     """The explanation with what the engine says of each MERGE, level by level.
 
-    A statement that the engine refuses is in `EngineReport.error`, and the others go on. A `driver` that runs
-    already is left running. Raises ProblemsError where Spark does not start.
+    A statement that the engine refuses is in `EngineReport.error`, and the others go on. `source` is used as `driving`
+    uses it. Raises what that raises.
     """
     if not any(node.merge is not None for level in explanation.levels for node in level):
         return replace(explanation, has_engine_reports=True)
-    if not isinstance(driver, DriverStart):
-        return _with_engine_reports(prepared, explanation, driver)
-    own = driver.driver()
-    try:
-        return _with_engine_reports(prepared, explanation, own)
-    finally:
-        own.stop()
+    with driving(prepared, events, source) as running:
+        return _with_engine_reports(prepared, explanation, running)
 
 
 def _with_engine_reports(prepared: Prepared, explanation: Explanation, driver: Driver) -> Explanation:

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from merge_runner.atomic import write_atomic
-from merge_runner.engine.driver.driver import Driver
+from merge_runner.engine.driver.driver_source import DriverSource
 from merge_runner.engine.response import Freshness as Measured
-from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import Problems
 from merge_runner.graph.artifact import Metadata
@@ -41,7 +40,7 @@ def source_freshness(
     prepared: Prepared,
     ids: Sequence[str],
     events: Events,
-    driver: Driver | DriverStart,
+    source: DriverSource,
     *,
     threads: int | None = None,
     output: Path | None = None,
@@ -65,7 +64,7 @@ def source_freshness(
         try:
             events.emit(FreshnessStarted(invocation_id=invocation, nodes=list(plans)))
             if plans:
-                with driving(prepared, events, driver) as running:
+                with driving(prepared, events, source) as running:
                     events.emit(Running(nodes=len(plans), threads=node_run.threads))
                     node_run.run(running, Catalog(running.table_format))
             end = datetime.now(timezone.utc)

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from merge_runner.engine.driver.driver import Driver
+from merge_runner.engine.driver.driver_source import DriverSource
 from merge_runner.engine.operation import Statements
-from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import Problem, ProblemsError, did_you_mean
 from merge_runner.plan.load.project_context import Prepared
@@ -37,14 +36,14 @@ def run_operation(
     macro: str,
     arguments: Mapping[str, Any],
     events: Events,
-    driver: Driver | DriverStart,
+    source: DriverSource,
 ) -> OperationResult:
     """Call a macro of the project that may execute statements.
 
     Raises ProblemsError where there is no such macro, or Spark does not start: nothing has run then.
     """
     name = _macro_name(prepared, macro)
-    with driving(prepared, events, driver) as running, running.session() as session:
+    with driving(prepared, events, source) as running, running.session() as session:
         statements = Statements(session, Catalog(running.table_format), prepared.on_log)
         try:
             returned = prepared.compiler.operate(name, arguments, statements, attacher(prepared, statements))

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.driver.driver import Driver
+from merge_runner.engine.driver.driver_source import DriverSource
 from merge_runner.engine.spark.errors import EngineError, engine_errors
 from merge_runner.engine.spark.locks import writing
-from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.table_format.branches import Branch, Branches
 from merge_runner.engine.tables.catalog import table_exists
 from merge_runner.errors import Problem, ProblemsError
@@ -20,6 +20,7 @@ from merge_runner.location import location
 from merge_runner.plan.branch_plan import branchable, is_view
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.relation import Relation
+from merge_runner.run.execution.driver_scope import driving
 from merge_runner.run.results.event_types import (
     BranchDropped,
     Message,
@@ -66,18 +67,18 @@ def publish(
     ids: Sequence[str],
     branch: str,
     events: Events,
-    driver: Driver | DriverStart,
+    source: DriverSource,
     drop: bool = False,
 ) -> PublishResult:
     """Publishes, or drops, a branch of the tables of the nodes `ids`.
 
-    A `driver` that runs already is left running. Raises ProblemsError where a table cannot be asked, or where none has
+    `source` is used as `driving` uses it. Raises ProblemsError where a table cannot be asked, or where none has
     the branch to be published: nothing has been moved then.
     """
     with Journal(prepared.target_path / "journal.jsonl") as journal:
         events.listen(journal)
         try:
-            return _Publisher(prepared, ids, branch, events).run(driver, drop)
+            return _Publisher(prepared, ids, branch, events).run(source, drop)
         finally:
             events.forget(journal)
 
@@ -91,7 +92,7 @@ class _Publisher:
         self.events = events
         self.outcome = PublishResult(branch)
 
-    def run(self, driver: Driver | DriverStart, drop: bool) -> PublishResult:
+    def run(self, source: DriverSource, drop: bool) -> PublishResult:
         self.events.emit(PublishStarted(branch=self.branch, drop=drop))
         if not drop and self._is_left_undone():
             return self._finish()
@@ -100,18 +101,16 @@ class _Publisher:
             for node in branchable(self.prepared.graph, self.ids)
             if node.relation is not None
         }
-        own = driver.driver() if isinstance(driver, DriverStart) and tables else None
-        running = own if isinstance(driver, DriverStart) else driver
-        try:
-            if running is not None:
-                with running.session() as session, self._lock(running, tables):
-                    formats = running.table_format
-                    self._on(session, {table: formats(name).branches for table, name in tables.items()}, drop)
-            elif not drop:
-                raise self._no_branch()
-        finally:
-            if own is not None:
-                own.stop()
+        if tables:
+            with (
+                driving(self.prepared, self.events, source) as running,
+                running.session() as session,
+                self._lock(running, tables),
+            ):
+                formats = running.table_format
+                self._on(session, {table: formats(name).branches for table, name in tables.items()}, drop)
+        elif not drop:
+            raise self._no_branch()
         return self._finish()
 
     def _on(self, session: SparkSession, tables: Mapping[Relation, Branches], drop: bool) -> None:

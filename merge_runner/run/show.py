@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from merge_runner.engine.driver.driver import Driver
+from merge_runner.engine.driver.driver_source import DriverSource
 from merge_runner.engine.operation import Statements, changed_rows, first_rows
 from merge_runner.engine.spark.errors import EngineError
-from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.errors import Problem, Problems, ProblemsError
 from merge_runner.graph.graph import AnalysisNode, ModelNode, Node, SeedNode, SourceNode, run_config
@@ -91,7 +91,7 @@ def show(
     inline: str | None,
     limit: int,
     events: Events,
-    driver: Driver | DriverStart,
+    source: DriverSource,
 ) -> tuple[Preview, ...]:
     """Return up to `limit` rows of each of the nodes, or of the query `inline`.
 
@@ -100,7 +100,7 @@ def show(
     queries = [_inline(prepared, inline)] if inline is not None else _of_nodes(prepared, ids)
     if not queries:
         return ()
-    with driving(prepared, events, driver) as running:
+    with driving(prepared, events, source) as running:
         catalog = Catalog(running.table_format)
         runnable = (
             _ask_engine(prepared, query, running, catalog) if isinstance(query, _Asks) else query for query in queries

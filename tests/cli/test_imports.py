@@ -53,8 +53,7 @@ from merge_runner.cli.host import Host
 from merge_runner.cli.main import main
 
 class Launch:
-    def __enter__(self): return self
-    def __exit__(self, *_): pass
+    def abandon(self): pass
     def launch(self):
         print(*sys.modules, file=sys.stderr)
         raise SystemExit(0)

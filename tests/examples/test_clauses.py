@@ -3,7 +3,7 @@
 import pytest
 
 from merge_runner import Project
-from merge_runner.run.results.artifacts import plan_nodes
+from merge_runner.run.node_plans import plan_nodes
 from merge_runner.run.scheduling.write_conflicts import write_keys
 
 BY_CLAUSE = ("MatchedUpdated", "MatchedDeleted", "Inserted", "NotMatchedBySourceUpdated", "NotMatchedBySourceDeleted")
@@ -13,7 +13,7 @@ WRITERS = ("temperature_north", "temperature_south", "stock", "stock_withdrawn")
 def test_only_writers_of_two_partitions_may_run_at_once(example):
     root, _ = example("clauses")
     project = Project.load(root)
-    plans, _ = plan_nodes(project.prepared, [f"model.clauses.{name}" for name in WRITERS], "test")
+    plans = plan_nodes(project.prepared, [f"model.clauses.{name}" for name in WRITERS], "test").plans
     north, south, stock, withdrawn = write_keys(plans, project.graph.nodes).values()
     assert (north.table, north == south) == (south.table, False)
     assert stock == withdrawn

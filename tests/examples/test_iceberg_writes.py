@@ -5,9 +5,11 @@ import re
 import pytest
 
 from merge_runner import Project
+from merge_runner.engine.driver.driver_source import GivenDriver
 from merge_runner.formats.lines import installed_line
 from merge_runner.plan.explain.explain import explain
 from merge_runner.run.explain import explain_on_spark
+from merge_runner.run.results.events import Events
 
 pytestmark = [
     pytest.mark.spark,
@@ -64,7 +66,7 @@ def test_what_a_merge_reads_and_writes(example, driver, spark):
     # The engine's own plans: what sorts, what takes that away, and which filter reaches the scan.
     project = Project.load(root, vars=DAY_1)
     ids = project.select(["sorted_tasks", "joined_by_sort", "joined_by_hash", "filter_in_on", "filter_in_when"]).ids
-    explained = explain_on_spark(project.prepared, explain(project.prepared, ids), driver)
+    explained = explain_on_spark(project.prepared, explain(project.prepared, ids), Events(), GivenDriver(driver))
     planned = {node.name: node.engine_report for level in explained.levels for node in level}
 
     def sorts(name):

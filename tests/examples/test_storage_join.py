@@ -17,6 +17,8 @@ SCRIPT = """
 import json, os, sys
 from pathlib import Path
 from merge_runner import Project
+from merge_runner.engine.driver.driver_source import GivenDriver
+from merge_runner.run.results.events import Events
 from merge_runner.engine.startup import start_driver
 from merge_runner.plan.explain.explain import explain
 from merge_runner.run.explain import explain_on_spark
@@ -49,7 +51,7 @@ try:
             build(target, orders)
         project = Project.load(root, target=target)
         ids = project.select(["orders"]).ids
-        (node,) = (node for level in explain_on_spark(project.prepared, explain(project.prepared, ids), driver).levels for node in level)
+        (node,) = (node for level in explain_on_spark(project.prepared, explain(project.prepared, ids), Events(), GivenDriver(driver)).levels for node in level)
         relation = project.graph.nodes["model.storage_join.orders"].relation
         rows = driver.spark.sql(f"select order_id, status, cast(updated_at as string) from {relation} order by 1")
         told[target] = {

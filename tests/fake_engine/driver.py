@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from merge_runner.engine.driver.driver import Waits
-from merge_runner.engine.startup import DriverStart
 from merge_runner.errors import Problem, ProblemsError
 from tests.fake_engine.faults import Faults, missing, raised
 from tests.fake_engine.lake import Lake, Table, dotted
@@ -152,7 +151,7 @@ class FakeDriver:
         return self._troubles.pop(0)
 
 
-class Starts(DriverStart):
+class Starts:
     """Starts drivers for a run, one after the other; after the last one Spark does not start.
 
     Project(prepared, Starts(first, second)).build()
@@ -164,6 +163,8 @@ class Starts(DriverStart):
         self._left = list(drivers)
         self._more = more
 
+    is_own = True
+
     def __call__(self, _prepared: object, _events: object) -> Starts:
         """Return what starts the next driver."""
         return self
@@ -172,10 +173,7 @@ class Starts(DriverStart):
         """Return what starts the next driver."""
         return self
 
-    def __enter__(self) -> Starts:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def abandon(self) -> None:
         """Leave it running."""
 
     def launch(self) -> None:

@@ -5,8 +5,10 @@ import itertools
 import pytest
 
 from merge_runner import Project
+from merge_runner.engine.driver.driver_source import GivenDriver
 from merge_runner.plan.explain.explain import explain
 from merge_runner.run.explain import explain_on_spark
+from merge_runner.run.results.events import Events
 
 NUMBERS = itertools.count()
 SOURCE = "select id, cast(id % 4 as int) as p, cast(id as int) as v from range(40)"
@@ -36,7 +38,7 @@ DELTA = {
 def asked(root, driver, **flags):
     project = Project.load(root, **flags)
     ids = project.select().ids
-    return explain_on_spark(project.prepared, explain(project.prepared, ids), driver)
+    return explain_on_spark(project.prepared, explain(project.prepared, ids), Events(), GivenDriver(driver))
 
 
 def told(explanation):

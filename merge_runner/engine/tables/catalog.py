@@ -28,7 +28,7 @@ from merge_runner.errors import did_you_mean
 from merge_runner.formats.registry import capabilities
 from merge_runner.location import Location
 from merge_runner.plan.load.sample import PROPERTY
-from merge_runner.plan.steps.inputs import BatchInput, FileInput, Input, TableInput, ViewInput
+from merge_runner.plan.steps.inputs import FileInput, Input, StreamBatchInput, TableInput, ViewInput
 from merge_runner.plan.steps.table import Column, Layout
 from merge_runner.relation import Relation, string_literal
 from merge_runner.text import Place
@@ -158,8 +158,8 @@ class Catalog:
             f"TBLPROPERTIES {ddl.options({_FINGERPRINT: fingerprint})}",
         )
 
-    @_attach.register(BatchInput)
-    def _(self, item: BatchInput, session: SparkSession) -> None:
+    @_attach.register(StreamBatchInput)
+    def _(self, item: StreamBatchInput, session: SparkSession) -> None:
         if not session.catalog.tableExists(str(item.relation)):
             raise EngineError(
                 "no-batch",

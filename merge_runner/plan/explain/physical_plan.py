@@ -38,7 +38,7 @@ class PlanNode:
     details: str
 
 
-def plan_nodes(text: str) -> tuple[PlanNode, ...]:
+def read_plan_nodes(text: str) -> tuple[PlanNode, ...]:
     """All nodes of a plan and of its subqueries, in the order of the text; what is no tree is passed over."""
     lines = text.splitlines()
     details = dict(_details(lines))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from merge_runner.plan.explain.physical_plan import PlanNode, plan_nodes
+from merge_runner.plan.explain.physical_plan import PlanNode, read_plan_nodes
 
 Kind = Literal["Exchange", "Sort"]
 Purpose = Literal["join", "write", "files", "pruning", "source"]
@@ -66,7 +66,7 @@ def shuffles(plan: str, *, source_first: bool) -> tuple[Shuffle, ...]:
 
     `source_first`: the source is the left side of the join, as in a MERGE that only inserts (RewriteMergeIntoTable).
     """
-    nodes = plan_nodes(plan)
+    nodes = read_plan_nodes(plan)
     by_number = {node.number: node for node in nodes}
     join = _merge_join(nodes)
     operations = []
@@ -82,7 +82,7 @@ def shuffles(plan: str, *, source_first: bool) -> tuple[Shuffle, ...]:
 
 def joins_by_partition(plan: str) -> bool:
     """Whether a plan joins target and source partition by partition, as the scans of both have them."""
-    nodes = plan_nodes(plan)
+    nodes = read_plan_nodes(plan)
     join = _merge_join(nodes)
     if join is None or join.name.startswith("Broadcast"):
         return False

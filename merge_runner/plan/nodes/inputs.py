@@ -11,7 +11,7 @@ from merge_runner.graph.graph import RefNode, SourceNode
 from merge_runner.graph.naming import table_location, view_definition
 from merge_runner.plan.layout.table_layout import own_relation
 from merge_runner.plan.load.project_context import Prepared
-from merge_runner.plan.steps.inputs import AttachInputs, BatchInput, FileInput, Input, TableInput, ViewInput
+from merge_runner.plan.steps.inputs import AttachInputs, FileInput, Input, StreamBatchInput, TableInput, ViewInput
 from merge_runner.relation import Relation
 
 _MOST_VIEWS = 200
@@ -78,7 +78,7 @@ class Inputs:
     def _source(self, node: SourceNode) -> Input:
         config = node.config
         if config.stream is not None:
-            return BatchInput(own_relation(node), node.full_name)
+            return StreamBatchInput(own_relation(node), node.full_name)
         if config.path is None:
             return TableInput(own_relation(node), config.format or "", None)
         format = table_format_of(config.format)

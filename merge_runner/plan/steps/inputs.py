@@ -54,14 +54,14 @@ class FileInput:
 
 
 @dataclass(frozen=True)
-class BatchInput:
+class StreamBatchInput:
     """The batch of a stream that is being worked on: a temporary view that all sessions see meanwhile."""
 
     relation: Relation
     stream: str
 
 
-Input = TableInput | ViewInput | FileInput | BatchInput
+Input = TableInput | ViewInput | FileInput | StreamBatchInput
 
 
 @dataclass(frozen=True)
@@ -113,4 +113,4 @@ class OpenFeed(Step):
 
 
 def _input_words(item: Input) -> str:
-    return f"the batch of {item.stream}" if isinstance(item, BatchInput) else item.relation.name
+    return f"the batch of {item.stream}" if isinstance(item, StreamBatchInput) else item.relation.name

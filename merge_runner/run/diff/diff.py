@@ -9,8 +9,8 @@ from typing import TypeGuard
 from merge_runner.comparison.report import FailedComparison, TableDifference, description
 from merge_runner.engine.compare import Criteria, compare_tables
 from merge_runner.engine.driver.driver import Driver
+from merge_runner.engine.driver.driver_source import DriverSource, GivenDriver
 from merge_runner.engine.spark.errors import engine_error, from_engine
-from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.tables.catalog import Catalog, CatalogSession
 from merge_runner.errors import ProblemsError
 from merge_runner.graph.graph import ModelNode, Node, RefNode, run_config
@@ -110,18 +110,18 @@ def diff(
     other: OtherState,
     criteria: Criteria,
     events: Events,
-    driver: Driver | DriverStart,
+    source: DriverSource,
 ) -> dict[str, TableDifference | FailedComparison]:
     """Compare the tables of the nodes `ids` with their other states, as many at a time as models run.
 
     Return the comparisons by id, in the order of `ids`; nodes without rows of their own are left out. What keeps one
-    from being compared is its outcome. `driver` is used as `driving` uses it. Raises KeyboardInterrupt.
+    from being compared is its outcome. `source` is used as `driving` uses it. Raises KeyboardInterrupt.
     """
     nodes = {node.unique_id: node for key in ids if _is_compared(node := prepared.graph.nodes[key], other)}
     if not nodes:
         return {}
     models: dict[str, TableDifference | FailedComparison] = {}
-    with driving(prepared, events, driver) as running:
+    with driving(prepared, events, source) as running:
         comparison = _Comparison(prepared, other, criteria, running, Catalog(running.table_format))
 
         def compare(unique_id: str) -> bool:
@@ -142,7 +142,7 @@ def compare_with_before(prepared: Prepared, ids: Sequence[str], run: str, events
 
     A table that the run has made is not compared.
     """
-    differences = diff(prepared, ids, BeforeRun(run), Criteria(limit=0), events, driver)
+    differences = diff(prepared, ids, BeforeRun(run), Criteria(limit=0), events, GivenDriver(driver))
     for unique_id, model in differences.items():
         if isinstance(model, FailedComparison) and model.code == NEW_TABLE:
             continue

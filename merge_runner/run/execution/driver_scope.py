@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from merge_runner.engine.driver.driver import Driver
+from merge_runner.engine.driver.driver_source import DriverSource
 from merge_runner.engine.spark.embedded_catalog import embedded_catalog
 from merge_runner.engine.spark.storage.check import check_reachable
 from merge_runner.engine.startup import DriverStart
@@ -32,21 +33,24 @@ def starting_driver(prepared: Prepared, events: Events) -> DriverStart:
 
 
 @contextmanager
-def driving(prepared: Prepared, events: Events, driver: Driver | DriverStart) -> Iterator[Driver]:
-    """A running driver inside the block: one that runs already is left running, one on its way is stopped in the end.
+def driving(prepared: Prepared, events: Events, source: DriverSource) -> Iterator[Driver]:
+    """A running driver inside the block: one that was given is left running, an own one is stopped in the end.
 
-    After an EndedAtOnceError that one is killed.
-    Raises what `DriverStart.driver` raises, ProblemsError `storage` where the object store of the warehouse does not
-    answer, or refuses to list it, `other-catalog` where `driver` has an embedded catalog in another warehouse.
+    After an EndedAtOnceError an own one is killed. Raises what `DriverSource.driver` raises, ProblemsError `storage`
+    where the object store of the warehouse does not answer, or refuses to list it, `other-catalog` where a given one
+    has an embedded catalog in another warehouse.
     """
-    if not isinstance(driver, DriverStart):
-        _check_catalogs(prepared, driver)
-        yield driver
+    if not source.is_own:
+        given = source.driver()
+        _check_catalogs(prepared, given)
+        yield given
         return
     started = time.monotonic()
     events.emit(SparkStarting(master=prepared.files.profile.where))
-    with driver:
-        own = driver.driver()
+    try:
+        own = source.driver()
+    finally:
+        source.abandon()
     events.emit(SparkStarted(seconds=round(time.monotonic() - started, 2)))
     try:
         warehouse = location(prepared.files.root, prepared.files.profile.warehouse or "")

@@ -10,10 +10,9 @@ from uuid import uuid4
 
 from merge_runner.atomic import write_atomic
 from merge_runner.engine.context import NodeContext
-from merge_runner.engine.driver.driver import Driver
+from merge_runner.engine.driver.driver_source import DriverSource
 from merge_runner.engine.model_tests.sample import Sample, made_rows, met_rows, some_rows
 from merge_runner.engine.spark.errors import EngineError
-from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.steps.perform import perform
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
@@ -47,7 +46,7 @@ def write_first_unit_test(
     prepared: Prepared,
     model: ModelNode,
     events: Events,
-    driver: Driver | DriverStart,
+    source: DriverSource,
 ) -> Path:
     """Write `<model>.unit_tests.yml` next to the model, and return its path.
 
@@ -60,7 +59,7 @@ def write_first_unit_test(
         raise ProblemsError([Problem("file-exists", f"{path.name} is there already", model.place, hint)])
     with (
         scratch_folder(Scratch.of(uuid4().hex)) as scratch,
-        driving(prepared, events, driver) as running,
+        driving(prepared, events, source) as running,
         running.session() as session,
     ):
         inputs, expected = _Sampler(prepared, model, scratch, session, Catalog(running.table_format)).rows()

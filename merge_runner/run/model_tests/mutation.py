@@ -12,8 +12,8 @@ from uuid import uuid4
 
 from merge_runner.engine.context import NodeContext
 from merge_runner.engine.driver.driver import Driver
+from merge_runner.engine.driver.driver_source import DriverSource
 from merge_runner.engine.spark.errors import EngineError, from_engine
-from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.steps.perform import perform
 from merge_runner.engine.tables.catalog import Catalog
 from merge_runner.engine.tables.input_cache import SharedInputs
@@ -88,7 +88,7 @@ def mutation_check(
     model: str,
     threads: int,
     events: Events,
-    driver: Driver | DriverStart,
+    source: DriverSource,
 ) -> MutationReport:
     """Changes the MERGE of a model one piece at a time, and runs the model's unit tests until one notices.
 
@@ -109,7 +109,7 @@ def mutation_check(
         raise ProblemsError([Problem("no-unit-tests", f"{model} has no unit tests", node.place, hint)])
     with scratch_folder(Scratch.of(uuid4().hex)) as scratch:
         places = [_Place(prepared, node, tests, scratch.part(number)) for number in range(threads)]
-        with driving(prepared, events, driver) as running:
+        with driving(prepared, events, source) as running:
             return _Check(prepared, node, places, running, events).run()
 
 

@@ -11,10 +11,10 @@ from merge_runner.plan.batches.batch_values import schedule_of
 from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.steps.inputs import (
     AttachInputs,
-    BatchInput,
     FileInput,
     Input,
     OpenFeed,
+    StreamBatchInput,
     TableInput,
     ViewInput,
 )
@@ -79,7 +79,7 @@ def ineligible(plan: NodePlan, prepared: Prepared, session: SparkSession | None 
         if own_doubt is not None:
             return own_doubt
     relations = [item.relation for item in inputs_of(plan)]
-    if any(isinstance(item, BatchInput) for item in inputs_of(plan)):
+    if any(isinstance(item, StreamBatchInput) for item in inputs_of(plan)):
         return "it reads a stream"
     if (own_doubt := _hidden_column(plan, prepared, session)) is not None:
         return own_doubt

@@ -15,9 +15,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from merge_runner.engine.driver.driver import Driver
+from merge_runner.engine.driver.driver_source import DriverSource
 from merge_runner.engine.merge.idempotency import recorded_batch
 from merge_runner.engine.spark.errors import EngineError
-from merge_runner.engine.startup import DriverStart
 from merge_runner.engine.stream.checkpoint import checkpoint_state, write_note
 from merge_runner.engine.stream.reader import RunningStream, read_stream
 from merge_runner.engine.tables.catalog import Catalog
@@ -26,7 +26,7 @@ from merge_runner.plan.load.project_context import Prepared
 from merge_runner.plan.nodes.streams import StreamInput, stream_inputs
 from merge_runner.plan.steps.table import CreateTarget
 from merge_runner.run.execution.driver_scope import driving
-from merge_runner.run.results.artifacts import plan_nodes
+from merge_runner.run.node_plans import plan_nodes
 from merge_runner.run.results.event_types import Message, StreamFinished, StreamProgress
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.invocation import Invocation
@@ -49,14 +49,14 @@ def stream(
     ids: Sequence[str],
     settings: RunSettings,
     events: Events,
-    driver: Driver | DriverStart,
+    source: DriverSource,
 ) -> RunResults:
     """Reads the streams that feed models among `ids`, until they end, one fails, or it is interrupted.
 
     The result of a model is that of its last batch, with `totals` over all. Raises ProblemsError where a stream cannot
     be read, or can no longer be, and KeyboardInterrupt; run_results.json holds what was done.
     """
-    return _StreamRun(prepared, ids, settings, events).run(driver)
+    return _StreamRun(prepared, ids, settings, events).run(source)
 
 
 class _StreamRun:
@@ -71,15 +71,15 @@ class _StreamRun:
             raise ProblemsError([Problem("no-stream", "no stream feeds the selected models", hint=hint)])
         self.invocation = Invocation(prepared, "stream", settings.args, events)
         fed = dict.fromkeys(node for stream in self.streams for node in stream.fed)
-        self.plans, _ = plan_nodes(prepared, fed, self.invocation.id)
+        self.plans = plan_nodes(prepared, fed, self.invocation.id).plans
         self.outcome = Outcome(StreamTotals(self.plans))
         self.broken: list[Problem] = []
         """What ended the reading where no batch did."""
 
-    def run(self, driver: Driver | DriverStart) -> RunResults:
+    def run(self, source: DriverSource) -> RunResults:
         with (
             self.invocation.record_run(self.plans, self.outcome.totals.results),
-            driving(self.prepared, self.events, driver) as running,
+            driving(self.prepared, self.events, source) as running,
         ):
             self.events.observe(running)
             self._run(running)

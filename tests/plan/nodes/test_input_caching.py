@@ -7,7 +7,7 @@ import pytest
 
 from merge_runner import Project
 from merge_runner.plan.steps.inputs import ShareInputs
-from merge_runner.run.results.artifacts import plan_nodes
+from merge_runner.run.node_plans import plan_nodes
 from tests.yaml_data import read_yaml
 
 CASES = read_yaml(Path(__file__).parent / "sharing.yml")
@@ -31,7 +31,7 @@ def test_shared_inputs(case, make_project):
         text = query if "config" in query else "{{ config(materialized='table') }} " + query
         files[f"models/{name}.sql"] = re.sub(r"\{\{ ([abd]) \}\}", r"{{ source('raw', '\1') }}", text)
     project = Project.load(make_project(files))
-    plans, _ = plan_nodes(project.prepared, project.prepared.graph.nodes, "test")
+    plans = plan_nodes(project.prepared, project.prepared.graph.nodes, "test").plans
     found = {}
     for unique_id, plan in plans.items():
         for step in plan.steps:

@@ -13,13 +13,14 @@ from typing import Any
 from merge_runner.api import Project
 from merge_runner.api.node_run import run_settings, with_sample
 from merge_runner.engine.driver.driver import Driver
-from merge_runner.engine.startup import DriverStart
+from merge_runner.engine.driver.driver_source import GivenDriver
 from merge_runner.options.nodes import NodeOptions
 from merge_runner.options.recorded_options import restore_options
 from merge_runner.project.syntax.point_in_time import read_time
 from merge_runner.run.build import build
 from merge_runner.run.results.events import Events
 from merge_runner.run.results.previous_run import last_invocation
+from tests.fake_engine.driver import Starts
 
 _MERGE = """\
 merge into {{ this }} as t
@@ -87,7 +88,7 @@ def answers(newest: str | None = None) -> dict[str, Any]:
 def run_at(
     root: Path,
     now: str | datetime,
-    driver: Driver | DriverStart,
+    driver: Driver | Starts,
     command: str = "build",
     target_path: str = "target",
     **options: Any,
@@ -104,4 +105,11 @@ def run_at(
         ids = project.selected_by(chosen).ids
     settings = run_settings(project.prepared, name, chosen, ids, last, ids)
     prepared = with_sample(project.prepared, chosen)
-    build(prepared, ids, name, replace(settings, now=read_time(now), reuse="off"), Events(), driver)
+    build(
+        prepared,
+        ids,
+        name,
+        replace(settings, now=read_time(now), reuse="off"),
+        Events(),
+        driver if isinstance(driver, Starts) else GivenDriver(driver),
+    )

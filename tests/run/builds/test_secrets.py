@@ -213,7 +213,7 @@ def test_no_secret_is_written_anywhere(shop):
 def test_no_table_keeps_a_secret(make_project, capsys, model, what):
     from merge_runner import Project
     from merge_runner.errors import ProblemsError
-    from merge_runner.run.results.artifacts import compile_nodes
+    from merge_runner.run.compile import compile_nodes
 
     project = Project.load(make_project({"models/m.sql": model}), env=SECRETS)
     with pytest.raises(ProblemsError) as caught:
@@ -225,7 +225,7 @@ def test_no_table_keeps_a_secret(make_project, capsys, model, what):
 
 def test_a_name_of_the_project_is_no_secret(make_project):
     from merge_runner import Project
-    from merge_runner.run.results.artifacts import compile_nodes
+    from merge_runner.run.compile import compile_nodes
 
     model = "select '{{ env_var('SHOP_PASSWORD') }} {{ env_var('M_TOKEN') }} {{ env_var('MY_KEY') }}' as x"
     env = {"SHOP_PASSWORD": "shop", "M_TOKEN": "a_long_name", "MY_KEY": "unrelated"}

@@ -8,8 +8,10 @@ import pytest
 import yaml
 
 from merge_runner import Project
+from merge_runner.engine.driver.driver_source import GivenDriver
 from merge_runner.plan.explain.explain import explain
 from merge_runner.run.explain import explain_on_spark
+from merge_runner.run.results.events import Events
 from tests.yaml_data import read_yaml
 
 pytestmark = pytest.mark.spark
@@ -78,9 +80,8 @@ class Merge:
         if pairs:
             self.driver.spark.sql(f"alter table {table} set tblproperties ({pairs})")
         try:
-            explanation = explain_on_spark(
-                project.prepared, explain(project.prepared, project.select().ids), self.driver
-            )
+            outlook = explain(project.prepared, project.select().ids)
+            explanation = explain_on_spark(project.prepared, outlook, Events(), GivenDriver(self.driver))
         finally:
             if pairs:
                 keys = ", ".join(map(repr, properties))

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from merge_runner import Project
-from merge_runner.run.results.artifacts import compile_nodes
+from merge_runner.run.compile import compile_nodes
 from merge_runner.run.results.junit import junit
 
 STG = (

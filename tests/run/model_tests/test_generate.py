@@ -3,6 +3,7 @@
 import pytest
 
 from merge_runner import Project
+from merge_runner.engine.driver.driver_source import GivenDriver
 from merge_runner.engine.spark.errors import EngineError
 from merge_runner.errors import ProblemsError
 from merge_runner.run.model_tests.generate import write_first_unit_test
@@ -27,7 +28,7 @@ FILES = {
 
 def generate(project, driver, name="fct", observe=lambda event: None):
     model = project.graph.nodes[f"model.shop.{name}"]
-    return write_first_unit_test(project.prepared, model, Events(observe), driver)
+    return write_first_unit_test(project.prepared, model, Events(observe), GivenDriver(driver))
 
 
 def test_it_passes_as_it_is_and_is_not_written_twice(make_project, driver):

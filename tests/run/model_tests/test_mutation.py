@@ -3,6 +3,7 @@
 import pytest
 
 from merge_runner import Project
+from merge_runner.engine.driver.driver_source import GivenDriver
 from merge_runner.errors import ProblemsError
 from merge_runner.run.model_tests.mutation import mutation_check
 from merge_runner.run.results.events import Events
@@ -32,7 +33,7 @@ when not matched and s.v is not null then insert *
 
 
 def check(root, driver=None):
-    return mutation_check(Project.load(root).prepared, "fct", 2, Events(lambda _: None), driver)
+    return mutation_check(Project.load(root).prepared, "fct", 2, Events(lambda _: None), GivenDriver(driver))
 
 
 @pytest.mark.spark

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from merge_runner import Project
-from merge_runner.run.results.artifacts import plan_nodes
+from merge_runner.run.node_plans import plan_nodes
 from merge_runner.run.scheduling.write_conflicts import WriteKey, write_keys
 
 MERGE = """
@@ -47,7 +47,7 @@ ONE, TWO, THREE = "and t.p = 1", "and t.p = 2", "and t.p in (2, 3)"
 )
 def test_writers_share_a_table_only_where_their_literals_are_disjoint(make_project, models, together):
     project = project_of(make_project, models)
-    plans, _ = plan_nodes(project.prepared, [f"model.shop.{name}" for name in models], "test")
+    plans = plan_nodes(project.prepared, [f"model.shop.{name}" for name in models], "test").plans
     keys = write_keys(plans, project.graph.nodes)
     found = {}
     for node, key in keys.items():
@@ -92,13 +92,13 @@ def test_what_conflicts_with_nothing_shares_a_table_only_where_it_inserts_into_i
     }
     files["models/m.yml"] = f"models: [{{name: m1, columns: {COLUMNS}}}, {{name: m2, columns: {COLUMNS}}}]"
     project = Project.load(make_project(files | {"profiles.yml": ICE}))
-    plans, _ = plan_nodes(project.prepared, ["model.shop.m1", "model.shop.m2"], "test")
+    plans = plan_nodes(project.prepared, ["model.shop.m1", "model.shop.m2"], "test").plans
     assert (len(set(write_keys(plans, project.graph.nodes).values())) == 2) == at_once
 
 
 def test_a_writer_alone_writes_the_table_as_a_whole(make_project):
     project = project_of(make_project, {"a": model(ONE)})
-    plans, _ = plan_nodes(project.prepared, ["model.shop.a"], "test")
+    plans = plan_nodes(project.prepared, ["model.shop.a"], "test").plans
     table = project.graph.nodes["model.shop.a"].relation.name.casefold()
     assert write_keys(plans, project.graph.nodes) == {"model.shop.a": WriteKey(table)}
 

@@ -5,9 +5,11 @@ import json
 import pytest
 
 from merge_runner import Project
+from merge_runner.engine.driver.driver_source import GivenDriver
 from merge_runner.errors import ProblemsError
 from merge_runner.plan.explain.explain import explain
 from merge_runner.run.explain import explain_on_spark
+from merge_runner.run.results.events import Events
 
 pytestmark = pytest.mark.spark
 
@@ -240,7 +242,9 @@ def test_a_build_leaves_them_to_the_stream(project, driver, stream, rows):
     land(root, "a", (1, "eu", 10))
     assert stream(root)[0].ok
     loaded = Project.load(root)
-    told = explain_on_spark(loaded.prepared, explain(loaded.prepared, loaded.select("eu").ids), driver)
+    told = explain_on_spark(
+        loaded.prepared, explain(loaded.prepared, loaded.select("eu").ids), Events(), GivenDriver(driver)
+    )
     assert "raw.orders is a stream, and no batch of it is being worked on" in told.levels[0][0].engine_report.error
     events = []
     results = Project.load(root).build(driver=driver, lint=False, on_event=events.append)
