@@ -1,5 +1,5 @@
 # make demo       sets everything up and builds the flights project on real data
-# make check      style, types, import contracts, and whether the generated pages of docs are up to date; under a minute
+# make check      style, types, import contracts, and whether the JSON Schemas are up to date; under a minute
 # make test-fast  the tests without Java, in two minutes or less
 # make test       what a change has to pass: check, and all tests but the slow ones
 # make test-slow  the tests that take long: a real Spark cluster, killed processes, large inputs, the other format
@@ -69,7 +69,7 @@ package: $(VENV)/.package
 	$(BIN)/twine check --strict dist/*
 
 docs: $(VENV)/.docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 java: $(VENV)/.demo
 	@$(BIN)/python -m merge_runner.engine.spark.java --install >/dev/null

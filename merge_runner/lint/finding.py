@@ -8,6 +8,9 @@ from typing import Any, Literal
 
 from merge_runner.text import Place
 
+RULES_SITE = "https://merge-runner.github.io/merge-runner/reference/rules/"
+"""Where the site of the documentation has a page for each rule."""
+
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 Applicability = Literal["safe", "unsafe"]
@@ -87,7 +90,7 @@ class Finding:
         """Return where the rule is explained; empty where its package does not say."""
         if self.page is not None:
             return self.page
-        return f"https://github.com/merge-runner/merge-runner/blob/main/docs/reference/rules/{self.code}.md"
+        return f"{RULES_SITE}{self.code}.html"
 
     def as_json(self) -> dict[str, Any]:
         """The entry of `findings` in the JSON output."""

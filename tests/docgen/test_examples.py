@@ -18,7 +18,7 @@ from tools.docgen import pages
 
 def _examples(page: str, language: str, first: str) -> list[str]:
     """The code blocks of a page that begin with a key."""
-    blocks = re.findall(rf"```{language}\n(.*?)```", pages.pages()[f"{pages.FOLDERS[0]}/{page}"], re.DOTALL)
+    blocks = re.findall(rf"```{language}\n(.*?)```", pages.pages()[f"docs/reference/{page}"], re.DOTALL)
     return [block for block in blocks if block.startswith(first)]
 
 

@@ -10,12 +10,12 @@ from merge_runner.lint.registry import built_in_rules
 from merge_runner.project.schema.config import ModelConfig
 from merge_runner.project.schema.profile import Output
 from merge_runner.project.schema.settings import SettingsTable
+from tests.docs.site import DOCS, TEXTS
 from tools.docgen.command_page import commands, options
 from tools.docgen.keys import keys
 from tools.docgen.llms import llms_index, llms_reference
 from tools.docgen.pages import pages
 
-DOCS = Path(__file__).parents[2] / "docs"
 LINK = re.compile(r"^- \[[^\]]+\]\(([^)]+)\): \S.*$", re.MULTILINE)
 
 
@@ -37,7 +37,7 @@ def test_the_index_has_every_page_once_and_says_what_it_is_about(index):
     files = {DOCS / re.sub(r"(?<=rules/)index$", "README", link.removesuffix(".html")) for link in links[1:]}
     assert {file.with_suffix(".md") for file in files} == {
         page
-        for page in DOCS.rglob("*.md")
+        for page in TEXTS
         if not re.fullmatch(r"[A-Z]\d+\.md", page.name) and page.name not in ("index.md", "glossary.md")
     }
 

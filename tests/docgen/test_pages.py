@@ -1,4 +1,4 @@
-"""The generated pages of docs are those of the code, and contain everything that a user can write."""
+"""The pages that are made from the code contain everything that a user can write; the JSON Schemas are up to date."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tools.docgen.__main__ import main
 from tools.docgen.command_page import commands
 from tools.docgen.keys import Key, keys
 from tools.docgen.markdown import COMMAND
-from tools.docgen.pages import FOLDERS, out_of_date, pages
+from tools.docgen.pages import SCHEMAS, out_of_date, pages
 from tools.docgen.record_pages import recorded
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_pages_are_those_of_the_code():
+def test_the_schemas_are_those_of_the_code():
     changed = list(out_of_date(ROOT))
     assert not changed, f"run `{COMMAND}`: out of date are {', '.join(changed)}"
 
@@ -44,9 +44,9 @@ def test_every_key_option_and_code_is_in_the_reference():
         "cli.md": [f"`{name}`" for command in commands().values() for name in _options(command)]
         + [f"## `merge-runner {name}`" for name in commands()],
     }
+    written = pages()
     for page, texts in wanted.items():
-        written = (ROOT / FOLDERS[0] / page).read_text(encoding="utf-8")
-        assert [text for text in texts if text not in written] == []
+        assert [text for text in texts if text not in written[f"docs/reference/{page}"]] == []
 
 
 def _fields(kind: Any) -> list[str]:
@@ -68,31 +68,29 @@ def _options(command: click.Command) -> list[str]:
     ]
 
 
-def test_a_page_that_differs_is_reported_with_the_command(tmp_path, capsys):
-    (tmp_path / "docs").mkdir()
+def test_a_schema_that_differs_is_reported_with_the_command(tmp_path, capsys):
+    (tmp_path / SCHEMAS).mkdir(parents=True)
     assert main([], tmp_path) == 0
-    assert sorted(file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*.*")) == sorted(pages())
+    assert {file.name for file in tmp_path.rglob("*.*")} == {file.name for file in (ROOT / SCHEMAS).glob("*.json")}
     assert main(["--check"], tmp_path) == 0
 
-    (tmp_path / "docs/reference/cli.md").write_text("other")
-    (tmp_path / "docs/reference/profiles.md").unlink()
-    (tmp_path / "docs/reference/rules/Z009.md").write_text("of a rule that is gone")
+    (tmp_path / SCHEMAS / "catalog.json").write_text("other")
+    (tmp_path / SCHEMAS / "profiles.json").unlink()
     assert capsys.readouterr().err == ""
     assert main(["--check"], tmp_path) == 1
-    assert capsys.readouterr().err.splitlines() == [
-        f"docs/reference/{name} is out of date: run `{COMMAND}`" for name in ("profiles.md", "cli.md", "rules/Z009.md")
+    assert sorted(capsys.readouterr().err.splitlines()) == [
+        f"{SCHEMAS}/{name}.json is out of date: run `{COMMAND}`" for name in ("catalog", "profiles")
     ]
     assert main([], tmp_path) == 0
     assert main(["--check"], tmp_path) == 0
-    assert not (tmp_path / "docs/reference/rules/Z009.md").exists()
 
 
 @pytest.mark.parametrize("arguments", [("--chekc",), ("docs",)])
 def test_wrong_usage_writes_nothing(tmp_path, capsys, arguments):
-    (tmp_path / "docs").mkdir()
+    (tmp_path / SCHEMAS).mkdir(parents=True)
     assert main(arguments, tmp_path) == 2
     assert capsys.readouterr().err == f"usage, in the root of the repository: {COMMAND} [--check]\n"
-    assert not list(tmp_path.rglob("*.md"))
+    assert not list(tmp_path.rglob("*.json"))
 
 
 def test_there_is_nothing_to_write_outside_of_the_repository(tmp_path):

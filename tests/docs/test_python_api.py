@@ -11,9 +11,9 @@ import pytest
 
 from merge_runner import Project
 from merge_runner.project.scaffold import scaffold
-from tests.docs.command_lines import ROOT
+from tests.docs.site import GENERATED, ROOT
 
-PAGE = (ROOT / "docs/reference/python-api.md").read_text(encoding="utf-8").partition("## Functions of")[0]
+PAGE = GENERATED[ROOT / "docs/reference/python-api.md"].partition("## Functions of")[0]
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.S)
 
 

@@ -1,1 +1,1 @@
-"""The generated pages of docs/reference, made from the definitions in the code. No command imports this package."""
+"""Pages of docs/reference and the JSON Schemas, made from the definitions in the code. No command imports this."""

@@ -1,4 +1,4 @@
-"""`python -m tools.docgen` writes the generated files; with `--check` it reports those that differ."""
+"""`python -m tools.docgen` writes the JSON Schemas; with `--check` it reports those that differ from the code."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tools.docgen.markdown import COMMAND
-from tools.docgen.pages import out_of_date, write
+from tools.docgen.pages import SCHEMAS, out_of_date, write
 
 
 def main(arguments: Sequence[str], root: Path) -> int:
-    """Write or check the pages of the repository at `root`. Return the exit status."""
-    if list(arguments) not in ([], ["--check"]) or not (root / "docs").is_dir():
+    """Write or check the schemas of the repository at `root`. Return the exit status."""
+    if list(arguments) not in ([], ["--check"]) or not (root / SCHEMAS).is_dir():
         sys.stderr.write(f"usage, in the root of the repository: {COMMAND} [--check]\n")
         return 2
     if not arguments:

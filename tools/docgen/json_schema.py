@@ -15,7 +15,7 @@ from merge_runner.project.syntax.annotations import After, Before, Limits
 from tools.docgen.keys import Key, class_text, keys
 
 Schema = dict[str, Any]
-REFERENCE = "https://github.com/merge-runner/merge-runner/blob/main/docs/reference/"
+REFERENCE = "https://merge-runner.github.io/merge-runner/reference/"
 
 JINJA: Mapping[str, Any] = {"type": "string", "pattern": r"\{[{%]"}
 """A text with Jinja, where the value that it renders to counts."""
@@ -212,7 +212,7 @@ def _with(schema: Schema, **limits: Any) -> Schema:
 
 def markdown(text: str) -> str:
     """Return a text of the reference whose links work anywhere."""
-    return _LINK.sub(lambda link: f"[{link[1]}]({_absolute(link[2])})", text)
+    return _LINK.sub(lambda link: f"[{link[1]}]({absolute(link[2])})", text)
 
 
 def plain(text: str) -> str:
@@ -220,8 +220,9 @@ def plain(text: str) -> str:
     return "\n\n".join(" ".join(part.split()) for part in _LINK.sub(r"\1", text).split("\n\n"))
 
 
-def _absolute(target: str) -> str:
-    return target if "://" in target else REFERENCE + target
+def absolute(target: str) -> str:
+    """Return the address of a page of the reference; of what is an address already, that."""
+    return target if "://" in target else REFERENCE + re.sub(r"\.md(?=#|$)", ".html", target)
 
 
 def as_text(schema: Mapping[str, Any]) -> str:

@@ -12,9 +12,8 @@ _WIDTH = 120
 
 
 def page(title: str, *parts: str) -> str:
-    """Return a generated page: a note, the title, and the parts that are not empty."""
-    note = f"<!-- Generated from the code by `{COMMAND}`; do not edit. -->"
-    return "\n\n".join((note, f"# {title}", *(_wrapped(part.strip("\n")) for part in parts if part))) + "\n"
+    """Return a generated page: the title, and the parts that are not empty."""
+    return "\n\n".join((f"# {title}", *(_wrapped(part.strip("\n")) for part in parts if part))) + "\n"
 
 
 def _wrapped(part: str) -> str:

@@ -1,4 +1,4 @@
-"""All generated files: the pages of docs and the JSON Schemas; and which of them are out of date."""
+"""What is made from the code: pages of the documentation, which `make docs` adds to it, and the JSON Schemas."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ from tools.docgen import command_page, error_page, project_pages, python_page, r
 from tools.docgen.file_schemas import schemas
 from tools.docgen.llms import llms_index, llms_reference
 
-FOLDERS = ("docs/reference", "docs/reference/rules")
-"""Where the pages are. In the second one there are no others."""
 SCHEMAS = "merge_runner/json_schemas"
+"""Where the JSON Schemas are, which belong to the package."""
 
 
 def pages() -> dict[str, str]:
-    """Return the texts of all generated files by their paths in the repository."""
-    reference, of_rules = FOLDERS
+    """Return the generated files of the documentation by their paths in the repository, where they are not kept."""
     written = {
         "configuration.md": project_pages.configuration(),
         "profiles.md": project_pages.profiles(),
@@ -31,31 +29,24 @@ def pages() -> dict[str, str]:
         "adapter-response.md": record_pages.adapter_response(),
         "journal-events.md": record_pages.journal_events(),
     }
-    found = {f"{reference}/{name}": text for name, text in written.items()}
-    found |= {f"{SCHEMAS}/{name}.json": text for name, text in schemas().items()}
-    found |= {f"{of_rules}/{name}": text for name, text in documentation.pages(built_in_rules()).items()}
-    return found | {"docs/llms.txt": llms_index(found), "docs/llms-full.txt": llms_reference()}
+    written |= {f"rules/{name}": text for name, text in documentation.pages(built_in_rules()).items()}
+    reference = {f"docs/reference/{name}": text for name, text in written.items()}
+    return reference | {"docs/llms.txt": llms_index(reference), "docs/llms-full.txt": llms_reference()}
 
 
 def out_of_date(root: Path) -> Iterator[str]:
-    """Yield the paths of pages that are missing, differ from the code, or are of a rule that is gone."""
-    wanted = pages()
-    for path, text in wanted.items():
+    """Yield the paths of JSON Schemas that are missing or differ from the code."""
+    for path, text in _schema_files().items():
         file = root / path
         if not file.is_file() or file.read_text(encoding="utf-8") != text:
             yield path
-    yield from (path for path in _of_rules(root) if path not in wanted)
 
 
 def write(root: Path) -> None:
-    """Write all pages, and remove those of rules that are gone. Raises OSError."""
-    wanted = pages()
-    for path, text in wanted.items():
+    """Write the JSON Schemas. Raises OSError."""
+    for path, text in _schema_files().items():
         write_atomic(root / path, text)
-    for path in _of_rules(root):
-        if path not in wanted:
-            (root / path).unlink()
 
 
-def _of_rules(root: Path) -> list[str]:
-    return [file.relative_to(root).as_posix() for file in sorted((root / FOLDERS[1]).glob("*.md"))]
+def _schema_files() -> dict[str, str]:
+    return {f"{SCHEMAS}/{name}.json": text for name, text in schemas().items()}

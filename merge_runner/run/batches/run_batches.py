@@ -34,7 +34,7 @@ class RunBatches:
         """When the last batch was committed before this run (ms), of models that warn of late rows."""
         self.results: dict[str, Result] = {}
 
-    def read_due(self, ids: Iterable[str], driver: Driver, catalog: Catalog) -> None:
+    def plan_batches(self, ids: Iterable[str], driver: Driver, catalog: Catalog) -> None:
         """Read which batches of models are due, of those that have not been read: another driver runs what is left.
 
         Raises what the engine does where the driver is lost.
@@ -116,7 +116,7 @@ class RunBatches:
         """Whether a batch of a model has a result."""
         return any(job.id in self.results for job in self._jobs_of.get(unique_id, ()))
 
-    def late_warnings(self, unique_id: str, driver: Driver, catalog: Catalog) -> list[str]:
+    def warn_of_late_rows(self, unique_id: str, driver: Driver, catalog: Catalog) -> list[str]:
         """Return warnings of rows that came too late for the batches of a model, which have ended."""
         jobs, since = self._jobs_of.get(unique_id, ()), self._last_times.get(unique_id)
         node = self._prepared.graph.nodes[unique_id]

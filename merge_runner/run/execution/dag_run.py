@@ -118,7 +118,7 @@ class NodeRun:
         self._cancel = partial(self._cancel_running, run)
         unfinished = [node for node in self.plans if node not in self._finished]
         try:
-            self._batches.read_due(unfinished, driver, catalog)
+            self._batches.plan_batches(unfinished, driver, catalog)
         except Exception as failure:
             if not from_engine(failure):
                 raise
@@ -247,7 +247,7 @@ class NodeRun:
             if unique_id in self._batches:
                 self._start_batches(run, unique_id)
                 result = self._batches.result(unique_id)
-                late = self._batches.late_warnings(unique_id, run.driver, run.catalog)
+                late = self._batches.warn_of_late_rows(unique_id, run.driver, run.catalog)
                 result = replace(result, warnings=(*result.warnings, *late))
             else:
                 result = run_node(unique_id, run)

@@ -170,7 +170,7 @@ def test_an_equal_report_is_not_sent_again(editor, shop):
     second = editor.report(path, first.result_id)
     editor.close(path)
     assert (first.kind, second.kind, second.result_id) == ("full", "unchanged", first.result_id)
-    assert first.items[0].code_description.href.endswith("P001.md")
+    assert first.items[0].code_description.href.endswith("P001.html")
 
 
 def test_a_finding_leads_to_the_merge_that_it_is_about(editor, shop):
