@@ -143,22 +143,14 @@ def _run_on_drivers(
     After the last one, what is left has failed. `hooks` run before the first node and after the last. `at_end` is
     called with the driver that has run the last node.
     """
-    events, branch, recreated_tables = (
-        node_run.events,
-        node_run.settings.branch,
-        frozenset(node_run.settings.recreated_tables),
-    )
+    events, branch, recreated = node_run.events, node_run.settings.branch, node_run.settings.recreated_tables
     for others in range(_MOST_OTHERS + 1):
         try:
             with driving(prepared, events, source) as running:
                 if others == 0:
                     events.emit(Running(nodes=len(node_run.plans), threads=node_run.threads))
                 formats = running.table_format
-                catalog = (
-                    Catalog(formats, recreated_tables)
-                    if branch is None
-                    else BranchCatalog(formats, branch, recreated_tables)
-                )
+                catalog = Catalog(formats, recreated) if branch is None else BranchCatalog(formats, branch, recreated)
                 events.observe(running)
                 left = 0
                 if others > 0 or hooks.start(running, catalog, node_run.plans):
@@ -180,7 +172,7 @@ def _run_on_drivers(
             return
         events.emit(Message(f"the Spark driver is lost: what has not begun ({left}) runs on another one", level="warn"))
         source = source.another()
-        recreated_tables = catalog.recreated_tables  # another driver's models must not replace them once more
+        recreated = tuple(catalog.recreated_tables)  # another driver's models must not replace them once more
 
 
 def _not_run(

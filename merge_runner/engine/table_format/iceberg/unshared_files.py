@@ -28,6 +28,7 @@ _MOST = 10_000
 _TASK_SETS = "org.apache.iceberg.spark.ScanTaskSetManager"
 _TABLES = "org.apache.iceberg.spark.SparkTableCache"
 """The tables of staged tasks: `load` finds them by the key of the tasks, and reads these alone."""
+_LISTS = "org.apache.iceberg.relocated.com.google.common.collect.Lists"
 _Files = tuple[str, ...]
 
 
@@ -72,23 +73,26 @@ def _scan(session: SparkSession, side: TableVersion) -> _Scan | None:
         return None
     if snapshot.schemaId() != table.schema().schemaId():
         return None
-    tasks = {_files(task): task for task in _planned_tasks(table, snapshot)}
+    has_deletes = snapshot.summary().getOrDefault("total-delete-files", "unknown") != "0"
+    tasks = {_files(task, has_deletes): task for task in _planned_tasks(session, table, snapshot)}
     return _Scan(table, tasks) if tasks else None
 
 
-def _planned_tasks(table: Any, snapshot: Any) -> Iterator[Any]:
+def _planned_tasks(session: SparkSession, table: Any, snapshot: Any) -> list[Any]:
+    """Return the tasks of a scan. Each question that is asked of one is a call to the JVM: there are to be few."""
     planned = table.newScan().useSnapshot(snapshot.snapshotId()).planFiles()
     try:
-        tasks = planned.iterator()
-        while tasks.hasNext():
-            yield tasks.next()
+        tasks = java_class(session, _LISTS).newArrayList(planned)
     finally:
         planned.close()
+    return [tasks.get(number) for number in range(tasks.size())]
 
 
-def _files(task: Any) -> _Files:
+def _files(task: Any, has_deletes: bool) -> _Files:
     """Return what identifies the rows of a task: several deletion vectors lie in one file."""
-    deletes = sorted(f"{delete.location()}@{delete.contentOffset()}" for delete in task.deletes())
+    deletes = (
+        sorted(f"{delete.location()}@{delete.contentOffset()}" for delete in task.deletes()) if has_deletes else ()
+    )
     return (str(task.file().location()), *deletes)
 
 
