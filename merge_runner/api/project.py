@@ -171,7 +171,7 @@ class Project(QueriedProject):
         before = selected_ids() if last is not None and (options.defer or options.full_refresh) else ()
         # A left-over node reads what the previous invocation has built, and not the other target.
         prepared = self.deferred((*ids, *before), options.defer, options.defer_state or options.state).prepared
-        sampled = with_sample(prepared, options)
+        sample_project = with_sample(prepared, options)
         events = events_to(on_event, on_driver)
         early = bool(ids) and not likely_no_op(prepared, command, options, ids)
         with starting(self.start, prepared, events, driver, early=early) as source:
@@ -181,7 +181,7 @@ class Project(QueriedProject):
             source.proceed()  # not before: lint uses processes only where there is no thread that they could not have
             settings = run_settings(prepared, command, options, ids, last, before)
             with lineage_events(prepared, ids, events):
-                return build(sampled, ids, command, settings, events, source)
+                return build(sample_project, ids, command, settings, events, source)
 
     def stream(
         self,
