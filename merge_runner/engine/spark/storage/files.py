@@ -21,8 +21,9 @@ _PATH = "org.apache.hadoop.fs.Path"
 _LOG = "_delta_log"
 _FIRST_COMMIT = "00000000000000000000.json"
 _MISSING = "FileNotFoundException"
-_REPLACED = "RemoteFileChangedException"
-"""What S3A (Hadoop 3.3, 3.4) raises of a file that was replaced after it was opened, as a lock is that is renewed."""
+_REPLACED = ("RemoteFileChangedException", "ChecksumException")
+"""What is raised of a file that is replaced while it is read, as a lock is that is renewed: by S3A (Hadoop 3.3, 3.4),
+and by `file:`, which writes a file and its checksum one after the other."""
 _MOST_READS = 20
 """How often such a file is read: a lock is replaced once in some seconds."""
 _PUT = "mergerunner.S3ConditionalPut"
@@ -107,7 +108,7 @@ def read_text(session: SparkSession, place: Location) -> str | None:
             reads += 1
             if error.code == _MISSING:
                 return None
-            if error.code != _REPLACED or reads == _MOST_READS:
+            if error.code not in _REPLACED or reads == _MOST_READS:
                 raise
 
 

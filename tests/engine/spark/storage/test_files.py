@@ -19,6 +19,7 @@ class Py4JJavaError(Exception):
 
 Py4JJavaError.__module__ = "py4j.protocol"
 CHANGED = "org.apache.hadoop.fs.s3a.RemoteFileChangedException: open s3a://lake/f at 0: PreconditionFailed"
+HALF_WRITTEN = "org.apache.hadoop.fs.ChecksumException: Checksum error: file:/lake/f at 0 exp: -1"
 MISSING = "java.io.FileNotFoundException: No such file or directory: s3a://lake/f"
 
 
@@ -43,7 +44,13 @@ def session(*outcomes):
 
 @pytest.mark.parametrize(
     ("outcomes", "text"),
-    [(["held"], "held"), ([CHANGED, CHANGED, "free"], "free"), ([MISSING], None), ([CHANGED, MISSING], None)],
+    [
+        (["held"], "held"),
+        ([CHANGED, CHANGED, "free"], "free"),
+        ([HALF_WRITTEN, "free"], "free"),
+        ([MISSING], None),
+        ([CHANGED, MISSING], None),
+    ],
 )
 def test_a_file_that_is_replaced_while_it_is_read_is_read_again(outcomes, text):
     assert files.read_text(session(*outcomes), Uri("s3a://lake/f")) == text
