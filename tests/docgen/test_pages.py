@@ -17,10 +17,9 @@ from merge_runner.project.schema.properties import DataTest, PropertyFile
 from merge_runner.project.schema.settings import SettingsTable
 from merge_runner.run.results.event_types import EVENTS
 from tests.docgen.test_error_codes import TEXTS
-from tools.docgen.__main__ import main
+from tools.docgen.__main__ import COMMAND, main
 from tools.docgen.command_page import commands
 from tools.docgen.keys import Key, keys
-from tools.docgen.markdown import COMMAND
 from tools.docgen.pages import SCHEMAS, out_of_date, pages
 from tools.docgen.record_pages import recorded
 

@@ -6,8 +6,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tools.docgen.markdown import COMMAND
 from tools.docgen.pages import SCHEMAS, out_of_date, write
+
+COMMAND = "python -m tools.docgen"
 
 
 def main(arguments: Sequence[str], root: Path) -> int:

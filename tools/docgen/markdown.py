@@ -6,7 +6,6 @@ import re
 import textwrap
 from collections.abc import Iterable, Sequence
 
-COMMAND = "python -m tools.docgen"
 _WIDTH = 120
 """Characters of a line of prose: differences of pages can be read then."""
 
